@@ -1,0 +1,83 @@
+import { GitError } from './git-error.ts'
+import { ended, spawnGit } from './git-process.ts'
+import type { Oid } from './object.ts'
+
+export type FileChange = { path: string; mode: string; after: Oid | undefined }
+/** A commit of a branch's first-parent history, with what it changed against that parent. */
+export type HistoryEntry = { commit: Oid; at: Date; changes: FileChange[] }
+
+const noObject = '0'.repeat(40)
+
+/**
+ * A branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
+ * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
+ * @throws {GitError} `git-failed`
+ */
+export async function* readHistory(gitDir: string, head: Oid, after: Oid | undefined): AsyncGenerator<HistoryEntry> {
+  const range = after === undefined ? [head] : [head, `^${after}`]
+  const child = spawnGit(gitDir, [
+    ...['log', '--first-parent', '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev'],
+    ...['--no-renames', '--no-show-signature', '--format=%x01%H %ct', '--end-of-options', ...range, '--'],
+  ])
+  const end = ended(child)
+  child.stdin.end()
+  child.stdout.setEncoding('utf8')
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+  try {
+    yield* parseHistory(child.stdout)
+    await end
+    if (child.exitCode !== 0) throw new GitError('git-failed', `git log ended with ${child.exitCode}: ${complaint}`)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+async function* parseHistory(output: AsyncIterable<string>): AsyncGenerator<HistoryEntry> {
+  let entry: HistoryEntry | undefined
+  let change: FileChange | undefined
+  for await (const field of splitAtNul(output)) {
+    if (change !== undefined) {
+      entry?.changes.push({ ...change, path: field })
+      change = undefined
+    } else if (field.startsWith('\u0001')) {
+      if (entry !== undefined) yield entry
+      entry = { commit: field.slice(1, 41), at: new Date(Number(field.slice(42)) * 1000), changes: [] }
+    } else if (field !== '') {
+      const [, mode = '', , after = noObject] = field.trimStart().split(' ')
+      change = { path: '', mode, after: after === noObject ? undefined : after }
+    }
+  }
+  if (entry !== undefined) yield entry
+}
+
+async function* splitAtNul(output: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of output) {
+    const fields = (rest + chunk).split('\0')
+    rest = fields.pop() ?? ''
+    yield* fields
+  }
+  if (rest !== '') yield rest
+}
+
+/** Whether `commit` is on the first-parent line of `head`, so that what follows it is a plain list of commits. */
+export async function isOnFirstParentLine(gitDir: string, head: Oid, commit: Oid): Promise<boolean> {
+  const child = spawnGit(gitDir, ['rev-list', '--first-parent', '--end-of-options', head, '--'])
+  child.stdin.end()
+  child.stderr.resume()
+  child.stdout.setEncoding('latin1')
+  const end = ended(child)
+  let rest = ''
+  try {
+    for await (const chunk of child.stdout) {
+      const text = rest + chunk
+      if (text.includes(commit)) return true
+      rest = text.slice(-40)
+    }
+    await end
+    return false
+  } finally {
+    child.kill('SIGKILL')
+  }
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { syncDirectory, writeSynced } from './durable-file.ts'
+import { GitError } from './git-error.ts'
+import { isOid, type Oid } from './object.ts'
+
+/** A lock that another writer has held for longer than this is taken to be left behind by a crash. */
+const staleLockAfterMs = 10_000
+const lockPatienceMs = 15_000
+
+const lockOwnerPrefix = 'ganglion-lock.'
+
+/** The commit that a ref names, or undefined. A loose ref wins over a packed one, as in git. */
+export async function readRef(gitDir: string, ref: string): Promise<Oid | undefined> {
+  const loose = await readIfThere(join(gitDir, ref))
+  if (loose !== undefined) {
+    const oid = loose.trim()
+    if (isOid(oid)) return oid
+    throw new GitError('bad-ref', `${ref} does not hold an object id`)
+  }
+  const packed = await readIfThere(join(gitDir, 'packed-refs'))
+  if (packed === undefined) return undefined
+  const line = packed.split('\n').find((entry) => entry.slice(41) === ref)
+  return line?.slice(0, 40)
+}
+
+/**
+ * Moves a ref from one commit to another, durably, in git's own lock protocol (`<ref>.lock` made exclusively, compare,
+ * write, rename), so that native git and other processes may move the same ref at the same time.
+ * @param from what the ref must hold now; undefined: it must not exist.
+ * @returns false, with nothing changed, when the ref holds something else.
+ * @throws {GitError} `lock-held` when another writer keeps the lock.
+ */
+export async function updateRef(gitDir: string, ref: string, from: Oid | undefined, to: Oid): Promise<boolean> {
+  const path = join(gitDir, ref)
+  const lock = `${path}.lock`
+  // The lock is a hard link to a file that names our process: after a crash the next holder can tell that it was ours.
+  const owner = join(gitDir, `${lockOwnerPrefix}${process.pid}.${randomBytes(6).toString('hex')}`)
+  await mkdir(dirname(path), { recursive: true })
+  await writeSynced(owner, `${to}\n`)
+  try {
+    await takeLock(gitDir, owner, lock)
+    let moved = false
+    try {
+      if ((await readRef(gitDir, ref)) !== from) return false
+      await rename(lock, path)
+      moved = true
+    } finally {
+      if (!moved) await unlink(lock)
+    }
+    await syncDirectory(dirname(path))
+    return true
+  } finally {
+    await unlink(owner)
+  }
+}
+
+async function takeLock(gitDir: string, owner: string, lock: string): Promise<void> {
+  const until = Date.now() + lockPatienceMs
+  for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
+    try {
+      return await link(owner, lock)
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error
+    }
+    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(ignoreMissing)
+    else if (Date.now() > until) throw new GitError('lock-held', `${lock} is held by another writer`)
+    else await delay(wait * (0.5 + Math.random()))
+  }
+}
+
+/** Whether a lock outlived its writer: ours, whose process is gone, or anybody's, that has been there for long. */
+async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
+  const held = await stat(lock).catch(ignoreMissing)
+  if (held === undefined) return false
+  if (Date.now() - held.mtimeMs > staleLockAfterMs) return true
+  for (const name of await readdir(gitDir)) {
+    if (!name.startsWith(lockOwnerPrefix) || isAlive(Number(name.split('.')[1]))) continue
+    const owner = await stat(join(gitDir, name)).catch(ignoreMissing)
+    if (owner?.ino === held.ino) return true
+  }
+  return false
+}
+
+/** Removes what crashed writers left behind: lock owners whose process is gone, together with the locks they held. */
+export async function clearAbandonedLocks(gitDir: string, refs: readonly string[]): Promise<void> {
+  for (const ref of refs) {
+    const lock = join(gitDir, `${ref}.lock`)
+    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(ignoreMissing)
+  }
+  for (const name of await readdir(gitDir)) {
+    if (name.startsWith(lockOwnerPrefix) && !isAlive(Number(name.split('.')[1]))) {
+      await unlink(join(gitDir, name)).catch(ignoreMissing)
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return true
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return isCode(error, 'EPERM')
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR') || isCode(error, 'EISDIR')) return undefined
+    throw error
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isCode(error, 'ENOENT')) throw error
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,168 @@
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory, writeSynced } from './durable-file.ts'
+import { GitError } from './git-error.ts'
+import { runGit } from './git-process.ts'
+import {
+  decodeTree,
+  fromBinaryName,
+  type GitObject,
+  type Oid,
+  type Tree,
+  toBinaryName,
+  treeOfCommit,
+} from './object.ts'
+import { ObjectReader } from './object-reader.ts'
+import { encodePack } from './pack.ts'
+import { readRef, updateRef } from './refs.ts'
+
+/** A change of one path between two trees. An absent side means that the path was not there. */
+export type TreeChange = { path: string; before?: Oid; after?: Oid }
+
+const rememberedBytes = 16 * 1024 * 1024
+
+/**
+ * A bare git repository: reads see what any other writer does, writes are durable when they resolve.
+ * Objects are immutable, so what was read or written lately is remembered, up to 16 MB.
+ */
+export class Repository {
+  readonly gitDir: string
+  readonly #reader: ObjectReader
+  readonly #remembered = new Map<Oid, GitObject>()
+  #rememberedBytes = 0
+
+  constructor(gitDir: string) {
+    this.gitDir = gitDir
+    this.#reader = new ObjectReader(gitDir)
+  }
+
+  /** Makes an empty bare repository whose `HEAD` is `main`. */
+  static async init(gitDir: string): Promise<Repository> {
+    await mkdir(gitDir, { recursive: true })
+    await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '.'])
+    await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true })
+    await runGit(gitDir, ['config', 'core.fsync', 'all'])
+    await runGit(gitDir, ['config', 'receive.denyNonFastForwards', 'true'])
+    await runGit(gitDir, ['config', 'receive.denyDeletes', 'true'])
+    return new Repository(gitDir)
+  }
+
+  readRef(ref: string): Promise<Oid | undefined> {
+    return readRef(this.gitDir, ref)
+  }
+
+  /** See {@link updateRef}. */
+  updateRef(ref: string, from: Oid | undefined, to: Oid): Promise<boolean> {
+    return updateRef(this.gitDir, ref, from, to)
+  }
+
+  async find(oid: Oid): Promise<GitObject | undefined> {
+    const known = this.#remembered.get(oid)
+    if (known !== undefined) {
+      this.#remembered.delete(oid)
+      this.#remembered.set(oid, known)
+      return known
+    }
+    const object = await this.#reader.read(oid)
+    if (object !== undefined) this.#remember(oid, object)
+    return object
+  }
+
+  /** @throws {GitError} `missing-object` */
+  async read(oid: Oid): Promise<GitObject> {
+    const object = await this.find(oid)
+    if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
+    return object
+  }
+
+  /** A blob's bytes as UTF-8 text. @throws {GitError} `missing-object` */
+  async readText(oid: Oid): Promise<string> {
+    return (await this.read(oid)).data.toString('utf8')
+  }
+
+  /** Reads a blob that is not worth remembering, as when every Neuron is read once. */
+  async readTextOnce(oid: Oid): Promise<string> {
+    const object = this.#remembered.get(oid) ?? (await this.#reader.read(oid))
+    if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
+    return object.data.toString('utf8')
+  }
+
+  async readTree(oid: Oid): Promise<Tree> {
+    return decodeTree((await this.read(oid)).data)
+  }
+
+  async treeOf(commit: Oid): Promise<Oid> {
+    return treeOfCommit((await this.read(commit)).data)
+  }
+
+  /** The blob at a path of a commit, or undefined. */
+  async blobAt(commit: Oid, path: string): Promise<Oid | undefined> {
+    const names = path.split('/').map(toBinaryName)
+    let tree = await this.treeOf(commit)
+    for (const [depth, name] of names.entries()) {
+      const entry = (await this.readTree(tree)).find((candidate) => candidate.name === name)
+      if (entry === undefined) return undefined
+      const isLast = depth === names.length - 1
+      if (isLast) return entry.mode === '40000' || entry.mode === '160000' ? undefined : entry.oid
+      if (entry.mode !== '40000') return undefined
+      tree = entry.oid
+    }
+    return undefined
+  }
+
+  /** Every file that differs between two trees; equal subtrees are never read. An absent side is an empty tree. */
+  async *diffTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<TreeChange> {
+    if (before === after) return
+    const old = new Map((before === undefined ? [] : await this.readTree(before)).map((entry) => [entry.name, entry]))
+    for (const entry of after === undefined ? [] : await this.readTree(after)) {
+      const was = old.get(entry.name)
+      old.delete(entry.name)
+      yield* this.#diffEntry(prefix + fromBinaryName(entry.name), was, entry)
+    }
+    for (const was of old.values()) yield* this.#diffEntry(prefix + fromBinaryName(was.name), was, undefined)
+  }
+
+  async *#diffEntry(path: string, was: Tree[number] | undefined, is: Tree[number] | undefined) {
+    const [oldTree, oldBlob] = was?.mode === '40000' ? [was.oid, undefined] : [undefined, was?.oid]
+    const [newTree, newBlob] = is?.mode === '40000' ? [is.oid, undefined] : [undefined, is?.oid]
+    if (oldTree !== newTree) yield* this.diffTrees(oldTree, newTree, `${path}/`)
+    if (oldBlob !== newBlob) {
+      yield {
+        path,
+        ...(oldBlob === undefined ? {} : { before: oldBlob }),
+        ...(newBlob === undefined ? {} : { after: newBlob }),
+      } satisfies TreeChange
+    }
+  }
+
+  /** Writes objects as one pack. They are on the disk, and to be seen by every git, when this resolves. */
+  async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<void> {
+    if (objects.size === 0) return
+    const { name, pack, index } = encodePack(objects)
+    const folder = join(this.gitDir, 'objects', 'pack')
+    // `tmp_*` is what git's own garbage collection clears away after a crash.
+    const temporary = join(folder, `tmp_ganglion_${process.pid}_${name}`)
+    await Promise.all([writeSynced(`${temporary}.pack`, pack, 0o444), writeSynced(`${temporary}.idx`, index, 0o444)])
+    await rename(`${temporary}.pack`, join(folder, `pack-${name}.pack`))
+    await rename(`${temporary}.idx`, join(folder, `pack-${name}.idx`))
+    await syncDirectory(folder)
+    for (const [oid, object] of objects) this.#remember(oid, object)
+  }
+
+  close(): void {
+    this.#reader.close()
+    this.#remembered.clear()
+    this.#rememberedBytes = 0
+  }
+
+  #remember(oid: Oid, object: GitObject): void {
+    if (this.#remembered.has(oid) || object.data.length > rememberedBytes / 16) return
+    this.#remembered.set(oid, object)
+    this.#rememberedBytes += object.data.length
+    for (const [oldest, { data }] of this.#remembered) {
+      if (this.#rememberedBytes <= rememberedBytes) break
+      this.#remembered.delete(oldest)
+      this.#rememberedBytes -= data.length
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  decodeTree,
+  emptyTree,
+  encodeCommit,
+  encodeTree,
+  type GitObject,
+  hashObject,
+  type ObjectType,
+  type Oid,
+  type Signature,
+  type Tree,
+  toBinaryName,
+  treeOfCommit,
+  withEntry,
+} from './object.ts'
+import type { Repository } from './repository.ts'
+
+/** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
+export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>
+
+export type CommitRequest = {
+  changes: FileChanges
+  message: string
+  author: Signature
+  committer: Signature
+}
+
+type Mark = { heads: Map<string, Oid | undefined>; objects: number }
+
+/** A changed path, cut into its folders: either a file's new blob (undefined: removed) or a folder with changes in it. */
+type ChangeTree = Map<string, { blob: Oid | undefined } | { folder: ChangeTree }>
+
+/**
+ * Commits that are being prepared on top of a repository's refs. Nothing is written: the objects stay in memory until
+ * the group commit that made this staging area writes them in one pack and moves the refs.
+ */
+export class Staging {
+  readonly objects = new Map<Oid, GitObject>()
+  readonly #repository: Repository
+  readonly #heads: Map<string, Oid | undefined>
+
+  constructor(repository: Repository, heads: ReadonlyMap<string, Oid | undefined>) {
+    this.#repository = repository
+    this.#heads = new Map(heads)
+  }
+
+  head(ref: string): Oid | undefined {
+    return this.#heads.get(ref)
+  }
+
+  /** The object, staged or in the repository. @throws {GitError} `missing-object` */
+  async read(oid: Oid): Promise<GitObject> {
+    return this.objects.get(oid) ?? this.#repository.read(oid)
+  }
+
+  async readText(oid: Oid): Promise<string> {
+    return (await this.read(oid)).data.toString('utf8')
+  }
+
+  /** Stages a blob without putting it into a tree yet. */
+  putBlob(data: Buffer | string): Oid {
+    return this.#put('blob', Buffer.isBuffer(data) ? data : Buffer.from(data))
+  }
+
+  /** Stages one commit on top of a ref (its first, where there is none) and gives its id. */
+  async commit(ref: string, request: CommitRequest): Promise<Oid> {
+    const parent = this.#heads.get(ref)
+    const changes: ChangeTree = new Map()
+    for (const [path, change] of request.changes) addChange(changes, path, this.#blobOf(change))
+    const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)
+    const tree = (await this.#applyChanges(base, changes)) ?? this.#put('tree', encodeTree([]))
+    const { message, author, committer } = request
+    const parents = parent === undefined ? [] : [parent]
+    const oid = this.#put('commit', encodeCommit({ tree, parents, author, committer, message }))
+    this.#heads.set(ref, oid)
+    return oid
+  }
+
+  /** A point to come back to when one of several changes fails. */
+  mark(): Mark {
+    return { heads: new Map(this.#heads), objects: this.objects.size }
+  }
+
+  resetTo(mark: Mark): void {
+    for (const [ref, oid] of mark.heads) this.#heads.set(ref, oid)
+    for (const oid of [...this.objects.keys()].slice(mark.objects)) this.objects.delete(oid)
+  }
+
+  #blobOf(change: Buffer | string | { oid: Oid } | null): Oid | undefined {
+    if (change === null) return undefined
+    return typeof change === 'string' || Buffer.isBuffer(change) ? this.putBlob(change) : change.oid
+  }
+
+  #put(type: ObjectType, data: Buffer): Oid {
+    const oid = hashObject(type, data)
+    if (!this.objects.has(oid)) this.objects.set(oid, { type, data })
+    return oid
+  }
+
+  /** The folder's new tree, or undefined when nothing is left in it: git keeps no empty folders. */
+  async #applyChanges(base: Oid | undefined, changes: ChangeTree): Promise<Oid | undefined> {
+    let tree: Tree = base === undefined || base === emptyTree ? [] : decodeTree((await this.read(base)).data)
+    for (const [name, change] of changes) {
+      if ('blob' in change) {
+        tree = withEntry(tree, name, change.blob === undefined ? undefined : { mode: '100644', oid: change.blob })
+        continue
+      }
+      const old = tree.find((entry) => entry.name === name && entry.mode === '40000')
+      const oid = await this.#applyChanges(old?.oid, change.folder)
+      tree = withEntry(tree, name, oid === undefined ? undefined : { mode: '40000', oid })
+    }
+    return tree.length === 0 ? undefined : this.#put('tree', encodeTree(tree))
+  }
+}
+
+function addChange(changes: ChangeTree, path: string, blob: Oid | undefined): void {
+  const names = path.split('/').map(toBinaryName)
+  const last = names.pop() ?? ''
+  let folder = changes
+  for (const name of names) {
+    const known = folder.get(name)
+    const next: ChangeTree = known !== undefined && 'folder' in known ? known.folder : new Map()
+    folder.set(name, { folder: next })
+    folder = next
+  }
+  folder.set(last, { blob })
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Follower, GroupCommit } from '../../src/git/group-commit.ts'
+import { Repository } from '../../src/git/repository.ts'
+import type { Staging } from '../../src/git/staging.ts'
+import { tempDir } from '../support/temp.ts'
+import { nativeGit } from './support/native-git.ts'
+
+const main = 'refs/heads/main'
+const queue = 'refs/ganglion/queue'
+const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
+
+/** A follower that keeps nothing, as where there is no projection. */
+const noFollower: Follower = {
+  begin: async () => {},
+  savepoint: () => {},
+  rollbackToSavepoint: () => {},
+  commit: () => {},
+  rollback: () => {},
+}
+
+async function newWriter(follower = noFollower): Promise<{ repository: Repository; writer: GroupCommit }> {
+  const repository = await Repository.init(join(tempDir(), 'kb.git'))
+  return { repository, writer: new GroupCommit(repository, [queue, main], follower) }
+}
+
+function put(staging: Staging, ref: string, path: string, text = 'x'): Promise<string> {
+  return staging.commit(ref, { changes: new Map([[path, text]]), message: `Put ${path}`, author, committer: author })
+}
+
+test('work at once becomes one pack, and a commit each in the order it came', async () => {
+  const { repository, writer } = await newWriter()
+  const oids = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => writer.run((staging) => put(staging, main, `f${n}.md`))),
+  )
+  expect(nativeGit(repository.gitDir, ['rev-list', '--reverse', 'main']).split('\n')).toEqual(oids)
+  expect(nativeGit(repository.gitDir, ['count-objects', '-v'])).toContain('packs: 1')
+  expect(nativeGit(repository.gitDir, ['fsck', '--strict'])).toBe('')
+  repository.close()
+})
+
+test('work that fails takes nothing with it but its own commits', async () => {
+  const { repository, writer } = await newWriter()
+  const results = await Promise.allSettled([
+    writer.run((staging) => put(staging, main, 'a.md')),
+    writer.run(async (staging) => {
+      await put(staging, main, 'lost.md')
+      throw new Error('refused')
+    }),
+    writer.run((staging) => put(staging, main, 'b.md')),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(nativeGit(repository.gitDir, ['ls-tree', '--name-only', 'main'])).toBe('a.md\nb.md')
+  repository.close()
+})
+
+test('native commits in between are built upon, never overwritten', async () => {
+  const { repository, writer } = await newWriter()
+  await writer.run((staging) => put(staging, main, 'first.md'))
+  const clone = join(tempDir(), 'clone')
+  nativeGit(repository.gitDir, ['clone', '--quiet', repository.gitDir, clone])
+  let pushed = 0
+  const natives = (async () => {
+    for (let n = 0; n < 12; n++) {
+      nativeGit(clone, ['commit', '--quiet', '--allow-empty', '-m', `native ${n}`])
+      for (;;) {
+        try {
+          nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
+          break
+        } catch {
+          nativeGit(clone, ['pull', '--quiet', '--rebase', 'origin', 'main'])
+        }
+      }
+      pushed++
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })()
+  const ours: Promise<string>[] = []
+  for (let n = 0; n < 60; n++) {
+    ours.push(writer.run((staging) => put(staging, main, `ours-${n}.md`)))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  const oids = await Promise.all(ours)
+  await natives
+  const history = nativeGit(repository.gitDir, ['rev-list', 'main']).split('\n')
+  expect(oids.every((oid) => history.includes(oid))).toBe(true)
+  const subjects = nativeGit(repository.gitDir, ['log', '--format=%s', 'main']).split('\n')
+  expect(subjects.filter((subject) => subject.startsWith('native '))).toHaveLength(pushed)
+  expect(new Set(history).size).toBe(60 + 12 + 1)
+  repository.close()
+})
+
+test('when another writer wins one ref, work that only concerned the other is not done twice', async () => {
+  const { repository, writer } = await newWriter()
+  await writer.run((staging) => put(staging, main, 'first.md'))
+  const runs = { queue: 0, main: 0 }
+  const rival = async () => {
+    const tree = nativeGit(repository.gitDir, ['rev-parse', 'main^{tree}'])
+    const oid = nativeGit(repository.gitDir, ['commit-tree', '-m', 'rival', '-p', 'main', tree])
+    nativeGit(repository.gitDir, ['update-ref', main, oid])
+  }
+  await Promise.all([
+    writer.run(async (staging) => {
+      runs.queue++
+      return put(staging, queue, 'candidate.md')
+    }),
+    writer.run(async (staging) => {
+      if (runs.main++ === 0) await rival()
+      return put(staging, main, 'second.md')
+    }),
+  ])
+  expect(runs).toEqual({ queue: 1, main: 2 })
+  expect(nativeGit(repository.gitDir, ['log', '--format=%s', 'main']).split('\n')).toEqual([
+    'Put second.md',
+    'rival',
+    'Put first.md',
+  ])
+  expect(nativeGit(repository.gitDir, ['rev-list', '--count', queue])).toBe('1')
+  repository.close()
+})
+
+test('when nothing can be written every caller hears of it, and the writer goes on working afterwards', async () => {
+  const { repository, writer } = await newWriter()
+  const write = repository.writeObjects
+  repository.writeObjects = () =>
+    Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }))
+  const failed = await Promise.allSettled([1, 2].map((n) => writer.run((staging) => put(staging, main, `${n}.md`))))
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  repository.writeObjects = write
+  await writer.run((staging) => put(staging, main, 'after.md'))
+  expect(nativeGit(repository.gitDir, ['ls-tree', '--name-only', 'main'])).toBe('after.md')
+  repository.close()
+})
