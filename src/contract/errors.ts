@@ -1,0 +1,55 @@
+/**
+ * Every error that leaves the service: its stable code, HTTP status and default message for a person.
+ * The code is what `error` holds in the answer; the message stands beside it.
+ */
+export const errorTable = {
+  malformed_request: { status: 400, message: 'The request could not be understood.' },
+  invalid_token: { status: 401, message: 'The bearer token is missing or invalid.' },
+  insufficient_role: { status: 403, message: 'The API key does not have the role for this.' },
+  not_found: { status: 404, message: 'There is nothing here.' },
+  request_timeout: { status: 408, message: 'The request took too long to arrive.' },
+  not_pending: { status: 409, message: 'The candidate is not pending.' },
+  not_dismissed: { status: 409, message: 'Only a dismissed candidate can be reopened.' },
+  merge_conflict: { status: 409, message: 'The Neuron has changed since, and the changes conflict.' },
+  target_not_found: { status: 409, message: 'The Neuron that the candidate targets does not exist.' },
+  already_exists: { status: 409, message: 'It exists already.' },
+  payload_too_large: { status: 413, message: 'The request body is too large.' },
+  unsupported_media_type: { status: 415, message: 'The content type is not supported.' },
+  idempotency_key_reused: { status: 422, message: 'The idempotency key was used for another request.' },
+  rate_limited: { status: 429, message: 'Too many requests; try again later.' },
+  queue_full: { status: 429, message: 'The queue of this knowledge base is full.' },
+  header_too_large: { status: 431, message: 'The request headers are too large.' },
+  internal: { status: 500, message: 'Something went wrong on our side.' },
+  unavailable: { status: 503, message: 'The service is starting, draining or busy; try again.' },
+  insufficient_storage: { status: 507, message: 'The disk is nearly full; the service is read-only.' },
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type ErrorCode = keyof typeof errorTable
+
+/** The one error class of the service. `details` is merged into the answer's body beside `error`. */
+export class GanglionError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message?: string, details: Record<string, unknown> = {}) {
+    super(message ?? errorTable[code].message)
+    this.name = 'GanglionError'
+    this.code = code
+    this.status = errorTable[code].status
+    this.details = details
+  }
+}
+
+/** Input that fails its schema; answered as 400 with `{error: {formErrors, fieldErrors}}`. */
+export class ValidationError extends Error {
+  readonly fieldErrors: Readonly<Record<string, string[]>>
+  readonly formErrors: readonly string[]
+
+  constructor(fieldErrors: Record<string, string[]>, formErrors: string[] = []) {
+    super('The request is not valid.')
+    this.name = 'ValidationError'
+    this.fieldErrors = fieldErrors
+    this.formErrors = formErrors
+  }
+}

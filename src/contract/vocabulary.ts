@@ -1,0 +1,35 @@
+import { z } from 'zod'
+
+/** The contract's enumerations and identifier shapes, shared by every layer. */
+
+export const edgeTypes = ['cites', 'is-a', 'part-of', 'contradicts', 'supersedes', 'example-of', 'caused-by'] as const
+export const EdgeType = z.enum(edgeTypes)
+export type EdgeType = z.infer<typeof EdgeType>
+
+export const candidateKinds = [
+  'chat-answer',
+  'ingest-summary',
+  'ingest-page-update',
+  'cross-ref-suggestion',
+  'contradiction-alert',
+  'gap-detection',
+  'user-correction',
+  'reader-feedback',
+  'external-feed',
+  'chat',
+  'lint-finding',
+] as const
+export const CandidateKind = z.enum(candidateKinds)
+export type CandidateKind = z.infer<typeof CandidateKind>
+
+export const CandidateStatus = z.enum(['pending', 'approved', 'dismissed'])
+export type CandidateStatus = z.infer<typeof CandidateStatus>
+
+export const Role = z.enum(['reader', 'app', 'curator'])
+export type Role = z.infer<typeof Role>
+
+/** `{prefix}_{8 digits}`, e.g. `handbook_00000042`. */
+export const SeqId = z.string().regex(/^[a-z0-9-]+_[0-9]{8}$/, 'must look like handbook_00000042')
+
+export const Zone = z.enum(['green', 'yellow', 'red'])
+export type Zone = z.infer<typeof Zone>

@@ -1,0 +1,130 @@
+import type { Kysely } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import type { Role } from '../contract/vocabulary.ts'
+import { createToken, hashToken, isToken } from './api-token.ts'
+import type { ApiKeyRow, Schema } from './schema.ts'
+
+export type ApiKey = {
+  /** UUIDv7. */
+  id: string
+  tenantId: string
+  name: string
+  role: Role
+  /** Connectors that the key may speak as. */
+  connectors: string[]
+  /** ISO 8601, UTC; so are the other times. */
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
+
+export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & { expiresAt: Date | null }
+
+/** Milliseconds between two records of a key's use. */
+const LAST_USE_INTERVAL = 60_000
+
+const Connectors = z.array(z.string())
+
+export class ApiKeys {
+  readonly #db: Kysely<Schema>
+  /** When the use of a key was last recorded, in milliseconds since the epoch. */
+  readonly #lastUses = new Map<string, number>()
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** The token is in this answer only: its hash is what is kept. */
+  async create(key: NewApiKey, now: Date): Promise<{ key: ApiKey; token: string }> {
+    const token = createToken()
+    const row: ApiKeyRow = {
+      id: uuidv7(),
+      tenant_id: key.tenantId,
+      name: key.name,
+      role: key.role,
+      hash: hashToken(token),
+      connectors: JSON.stringify(key.connectors),
+      created_at: now.toISOString(),
+      expires_at: key.expiresAt?.toISOString() ?? null,
+      revoked_at: null,
+      last_used_at: null,
+    }
+    await this.#db.insertInto('api_keys').values(row).execute()
+    return { key: toApiKey(row), token }
+  }
+
+  /** The key of a token, or undefined when it is malformed, unknown, expired or revoked. Records its use. */
+  async authenticate(token: string, now: Date): Promise<ApiKey | undefined> {
+    if (!isToken(token)) return undefined
+    const row = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('hash', '=', hashToken(token))
+      .where('revoked_at', 'is', null)
+      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now.toISOString())]))
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    this.#recordUse(row.id, now)
+    return toApiKey(row)
+  }
+
+  /** Of one tenant, or of all; oldest first, revoked and expired ones included. */
+  async list(tenantId?: string): Promise<ApiKey[]> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
+      .orderBy('id')
+      .execute()
+    return rows.map(toApiKey)
+  }
+
+  /** Whether there is such a key. A key that is revoked again keeps its first time. */
+  async revoke(id: string, now: Date): Promise<boolean> {
+    const row = await this.#db
+      .updateTable('api_keys')
+      .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now.toISOString())) }))
+      .where('id', '=', id)
+      .returning('id')
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** After the request's own work, since it costs a flush to disk. */
+  #recordUse(id: string, now: Date): void {
+    const last = this.#lastUses.get(id)
+    if (last !== undefined && now.getTime() - last < LAST_USE_INTERVAL) return
+    this.#lastUses.set(id, now.getTime())
+    setImmediate(() => {
+      this.#db
+        .updateTable('api_keys')
+        .set({ last_used_at: now.toISOString() })
+        .where('id', '=', id)
+        .where((where) =>
+          where.or([
+            where('last_used_at', 'is', null),
+            where('last_used_at', '<=', new Date(now.getTime() - LAST_USE_INTERVAL).toISOString()),
+          ]),
+        )
+        .execute()
+        // Nobody waits for it, and nothing depends on it: a busy or closed database means that the next use is recorded.
+        .catch(() => this.#lastUses.delete(id))
+    })
+  }
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    role: row.role,
+    connectors: Connectors.parse(JSON.parse(row.connectors)),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  }
+}

@@ -1,0 +1,116 @@
+import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
+import { type Candidate, queueStatus } from '../knowledge/candidate.ts'
+import type { Projection } from './projection.ts'
+
+/** A candidate as the queue's listing shows it. */
+export type CandidateRow = {
+  id: string
+  blob: string
+  status: CandidateStatus
+  kind: CandidateKind
+  title: string
+  connector: string
+  confidence: number | null
+  impact: number | null
+  zone: Zone | null
+  target: string | null
+  warnings: string[]
+  createdAt: string
+  createdBy: string
+  /** The policy approved it and no curator has decided since. */
+  approvedByPolicy: boolean
+  approval: { seqId: string; documentId: string | null; commit: string } | undefined
+}
+
+export type CandidateFilter = {
+  status?: CandidateStatus | undefined
+  kind?: CandidateKind | undefined
+  connector?: string | undefined
+}
+
+/** A place in the queue's order: red zone first, then impact, then age. */
+export type QueuePosition = { red: number; impact: number; id: string }
+
+/** Puts a candidate's present record into the tables. Within a transaction. */
+export function indexCandidate({ write: sql }: Projection, candidate: Candidate, blob: string): void {
+  const { id, kind, title, connector, confidence, impactEstimate, target, verdict } = candidate
+  const approval = sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}`
+  const status = approval === undefined ? queueStatus(candidate) : 'approved'
+  // A crash between the two refs of an automatic approval leaves it to be finished.
+  const unfinished = verdict.approve && candidate.decisions.length === 0 ? 1 : 0
+  sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
+      warnings, created_at, created_by, unfinished)
+    VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
+      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
+      ${candidate.createdBy.name}, ${unfinished})`
+}
+
+export function forgetCandidate({ write: sql }: Projection, id: string): void {
+  sql.run`DELETE FROM candidates WHERE id = ${id}`
+}
+
+export function findCandidate(sql: Projection['read'], id: string): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position) WHERE candidates.id = ${id}`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
+/** Candidates in the queue's order, after a place in it. */
+export function listCandidates(
+  sql: Projection['read'],
+  { status, kind, connector }: CandidateFilter,
+  after: QueuePosition | undefined,
+  limit: number,
+): CandidateRow[] {
+  const [red, impact, id] = [after?.red ?? 1, after?.impact ?? Number.MAX_SAFE_INTEGER, after?.id ?? '']
+  const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
+    WHERE (${status ?? null} IS NULL OR status = ${status ?? null})
+      AND (${kind ?? null} IS NULL OR kind = ${kind ?? null})
+      AND (${connector ?? null} IS NULL OR connector = ${connector ?? null})
+      AND (red < ${red} OR (red = ${red} AND (impact < ${impact} OR (impact = ${impact} AND candidates.id > ${id}))))
+    ORDER BY red DESC, impact DESC, candidates.id LIMIT ${limit}`
+  return rows.map(toCandidateRow)
+}
+
+export function queuePosition(row: CandidateRow): QueuePosition {
+  return { red: row.zone === 'red' ? 1 : 0, impact: row.impact ?? 0, id: row.id }
+}
+
+export function countPending(sql: Projection['read']): number {
+  return Number(sql.get`SELECT count(*) AS count FROM candidates WHERE status = 'pending'`?.count)
+}
+
+/** Candidates that the policy approved and that a crash kept from reaching main. */
+export function unfinishedApprovals(sql: Projection['read']): string[] {
+  return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
+}
+
+function toCandidateRow(row: Record<string, unknown>): CandidateRow {
+  const {
+    seq_id: seqId,
+    document_id: documentId,
+    oid,
+    warnings,
+    impact,
+    created_at,
+    created_by,
+    unfinished,
+    ...rest
+  } = row
+  return {
+    ...(rest as Pick<
+      CandidateRow,
+      'id' | 'blob' | 'status' | 'kind' | 'title' | 'connector' | 'confidence' | 'zone' | 'target'
+    >),
+    impact: impact === 0 ? null : (impact as number),
+    warnings: JSON.parse(String(warnings)),
+    createdAt: String(created_at),
+    createdBy: String(created_by),
+    approvedByPolicy: unfinished === 1,
+    approval:
+      typeof oid === 'string'
+        ? { seqId: String(seqId), documentId: documentId as string | null, commit: oid }
+        : undefined,
+  }
+}

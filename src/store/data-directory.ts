@@ -1,0 +1,58 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+/** Where everything of a deployment lies; every path is absolute. */
+export class DataDirectory {
+  readonly root: string
+  readonly database: string
+  readonly repositories: string
+  readonly indexes: string
+  readonly blobs: string
+  /** On the same file system as the rest, so that a rename moves a file into place. */
+  readonly tmp: string
+  readonly lock: string
+
+  private constructor(root: string) {
+    this.root = root
+    this.database = join(root, 'ganglion.db')
+    this.repositories = join(root, 'repos')
+    this.indexes = join(root, 'index')
+    this.blobs = join(root, 'blobs')
+    this.tmp = join(root, 'tmp')
+    this.lock = join(root, 'lock')
+  }
+
+  /** Makes what is missing, for the owner's eyes only. Throws the file system's error where it cannot. */
+  static open(root: string): DataDirectory {
+    const directory = new DataDirectory(resolve(root))
+    for (const path of [directory.root, directory.repositories, directory.indexes, directory.blobs, directory.tmp]) {
+      makeDurableDirectory(path)
+    }
+    return directory
+  }
+
+  /** The bare repository of a knowledge base. */
+  repository(kbId: string): string {
+    return join(this.repositories, `${kbId}.git`)
+  }
+
+  /** Where a knowledge base's search index keeps its snapshots. */
+  index(kbId: string): string {
+    return join(this.indexes, kbId)
+  }
+}
+
+/** A new folder survives a power cut only once the folder that holds it is flushed. */
+function makeDurableDirectory(path: string): void {
+  if (existsSync(path)) return
+  makeDurableDirectory(dirname(path))
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  // Windows opens no folders.
+  if (process.platform === 'win32') return
+  const parent = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(parent)
+  } finally {
+    closeSync(parent)
+  }
+}

@@ -1,0 +1,106 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { DatabaseTooNew } from './errors.ts'
+import { migrations } from './migrations.ts'
+import type { Schema } from './schema.ts'
+
+export type Database = {
+  db: Kysely<Schema>
+  close(): Promise<void>
+}
+
+/** How long a statement waits for another process that writes, in milliseconds. */
+const BUSY_TIMEOUT = 5_000
+
+/**
+ * Opens the operational state, made and migrated where needed. Several processes may do so at once.
+ * Throws {@link DatabaseTooNew}, or SQLite's own error where the file cannot be opened.
+ */
+export async function openDatabase(file: string): Promise<Database> {
+  createPrivateFile(file)
+  const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true })
+  try {
+    await enableWriteAheadLog(sqlite)
+    // WAL with synchronous=NORMAL loses acknowledged rows at power loss.
+    sqlite.exec('PRAGMA synchronous = FULL')
+    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: asKyselyDatabase(sqlite) }) })
+    await migrate(db, sqlite, file)
+    return { db, close: () => db.destroy() }
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+/** SQLite gives the files that stand beside the database the database's own mode. */
+function createPrivateFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+}
+
+/** Two processes that switch a new file at once deadlock, which SQLite reports at once instead of waiting: try again. */
+async function enableWriteAheadLog(sqlite: DatabaseSync): Promise<void> {
+  const deadline = Date.now() + BUSY_TIMEOUT
+  for (;;) {
+    try {
+      sqlite.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+/** True of SQLite's "database is locked", extended codes included. */
+export function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
+}
+
+/** Kysely takes no migration lock on SQLite, so the whole migration runs in one write transaction: all of it or none. */
+async function migrate(db: Kysely<Schema>, sqlite: DatabaseSync, file: string): Promise<void> {
+  sqlite.exec('BEGIN IMMEDIATE')
+  try {
+    const unknown = (await appliedMigrations(db)).filter((name) => !(name in migrations))
+    if (unknown.length > 0) throw new DatabaseTooNew(file, unknown)
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
+    if (error !== undefined) throw error
+    sqlite.exec('COMMIT')
+  } catch (error) {
+    if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+    throw error
+  }
+}
+
+async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
+  const tables = await sql`select 1 from sqlite_schema where name = 'kysely_migration'`.execute(db)
+  if (tables.rows.length === 0) return []
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
+  return rows.map((row) => row.name)
+}
+
+/** What Kysely wants of better-sqlite3, on `node:sqlite`. */
+function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
+  return {
+    prepare(text) {
+      // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.
+      const statement = sqlite.prepare(text === 'begin' ? 'begin immediate' : text)
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters) => statement.all(...parameters.map(toSqlValue)),
+        run: (parameters) => statement.run(...parameters.map(toSqlValue)),
+        iterate: (parameters) => statement.iterate(...parameters.map(toSqlValue)),
+      }
+    },
+    close: () => sqlite.close(),
+  }
+}
+
+function toSqlValue(value: unknown): SQLInputValue {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+    return value
+  if (value instanceof Uint8Array) return value
+  throw new TypeError(`SQLite cannot hold a value of type ${typeof value}.`)
+}

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DataDirectory } from './data-directory.ts'
+import { isBusy } from './database.ts'
+import { DataDirectoryInUse } from './errors.ts'
+
+/** Milliseconds between two attempts. */
+const RETRY_INTERVAL = 25
+
+/**
+ * Takes the data directory for this process, waiting at most `waitMs` milliseconds for another to leave it, and answers how to
+ * give it back. SQLite holds the lock, hence the operating system does: unlike a pid file, it is gone the moment its process is.
+ * Throws {@link DataDirectoryInUse}.
+ */
+export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<() => void> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const lock = tryLock(directory)
+    if (lock !== undefined) return () => lock.close()
+    if (Date.now() >= deadline) throw new DataDirectoryInUse(directory.root)
+    await sleep(RETRY_INTERVAL)
+  }
+}
+
+/** Whether a process holds the data directory. */
+export function isLocked(directory: DataDirectory): boolean {
+  if (!existsSync(directory.lock)) return false
+  const lock = tryLock(directory)
+  lock?.close()
+  return lock === undefined
+}
+
+function tryLock(directory: DataDirectory): DatabaseSync | undefined {
+  const lock = new DatabaseSync(directory.lock, { timeout: 0 })
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (isBusy(error)) return undefined
+    throw error
+  }
+}

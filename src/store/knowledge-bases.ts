@@ -1,0 +1,60 @@
+import type { Kysely } from 'kysely'
+import { SlugTaken } from './errors.ts'
+import type { Schema } from './schema.ts'
+
+export type KnowledgeBase = {
+  /** UUIDv7; the name of its repository. */
+  id: string
+  tenantId: string
+  slug: string
+  /** What its seqIds begin with. */
+  prefix: string
+  /** ISO 8601, UTC. */
+  createdAt: string
+}
+
+/** Which knowledge bases there are and whose they are. Their settings live in their repositories. */
+export class KnowledgeBases {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** By slug or UUID, within a tenant; no slug is shaped like a UUID, so the two never meet. */
+  async find(tenantId: string, slugOrId: string): Promise<KnowledgeBase | undefined> {
+    return this.#select()
+      .where('tenant_id', '=', tenantId)
+      .where((where) => where.or([where('slug', '=', slugOrId), where('id', '=', slugOrId)]))
+      .executeTakeFirst()
+  }
+
+  /** Of one tenant, or of all; by slug. */
+  async list(tenantId?: string): Promise<KnowledgeBase[]> {
+    return this.#select()
+      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
+      .orderBy('slug')
+      .orderBy('id')
+      .execute()
+  }
+
+  /** Throws {@link SlugTaken} when the tenant has a knowledge base of that slug. */
+  async create(knowledgeBase: Omit<KnowledgeBase, 'createdAt'>, now: Date): Promise<KnowledgeBase> {
+    const { id, tenantId, slug, prefix } = knowledgeBase
+    const createdAt = now.toISOString()
+    const row = await this.#db
+      .insertInto('knowledge_bases')
+      .values({ id, tenant_id: tenantId, slug, prefix, created_at: createdAt })
+      .onConflict((conflict) => conflict.columns(['tenant_id', 'slug']).doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (row === undefined) throw new SlugTaken(slug)
+    return { id, tenantId, slug, prefix, createdAt }
+  }
+
+  #select() {
+    return this.#db
+      .selectFrom('knowledge_bases')
+      .select(['id', 'tenant_id as tenantId', 'slug', 'prefix', 'created_at as createdAt'])
+  }
+}

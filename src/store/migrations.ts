@@ -1,0 +1,56 @@
+import { type Kysely, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
+export const migrations: Record<string, Migration> = {
+  '0001-tenants-and-keys': { up: createTenantsAndKeys },
+}
+
+async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('tenants')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('slug', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+
+  await db.schema
+    .createTable('knowledge_bases')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('slug', 'text', (column) => column.notNull())
+    .addColumn('prefix', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addUniqueConstraint('knowledge_bases_slug', ['tenant_id', 'slug'])
+    .execute()
+
+  await db.schema
+    .createTable('api_keys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('role', 'text', (column) => column.notNull().check(sql`role in ('reader', 'app', 'curator')`))
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('connectors', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'text')
+    .addColumn('revoked_at', 'text')
+    .addColumn('last_used_at', 'text')
+    .execute()
+
+  await db.schema
+    .createTable('idempotency_keys')
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('key_id', 'text', (column) => column.notNull().references('api_keys.id'))
+    .addColumn('idempotency_key', 'text', (column) => column.notNull())
+    .addColumn('route', 'text', (column) => column.notNull())
+    .addColumn('body_hash', 'text', (column) => column.notNull())
+    .addColumn('subject_id', 'text', (column) => column.notNull())
+    .addColumn('status', 'integer')
+    .addColumn('answer', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('idempotency_keys_pk', ['tenant_id', 'key_id', 'idempotency_key'])
+    .execute()
+
+  await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
+}

@@ -1,0 +1,120 @@
+import type { Edge, WikiLink } from '../knowledge/neuron.ts'
+import { pathKey } from '../knowledge/portable-path.ts'
+import { parseSeqId } from '../knowledge/seq-id.ts'
+import type { Projection } from './projection.ts'
+
+/** What the projection keeps of one Neuron's file. */
+export type IndexedNeuron = {
+  seqId: string
+  documentId: string | undefined
+  title: string
+  tags: string[]
+  audience: string[] | undefined
+  edges: Edge[]
+  candidateId: string | undefined
+  names: { key: string; kind: string; exact: string }[]
+  links: WikiLink[]
+}
+
+/** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
+export type IndexedFile = { path: string; mode: string; blob: string | undefined; neuron: IndexedNeuron | undefined }
+
+export type IndexedCommit = { commit: string; at: Date; files: readonly IndexedFile[] }
+
+type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
+type HeldRow = { path: string; blob: string }
+
+/**
+ * Adds one commit of main's first-parent line to the tables. Within a transaction.
+ * @param load reads a Neuron that the commit itself did not change: needed when it becomes the holder of a seqId that
+ *   two files claimed.
+ */
+export async function indexCommit(
+  projection: Projection,
+  { commit, at, files }: IndexedCommit,
+  load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
+): Promise<void> {
+  const { write: sql } = projection
+  const position = Number(sql.get`SELECT coalesce(max(position), 0) + 1 AS next FROM commits`?.next)
+  sql.run`INSERT INTO commits (position, oid, at) VALUES (${position}, ${commit}, ${at.toISOString()})`
+  const touched = new Set<string>()
+  const parsed = new Map<string, IndexedNeuron>()
+  for (const { path, mode, blob, neuron } of files) {
+    const was = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
+    if (typeof was?.seq_id === 'string') touched.add(was.seq_id)
+    if (blob === undefined) {
+      sql.run`DELETE FROM files WHERE path = ${path}`
+      continue
+    }
+    const seqId = neuron?.seqId ?? null
+    sql.run`INSERT OR REPLACE INTO files (path, path_key, mode, blob, seq_id)
+      VALUES (${path}, ${pathKey(path)}, ${mode}, ${blob}, ${seqId})`
+    if (neuron !== undefined) {
+      touched.add(neuron.seqId)
+      parsed.set(path, neuron)
+    }
+  }
+  for (const seqId of [...touched].sort()) {
+    const holder = holderOf(projection, seqId)
+    const held = sql.get`SELECT path, blob FROM neurons WHERE seq_id = ${seqId}` as HeldRow | undefined
+    if (holder === undefined) {
+      if (held !== undefined) removeNeuron(projection, seqId, held.path, position)
+    } else if (holder.path !== held?.path || holder.blob !== held.blob) {
+      const neuron = parsed.get(holder.path) ?? (await load(holder.path, holder.blob))
+      if (neuron !== undefined) putNeuron(projection, neuron, holder, { position, at })
+    }
+  }
+}
+
+/** The file that stands for a seqId: the one that did before, else the first of those that claim it. */
+function holderOf({ write: sql }: Projection, seqId: string): FileRow | undefined {
+  return sql.get`SELECT files.* FROM files LEFT JOIN neurons ON neurons.seq_id = files.seq_id AND neurons.path = files.path
+    WHERE files.seq_id = ${seqId} ORDER BY neurons.path IS NULL, files.path LIMIT 1` as FileRow | undefined
+}
+
+function putNeuron(
+  { write: sql }: Projection,
+  neuron: IndexedNeuron,
+  { path, blob }: HeldRow,
+  { position, at }: { position: number; at: Date },
+): void {
+  const { seqId, documentId = null, title, candidateId = null, audience } = neuron
+  const version = nextVersion(sql, seqId)
+  const number = parseSeqId(seqId)?.number ?? 0
+  sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
+    VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, ${blob}, ${candidateId})`
+  const first = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
+  const createdAt = String(first?.at ?? at.toISOString())
+  sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
+      created_at, updated_at, tags, audience, edges)
+    VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${audience === undefined ? null : JSON.stringify(audience)},
+      ${JSON.stringify(neuron.edges)})`
+  if (candidateId !== null) {
+    sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
+      VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
+    sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
+  }
+  sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
+  for (const { key, kind, exact } of neuron.names) {
+    sql.run`INSERT INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
+  }
+  sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
+  for (const [ordinal, { type = 'cites', kb = null, target }] of neuron.links.entries()) {
+    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target) VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target})`
+  }
+}
+
+function removeNeuron({ write: sql }: Projection, seqId: string, path: string, position: number): void {
+  const version = nextVersion(sql, seqId)
+  const number = parseSeqId(seqId)?.number ?? 0
+  sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
+    VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
+  sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
+  sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
+  sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
+}
+
+function nextVersion(sql: Projection['write'], seqId: string): number {
+  return Number(sql.get`SELECT coalesce(max(version), 0) + 1 AS next FROM versions WHERE seq_id = ${seqId}`?.next)
+}

@@ -1,0 +1,122 @@
+import type { NameKind } from '../knowledge/link-target.ts'
+import type { Edge } from '../knowledge/neuron.ts'
+import type { Projection } from './projection.ts'
+
+/** A Neuron as it stands at the head of main. */
+export type NeuronRow = {
+  seqId: string
+  documentId: string | null
+  path: string
+  blob: string
+  title: string
+  candidateId: string | null
+  version: number
+  commit: string
+  createdAt: string
+  updatedAt: string
+  tags: string[]
+  audience: string[] | undefined
+  edges: Edge[]
+}
+
+/** One version of a Neuron in main's history; a removal has no blob. */
+export type VersionRow = { version: number; path: string; blob: string | null; commit: string; at: string }
+
+type Sql = Projection['read']
+
+export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
+  const row = sql.get`SELECT neurons.*, oid FROM neurons JOIN commits USING (position) WHERE seq_id = ${seqId}`
+  if (row === undefined) return undefined
+  return {
+    seqId,
+    documentId: row.document_id as string | null,
+    path: String(row.path),
+    blob: String(row.blob),
+    title: String(row.title),
+    candidateId: row.candidate_id as string | null,
+    version: Number(row.version),
+    commit: String(row.oid),
+    createdAt: String(row.created_at),
+    updatedAt: String(row.updated_at),
+    tags: JSON.parse(String(row.tags)),
+    audience: row.audience === null ? undefined : JSON.parse(String(row.audience)),
+    edges: JSON.parse(String(row.edges)),
+  }
+}
+
+/** The seqId of the Neuron whose document has this UUID. */
+export function seqIdOfDocument(sql: Sql, documentId: string): string | undefined {
+  const row = sql.get`SELECT seq_id FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id LIMIT 1`
+  return row === undefined ? undefined : String(row.seq_id)
+}
+
+/** The version of a Neuron that main held at one of its first-parent commits. */
+export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND position <= (SELECT position FROM commits WHERE oid = ${commit})
+    ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : toVersion(row)
+}
+
+/** The version that a Neuron had before another. */
+export function versionBefore(sql: Sql, seqId: string, version: number): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version = ${version - 1}`
+  return row === undefined ? undefined : toVersion(row)
+}
+
+function toVersion({ version, path, blob, oid, at }: Record<string, unknown>): VersionRow {
+  return {
+    version: Number(version),
+    path: String(path),
+    blob: blob as string | null,
+    commit: String(oid),
+    at: String(at),
+  }
+}
+
+/** When a Neuron's first version came to main. */
+export function createdAt(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
+  return row === undefined ? undefined : String(row.at)
+}
+
+/** The commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several. */
+export function commitsByPrefix(sql: Sql, prefix: string): string[] {
+  return sql.all`SELECT oid FROM commits WHERE oid >= ${prefix} AND oid < ${`${prefix}g`} LIMIT 2`.map(({ oid }) =>
+    String(oid),
+  )
+}
+
+/** Every name under which a Neuron answers to this key. */
+export function namesByKey(sql: Sql, key: string): { seqId: string; kind: NameKind; exact: string }[] {
+  return sql.all`SELECT seq_id, kind, exact FROM names WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
+    seqId: String(row.seq_id),
+    kind: row.kind as NameKind,
+    exact: String(row.exact),
+  }))
+}
+
+/** A Neuron's wiki links as written, in order. */
+export function linksOf(sql: Sql, seqId: string): { type: string; kb: string | null; target: string }[] {
+  return sql.all`SELECT type, kb, target FROM links WHERE seq_id = ${seqId} ORDER BY ordinal`.map((row) => ({
+    type: String(row.type),
+    kb: row.kb as string | null,
+    target: String(row.target),
+  }))
+}
+
+/** The highest number that main ever gave to a Neuron. */
+export function highestNumber(sql: Sql): number {
+  return Number(sql.get`SELECT coalesce(max(number), 0) AS highest FROM versions`?.highest)
+}
+
+/** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
+export function isPathTaken(sql: Sql, key: string): boolean {
+  return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
+}
+
+export function blobAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT blob FROM files WHERE path = ${path}`
+  return row === undefined ? undefined : String(row.blob)
+}

@@ -1,0 +1,63 @@
+/** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
+export const projectionVersion = 1
+
+export const projectionTables = [
+  'meta',
+  'commits',
+  'files',
+  'neurons',
+  'versions',
+  'approvals',
+  'names',
+  'links',
+  'candidates',
+] as const
+
+export const projectionSchema = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+
+  -- main's first-parent line, oldest first
+  CREATE TABLE commits (position INTEGER PRIMARY KEY, oid TEXT NOT NULL UNIQUE, at TEXT NOT NULL) STRICT;
+
+  -- every file at the head of main; seq_id where it is a Neuron
+  CREATE TABLE files (
+    path TEXT PRIMARY KEY, path_key TEXT NOT NULL, mode TEXT NOT NULL, blob TEXT NOT NULL, seq_id TEXT
+  ) WITHOUT ROWID, STRICT;
+  CREATE INDEX files_by_key ON files (path_key);
+  CREATE INDEX files_by_seq_id ON files (seq_id);
+
+  CREATE TABLE neurons (
+    seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
+    candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT, edges TEXT NOT NULL
+  ) WITHOUT ROWID, STRICT;
+  CREATE INDEX neurons_by_document ON neurons (document_id);
+
+  -- every version that main ever had of a Neuron; a removal has no blob
+  CREATE TABLE versions (
+    seq_id TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL,
+    path TEXT NOT NULL, blob TEXT, candidate_id TEXT, PRIMARY KEY (seq_id, version)
+  ) WITHOUT ROWID, STRICT;
+  CREATE INDEX versions_by_number ON versions (number);
+
+  -- the first version that carries a candidate's back-pointer is its approval
+  CREATE TABLE approvals (
+    candidate_id TEXT PRIMARY KEY, seq_id TEXT NOT NULL, document_id TEXT, position INTEGER NOT NULL
+  ) WITHOUT ROWID, STRICT;
+
+  CREATE TABLE names (key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL) STRICT;
+  CREATE INDEX names_by_key ON names (key);
+  CREATE INDEX names_by_seq_id ON names (seq_id);
+
+  CREATE TABLE links (
+    seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL,
+    PRIMARY KEY (seq_id, ordinal)
+  ) WITHOUT ROWID, STRICT;
+
+  CREATE TABLE candidates (
+    id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
+    connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
+    warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL
+  ) WITHOUT ROWID, STRICT;
+  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id);
+`

@@ -1,0 +1,112 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import { projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
+
+export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
+
+/**
+ * What one knowledge base's git history means, in tables: a SQLite file that follows the commits, may be deleted at any
+ * time and comes back the same. One connection writes inside the writer's transactions; the other reads what is
+ * committed. Other processes may follow the same history in the same file.
+ *
+ * It is not synced to the disk on every commit: after a power cut it is behind git, and catches up.
+ */
+export class Projection {
+  readonly write: SQLTagStore
+  readonly read: SQLTagStore
+  readonly #writer: DatabaseSync
+  readonly #reader: DatabaseSync
+  #hasSavepoint = false
+
+  constructor(file: string) {
+    this.#writer = openFile(file)
+    this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+    this.write = this.#writer.createTagStore(200)
+    this.read = this.#reader.createTagStore(200)
+  }
+
+  /** The commits that the tables stand for. */
+  heads(sql: SQLTagStore): ProjectionHeads {
+    const value = (key: string) => {
+      const row = sql.get`SELECT value FROM meta WHERE key = ${key}`
+      return row === undefined ? undefined : String(row.value)
+    }
+    return { main: value('main'), queue: value('queue') }
+  }
+
+  setHead(ref: 'main' | 'queue', oid: string | undefined): void {
+    if (oid === undefined) this.write.run`DELETE FROM meta WHERE key = ${ref}`
+    else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${ref}, ${oid})`
+  }
+
+  begin(): void {
+    this.#writer.exec('BEGIN IMMEDIATE')
+    this.#hasSavepoint = false
+  }
+
+  /** Sets the one point that {@link rollbackToSavepoint} goes back to. Within a transaction. */
+  savepoint(): void {
+    if (this.#hasSavepoint) this.#writer.exec('RELEASE work')
+    this.#writer.exec('SAVEPOINT work')
+    this.#hasSavepoint = true
+  }
+
+  rollbackToSavepoint(): void {
+    this.#writer.exec('ROLLBACK TO work')
+  }
+
+  commit(): void {
+    this.#writer.exec('COMMIT')
+  }
+
+  rollback(): void {
+    if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK')
+  }
+
+  /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored. */
+  seqFloor(): number {
+    return Number(this.write.get`SELECT value FROM meta WHERE key = 'seq-floor'`?.value ?? 0)
+  }
+
+  setSeqFloor(floor: number): void {
+    this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
+  }
+
+  /** Forgets everything, to derive it again. Within a transaction. */
+  clear(): void {
+    for (const table of projectionTables) this.#writer.exec(`DELETE FROM ${table}`)
+  }
+
+  close(): void {
+    this.#reader.close()
+    this.#writer.close()
+  }
+}
+
+function openFile(file: string): DatabaseSync {
+  const db = connect(file)
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+  if (version === projectionVersion) return db
+  if (version === 0) {
+    createTables(db)
+    return db
+  }
+  db.close()
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+  const fresh = connect(file)
+  createTables(fresh)
+  return fresh
+}
+
+function connect(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 10_000 })
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  return db
+}
+
+function createTables(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE')
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+  if (version === 0) db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
+  db.exec('COMMIT')
+}

@@ -1,0 +1,58 @@
+import type { Role } from '../contract/vocabulary.ts'
+
+/** Rows as SQLite holds them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
+export type Schema = {
+  tenants: TenantRow
+  knowledge_bases: KnowledgeBaseRow
+  api_keys: ApiKeyRow
+  idempotency_keys: IdempotencyKeyRow
+}
+
+type TenantRow = {
+  /** UUIDv7. */
+  id: string
+  slug: string
+  created_at: string
+}
+
+type KnowledgeBaseRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  slug: string
+  /** What a seqId begins with. */
+  prefix: string
+  created_at: string
+}
+
+export type ApiKeyRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  name: string
+  role: Role
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  /** JSON array of strings. */
+  connectors: string
+  created_at: string
+  expires_at: string | null
+  revoked_at: string | null
+  last_used_at: string | null
+}
+
+type IdempotencyKeyRow = {
+  tenant_id: string
+  key_id: string
+  idempotency_key: string
+  /** Method and path. */
+  route: string
+  body_hash: string
+  /** Id reserved for what the request creates. */
+  subject_id: string
+  /** HTTP status of the answer; null until it is known. */
+  status: number | null
+  /** The answer's body as JSON; null until it is known. */
+  answer: string | null
+  created_at: string
+}
