@@ -1,0 +1,31 @@
+import type { Role } from '../contract/vocabulary.ts'
+
+export type Audience = 'curator' | 'tool' | 'public' | 'student'
+
+/** What a Neuron's audience must list, in any one of, for a reader to see it. */
+const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
+  tool: ['tool', 'public'],
+  public: ['public'],
+  student: ['student'],
+}
+
+/**
+ * The audience that a caller is served as: what it asked for, or else the widest that its role has. Only a curator is served as
+ * `curator`; others who ask for it are served as `tool`, silently.
+ */
+export function effectiveAudience(role: Role, asked?: Audience): Audience {
+  const audience = asked ?? 'curator'
+  return audience === 'curator' && role !== 'curator' ? 'tool' : audience
+}
+
+/** Whether an audience may see a Neuron, or know that it exists. `defaultAudience` is the KB's, for a Neuron that lists none. */
+export function maySee(
+  audience: Audience,
+  neuron: { audience?: readonly string[]; tags: readonly string[] },
+  defaultAudience: readonly string[],
+): boolean {
+  if (audience === 'curator') return true
+  if (neuron.tags.some((tag) => tag.trim().toLowerCase() === 'internal')) return false
+  const listed = neuron.audience ?? defaultAudience
+  return sees[audience].some((name) => listed.includes(name))
+}

@@ -1,0 +1,63 @@
+import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
+
+/** Who acts: an API key, the KB's policy, or a command on the server's machine. */
+export type Actor = {
+  /** `key:<id>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
+  id: string
+  /** One line, for people. */
+  name: string
+}
+
+/** What the KB's policy said of a candidate when it came in. */
+export type Verdict = {
+  approve: boolean
+  zone: Zone | null
+  /** Why, for the audit trail: e.g. `zone green`, `confidence 0.9 >= 0.8`, `below every threshold`. */
+  reason: string
+  /** What a curator must be shown, e.g. `The target handbook_00000042 does not exist.` */
+  warnings: string[]
+}
+
+export type Decision = {
+  action: 'dismiss' | 'reopen'
+  /** ISO 8601, UTC. */
+  at: string
+  by: Actor
+  reason?: string
+}
+
+/** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */
+export type Candidate = {
+  /** UUIDv7. */
+  id: string
+  kind: CandidateKind
+  title: string
+  /** Markdown, byte for byte as submitted. */
+  content: string
+  /** A JSON object as text, as submitted. */
+  metadata: string | null
+  /** 0 to 1. */
+  confidence: number | null
+  impactEstimate: number | null
+  /** Attribution, from the metadata or the key that speaks. */
+  connector: string
+  /** seqId of the Neuron that it wants to change. */
+  target: string | null
+  /** Object id of the target's blob when the candidate was made: the base of a three-way merge. */
+  base: string | null
+  verdict: Verdict
+  /** ISO 8601, UTC. */
+  createdAt: string
+  createdBy: Actor
+  decisions: Decision[]
+}
+
+/** Status by the queue alone; `approved` is derived from `main`, and wins. */
+export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
+  return candidate.decisions.at(-1)?.action === 'dismiss' ? 'dismissed' : 'pending'
+}
+
+/** Where a candidate's file stands on the queue ref: sharded by the id's random end, since UUIDv7 begins with time. */
+export function candidatePath(id: string): string {
+  return `${id.slice(-4, -2)}/${id.slice(-2)}/${id}.md`
+}

@@ -1,0 +1,44 @@
+import { checkFile } from './check-file.ts'
+import { checkIdentity } from './check-identity.ts'
+import { checkLinks } from './check-links.ts'
+import { checkPaths } from './check-paths.ts'
+import type { CheckedFile } from './checked-file.ts'
+import type { SettingsProblem } from './kb-settings.ts'
+import type { Finding } from './neuron.ts'
+import { oneLine } from './text.ts'
+
+export type CheckOptions = {
+  /** The KB's seqId prefix. */
+  prefix: string
+  /** The seqId of each Neuron by path, before the change that is checked. */
+  previousSeqIds?: ReadonlyMap<string, string>
+}
+
+/**
+ * Everything wrong with the files of a KB, by path, line and rule: the rules of `ganglion check` and of the server's doors alike.
+ * An error refuses a push; a warning does not. A path in a finding is as hostile as the pusher made it; the messages are safe to print.
+ */
+export function checkKb(
+  files: readonly CheckedFile[],
+  settingsProblems: readonly SettingsProblem[],
+  options: CheckOptions,
+): Finding[] {
+  return [
+    ...settingsProblems.map(settingsFinding),
+    ...checkPaths(files.map(({ path }) => path)),
+    ...files.flatMap((file) => checkFile(file, options.prefix)),
+    ...checkIdentity(files, options.previousSeqIds ?? new Map()),
+    ...checkLinks(files),
+  ].sort(
+    (a, b) => compare(a.path, b.path) || a.line - b.line || compare(a.rule, b.rule) || compare(a.message, b.message),
+  )
+}
+
+function settingsFinding({ path, severity, message }: SettingsProblem): Finding {
+  return { rule: 'settings', severity, path: 'kb.yaml', line: 1, message: oneLine(`${path} ${message}`, 500) }
+}
+
+/** By UTF-16 unit: the same on every machine, whatever its locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

@@ -1,0 +1,25 @@
+import type { Finding, NeuronFields, WikiLink } from './neuron.ts'
+
+/** A file of a KB as the check sees it. */
+export type CheckedFile = {
+  /** With `/`, from the root of the repository. */
+  path: string
+  oid?: string
+  /** Bytes. */
+  size: number
+  /** Git's, as text: `100644`. */
+  mode?: string
+  /** Only for Neurons that were parsed. */
+  neuron?: CheckedNeuron
+  /** Lines count from the content's first. */
+  links?: readonly WikiLink[]
+}
+
+export type CheckedNeuron = {
+  fields: NeuronFields
+  /** What the front matter's parser found; lines count from the file's first. */
+  findings: readonly Omit<Finding, 'path'>[]
+  content: string
+  /** 1-based line of the file on which the content begins. */
+  contentLine: number
+}

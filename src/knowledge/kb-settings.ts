@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { CandidateKind, Zone } from '../contract/vocabulary.ts'
+import { isUuid } from './candidate-id.ts'
+import { SeqPrefix, Slug } from './seq-id.ts'
+
+/** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
+const notEmpty = (value: unknown) => (value === '' || value === null ? undefined : value)
+const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line')
+
+const Fraction = z
+  .string()
+  .regex(/^(?:0|0?\.[0-9]+|1(?:\.0+)?)$/, 'must be a number from 0 to 1')
+  .transform(Number)
+const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+/** An emptied list is an empty list, not the default one. */
+const Names = z.preprocess((value) => (value === '' ? [] : value), z.array(line(100)))
+
+const Policy = z.object({
+  threshold: Fraction.default(0.8),
+  singleCurator: Flag.default(false),
+  singleCuratorThreshold: Fraction.default(0.5),
+  autoApproveConnectors: Names.default(['lint']),
+})
+const Zones = z.object({
+  kinds: z.preprocess(notEmpty, z.partialRecord(CandidateKind, Zone).default({})),
+  connectors: z.preprocess(notEmpty, z.record(line(100), Zone).default({})),
+})
+
+export type Policy = z.infer<typeof Policy>
+export type Zones = z.infer<typeof Zones>
+
+/** What `kb.yaml` says. A part that cannot be read is null, or its strictest reading. */
+export type KbSettings = {
+  /** KB UUID. */
+  id: string | null
+  slug: string | null
+  prefix: string | null
+  title: string | null
+  /** BCP 47, e.g. `en` or `pt-BR`. */
+  language: string
+  /** How chat answers should sound. */
+  tone: string | null
+  /** Null: approves nothing. */
+  policy: Policy | null
+  /** Null: approves nothing, since any zone may have been red. */
+  zones: Zones | null
+  defaultAudience: string[]
+}
+
+export type SettingsProblem = {
+  /** Dotted, e.g. `policy.threshold`; empty for the whole file. */
+  path: string
+  severity: 'error' | 'warning'
+  message: string
+}
+
+const parts = {
+  id: z.string('is missing').refine(isUuid, 'must be a UUID'),
+  slug: Slug,
+  prefix: SeqPrefix,
+  title: line(500),
+  language: z.preprocess(
+    notEmpty,
+    z
+      .string()
+      .regex(/^[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*$/, 'must be a language tag, such as en or pt-BR')
+      .default('en'),
+  ),
+  tone: z.preprocess(notEmpty, z.string().max(2000).nullable().default(null)),
+  policy: z.preprocess(notEmpty, Policy.prefault({})),
+  zones: z.preprocess(notEmpty, Zones.prefault({})),
+  defaultAudience: Names.default(['tool', 'public']),
+}
+
+/** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
+export function parseKbSettings(data: unknown): { settings: KbSettings; problems: SettingsProblem[] } {
+  const whole = z.record(z.string(), z.unknown()).safeParse(data)
+  const problems: SettingsProblem[] = []
+  if (!whole.success) problems.push({ path: '', severity: 'error', message: 'must be a mapping' })
+  const values = whole.success ? whole.data : {}
+
+  const read = <Read, Broken>(key: keyof typeof parts, part: z.ZodType<Read>, broken: Broken): Read | Broken => {
+    if (!whole.success) return broken
+    const result = part.safeParse(values[key])
+    if (result.success) return result.data
+    for (const issue of result.error.issues) {
+      problems.push({ path: [key, ...issue.path].join('.'), severity: 'error', message: issue.message })
+    }
+    return broken
+  }
+
+  const settings: KbSettings = {
+    id: read('id', parts.id, null),
+    slug: read('slug', parts.slug, null),
+    prefix: read('prefix', parts.prefix, null),
+    title: read('title', parts.title, null),
+    language: read('language', parts.language, 'en'),
+    tone: read('tone', parts.tone, null),
+    policy: read('policy', parts.policy, null),
+    zones: read('zones', parts.zones, null),
+    defaultAudience: read('defaultAudience', parts.defaultAudience, []),
+  }
+  problems.push(
+    ...unknownKeys('', values, Object.keys(parts)),
+    ...unknownKeys('policy.', values.policy, Object.keys(Policy.shape)),
+    ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
+  )
+  return { settings, problems }
+}
+
+function unknownKeys(prefix: string, value: unknown, known: readonly string[]): SettingsProblem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  return Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({ path: prefix + key, severity: 'warning', message: 'is not a setting' }))
+}

@@ -1,0 +1,19 @@
+/** Control characters, line and paragraph separators, and marks that change the direction of text. */
+const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/**
+ * Text that stays on one line whatever shows it: a commit trailer, a log, a terminal.
+ * Control, separator and bidi characters become spaces, white space is collapsed, and the result is cut to `max` UTF-16 units
+ * without splitting a character.
+ */
+export function oneLine(text: string, max: number): string {
+  const line = text.toWellFormed().replace(unsafeInLine, ' ').replace(/\s+/gu, ' ').trim()
+  if (line.length <= max) return line
+  const cut = line.slice(0, max)
+  return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd()
+}
+
+/** Whether text holds what no store may be handed: NUL or half a surrogate pair. */
+export function hasBadCharacters(text: string): boolean {
+  return text.includes('\0') || !text.isWellFormed()
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseKbSettings } from '../../src/knowledge/kb-settings.ts'
+
+const identity = {
+  id: '0199a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',
+  slug: 'handbook',
+  prefix: 'handbook',
+  title: 'Handbook',
+}
+
+const pathsOf = (data: unknown) => parseKbSettings(data).problems.map(({ path }) => path)
+
+test('what is not said has its default', () => {
+  expect(parseKbSettings(identity)).toEqual({
+    settings: {
+      ...identity,
+      language: 'en',
+      tone: null,
+      policy: { threshold: 0.8, singleCurator: false, singleCuratorThreshold: 0.5, autoApproveConnectors: ['lint'] },
+      zones: { kinds: {}, connectors: {} },
+      defaultAudience: ['tool', 'public'],
+    },
+    problems: [],
+  })
+})
+
+test('text is typed', () => {
+  const { settings, problems } = parseKbSettings({
+    ...identity,
+    language: 'pt-BR',
+    tone: 'Friendly.\nShort.',
+    policy: {
+      threshold: '0.95',
+      singleCurator: 'true',
+      singleCuratorThreshold: '.6',
+      autoApproveConnectors: ['lint', 'sync'],
+    },
+    zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
+    defaultAudience: ['public'],
+  })
+  expect(problems).toEqual([])
+  expect(settings).toEqual({
+    ...identity,
+    language: 'pt-BR',
+    tone: 'Friendly.\nShort.',
+    policy: {
+      threshold: 0.95,
+      singleCurator: true,
+      singleCuratorThreshold: 0.6,
+      autoApproveConnectors: ['lint', 'sync'],
+    },
+    zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
+    defaultAudience: ['public'],
+  })
+})
+
+test('an empty value is nothing said, an empty list is empty', () => {
+  const { settings, problems } = parseKbSettings({
+    ...identity,
+    language: '',
+    tone: '',
+    zones: { kinds: '', connectors: '' },
+    policy: { autoApproveConnectors: '' },
+    defaultAudience: '',
+  })
+  expect(problems).toEqual([])
+  expect(settings).toMatchObject({
+    language: 'en',
+    tone: null,
+    zones: { kinds: {}, connectors: {} },
+    defaultAudience: [],
+  })
+  expect(settings.policy).toMatchObject({ threshold: 0.8, autoApproveConnectors: [] })
+  expect(parseKbSettings({ ...identity, policy: '', zones: '' })).toEqual(parseKbSettings(identity))
+})
+
+describe('what is wrong is a problem, and is read strictly', () => {
+  test.each([null, undefined, '', 'x', 42, [], [identity]])('%j is no settings', (data) => {
+    const { settings, problems } = parseKbSettings(data)
+    expect(problems).toEqual([{ path: '', severity: 'error', message: 'must be a mapping' }])
+    expect(settings).toMatchObject({ id: null, policy: null, zones: null, defaultAudience: [] })
+  })
+
+  test.each([
+    ['threshold', 'high'],
+    ['threshold', '1.5'],
+    ['threshold', '-1'],
+    ['threshold', '1e-9'],
+    ['threshold', ''],
+    ['threshold', 0.8],
+    ['singleCurator', 'yes'],
+    ['singleCurator', true],
+    ['singleCuratorThreshold', 'NaN'],
+    ['autoApproveConnectors', 'lint'],
+    ['autoApproveConnectors', { lint: 'true' }],
+  ])('a policy with %s: %j approves nothing', (key, value) => {
+    const { settings, problems } = parseKbSettings({ ...identity, policy: { [key]: value } })
+    expect(problems).toEqual([{ path: `policy.${key}`, severity: 'error', message: expect.any(String) }])
+    expect(settings.policy).toBeNull()
+  })
+
+  test.each([
+    [{ kinds: { 'chat-answer': 'purple' } }, 'zones.kinds.chat-answer'],
+    [{ kinds: { 'chat-anwser': 'red' } }, 'zones.kinds'],
+    [{ connectors: { lint: ['red'] } }, 'zones.connectors.lint'],
+    [{ connectors: ['red'] }, 'zones.connectors'],
+    ['red', 'zones'],
+  ])('zones %j cannot be trusted', (zones, path) => {
+    const { settings, problems } = parseKbSettings({ ...identity, zones })
+    expect(problems).toEqual([{ path, severity: 'error', message: expect.any(String) }])
+    expect(settings.zones).toBeNull()
+  })
+
+  test('a broken default audience hides what lists none', () => {
+    const { settings } = parseKbSettings({ ...identity, defaultAudience: 'public' })
+    expect(settings.defaultAudience).toEqual([])
+    expect(pathsOf({ ...identity, defaultAudience: 'public' })).toEqual(['defaultAudience'])
+  })
+
+  test('a broken identity is none', () => {
+    const { settings, problems } = parseKbSettings({
+      id: 'x',
+      slug: 'con',
+      prefix: 'A_b',
+      title: 'a\nb',
+      language: '?',
+      tone: [],
+    })
+    expect(problems.map(({ path }) => path)).toEqual(['id', 'slug', 'prefix', 'title', 'language', 'tone'])
+    expect(settings).toMatchObject({ id: null, slug: null, prefix: null, title: null, language: 'en', tone: null })
+  })
+
+  test('a missing identity is said to be missing', () => {
+    expect(pathsOf({})).toEqual(['id', 'slug', 'prefix', 'title'])
+  })
+})
+
+test('an unknown key is only a warning', () => {
+  const data = { ...identity, colour: 'red', policy: { treshold: '1' }, zones: { kind: {} } }
+  expect(parseKbSettings(data).problems).toEqual([
+    { path: 'colour', severity: 'warning', message: 'is not a setting' },
+    { path: 'policy.treshold', severity: 'warning', message: 'is not a setting' },
+    { path: 'zones.kind', severity: 'warning', message: 'is not a setting' },
+  ])
+})
+
+test('whatever the data, settings come out', () => {
+  fc.assert(
+    fc.property(
+      fc.record(
+        {
+          id: fc.anything(),
+          policy: fc.anything(),
+          zones: fc.anything(),
+          defaultAudience: fc.anything(),
+          tone: fc.anything(),
+        },
+        { requiredKeys: [] },
+      ),
+      (data) => {
+        const { settings } = parseKbSettings(data)
+        expect(Array.isArray(settings.defaultAudience)).toBe(true)
+        expect(settings.policy?.threshold ?? 1).toBeLessThanOrEqual(1)
+      },
+    ),
+  )
+})
