@@ -1,0 +1,16 @@
+import type { LineEnding } from './front-matter.ts'
+
+/**
+ * A file is front matter, one blank line, content, one newline. The content of a body lacks exactly these two line ends, where
+ * they are there, so that any content comes back byte for byte. `contentStart` is an offset in the body.
+ */
+export function splitBody(body: string, eol: LineEnding): { content: string; contentStart: number } {
+  const contentStart = /^\r?\n/.exec(body)?.[0].length ?? 0
+  const rest = body.slice(contentStart)
+  const newline = rest.endsWith(eol) ? eol.length : Number(rest.endsWith('\n'))
+  return { content: rest.slice(0, rest.length - newline), contentStart }
+}
+
+export function joinBody(content: string, eol: LineEnding): string {
+  return eol + content + eol
+}

@@ -1,0 +1,125 @@
+import type { YamlMap, YamlValue } from './yaml.ts'
+import { isPlainScalar } from './yaml-scalar.ts'
+
+const topKey = /^([A-Za-z][\w-]{0,63}):(?: |$)/
+const flowKey = /([A-Za-z][\w-]{0,63}): /y
+const quoted = /"(?:[^"\\]|\\.)*"/y
+const plain = /[^,[\]{}:"]+/y
+const spaces = / */y
+const inheritedNames: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype))
+/** Deep enough for what Ganglion writes; deeper text is the YAML parser's to judge. */
+const maxFlowDepth = 4
+
+/**
+ * Reads the plain shape of YAML that Ganglion writes: keys at column 0, scalars and flow collections on one line, lists of
+ * them indented by two. About twenty times as fast as a YAML parser. `undefined` means "not that shape", never "wrong":
+ * whatever is answered is what the full parser says too, with no problem.
+ */
+export function readPlainYaml(text: string): YamlMap | undefined {
+  const lines = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
+  const map: YamlMap = Object.create(null)
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at++] ?? ''
+    const match = topKey.exec(line)
+    const key = match?.[1]
+    if (!match || key === undefined || key in map || inheritedNames.has(key)) return undefined
+    const source = line.slice(match[0].length)
+    if (source !== '') {
+      const value = readInline(source)
+      if (value === undefined) return undefined
+      map[key] = value
+      continue
+    }
+    const items: YamlValue[] = []
+    for (let next = lines[at]; next?.startsWith('  - '); next = lines[++at]) {
+      const item = readInline(next.slice(4))
+      if (item === undefined) return undefined
+      items.push(item)
+    }
+    map[key] = items.length > 0 ? items : ''
+  }
+  return map
+}
+
+function readInline(source: string): YamlValue | undefined {
+  if (!/^["[{]/.test(source)) return isPlainScalar(source, 'block') ? source : undefined
+  const cursor = { source, at: 0 }
+  const value = readFlow(cursor, 0)
+  return cursor.at === source.length ? value : undefined
+}
+
+type Cursor = { readonly source: string; at: number }
+
+function readFlow(cursor: Cursor, depth: number): YamlValue | undefined {
+  const first = cursor.source[cursor.at]
+  if (first === '"') return readQuoted(cursor)
+  if (depth === maxFlowDepth) return undefined
+  if (first === '[') return readFlowList(cursor, depth + 1)
+  if (first === '{') return readFlowMap(cursor, depth + 1)
+  const text = take(cursor, plain)
+  if (text === undefined) return undefined
+  let end = text.length
+  while (text[end - 1] === ' ') end--
+  const scalar = text.slice(0, end)
+  return isPlainScalar(scalar, 'flow') ? scalar : undefined
+}
+
+function readQuoted(cursor: Cursor): string | undefined {
+  const text = take(cursor, quoted)
+  try {
+    return text === undefined ? undefined : String(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function readFlowList(cursor: Cursor, depth: number): YamlValue[] | undefined {
+  const items: YamlValue[] = []
+  if (opensEmpty(cursor, ']')) return items
+  do {
+    const item = readFlow(cursor, depth)
+    if (item === undefined) return undefined
+    items.push(item)
+  } while (hasNext(cursor))
+  return closes(cursor, ']') ? items : undefined
+}
+
+function readFlowMap(cursor: Cursor, depth: number): YamlMap | undefined {
+  const map: YamlMap = Object.create(null)
+  if (opensEmpty(cursor, '}')) return map
+  do {
+    const key = take(cursor, flowKey)?.slice(0, -2)
+    if (key === undefined || key in map || inheritedNames.has(key)) return undefined
+    const value = readFlow(cursor, depth)
+    if (value === undefined) return undefined
+    map[key] = value
+  } while (hasNext(cursor))
+  return closes(cursor, '}') ? map : undefined
+}
+
+function opensEmpty(cursor: Cursor, close: string): boolean {
+  cursor.at++
+  take(cursor, spaces)
+  return closes(cursor, close)
+}
+
+function hasNext(cursor: Cursor): boolean {
+  take(cursor, spaces)
+  if (cursor.source[cursor.at] !== ',') return false
+  cursor.at++
+  take(cursor, spaces)
+  return true
+}
+
+function closes(cursor: Cursor, close: string): boolean {
+  if (cursor.source[cursor.at] !== close) return false
+  cursor.at++
+  return true
+}
+
+function take(cursor: Cursor, pattern: RegExp): string | undefined {
+  pattern.lastIndex = cursor.at
+  const text = pattern.exec(cursor.source)?.[0]
+  if (text !== undefined) cursor.at += text.length
+  return text
+}

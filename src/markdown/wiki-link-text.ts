@@ -1,0 +1,34 @@
+import { EdgeType } from '../contract/vocabulary.ts'
+import type { WikiLink } from '../knowledge/neuron.ts'
+
+/** What stands between `[[` and `]]`, taken apart. */
+export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>
+
+export const maxTargetLength = 200
+
+const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
+
+/**
+ * `Target`, `Target|alias`, `Target#Heading`, `type:Target`, `kb:other-kb/Target`. In a table the pipe must be escaped, so
+ * `\|` separates too. `undefined` when the target is empty or longer than 200 UTF-16 units: then it is literal text.
+ */
+export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
+  const pipe = /\\?\|/.exec(inner)
+  const alias = pipe ? inner.slice(pipe.index + pipe[0].length).trim() : ''
+  const reference = (pipe ? inner.slice(0, pipe.index) : inner).trim()
+  const colon = reference.indexOf(':')
+  const type = EdgeType.safeParse(reference.slice(0, Math.max(colon, 0)))
+  const untyped = type.success ? reference.slice(colon + 1).trim() : reference
+  const [, kb, local] = foreign.exec(untyped) ?? [undefined, undefined, untyped]
+  const hash = local?.indexOf('#') ?? -1
+  const heading = hash < 0 ? '' : (local?.slice(hash + 1).trim() ?? '')
+  const target = (heading === '' ? local : local?.slice(0, hash))?.trim() ?? ''
+  if (target === '' || target.length > maxTargetLength) return undefined
+  return {
+    target,
+    ...(type.success ? { type: type.data } : {}),
+    ...(kb === undefined ? {} : { kb }),
+    ...(heading === '' ? {} : { heading }),
+    ...(alias === '' ? {} : { alias }),
+  }
+}

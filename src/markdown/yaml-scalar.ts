@@ -1,0 +1,40 @@
+/** Where a scalar stands: a line of its own, or between `[` `,` `{` `:`. */
+export type ScalarContext = 'block' | 'flow'
+
+const indicatorFirst = /^[-?:,[\]{}#&*!|>'"%@`=<~. ]/
+/** Controls, format characters, lone surrogates, and every space but U+0020: no two tools agree on them unquoted. */
+const fragile = /\p{C}|(?! )\p{Z}/u
+const flowIndicator = /[,[\]{}:]/
+
+const typedWord = /^(?:null|true|false|yes|no|on|off|y|n)$/i
+const typedNumber =
+  /^[-+]?(?:[\d_.,]+(?:e[-+]?\d+)?|0x[\da-f_]+|0o[0-7_]+|0b[01_]+|\d[\d_]*(?::\d+)+(?:\.[\d_]*)?|\.?(?:inf|nan))$/i
+const typedDate = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[tT\s])/
+
+/** True when `text` without quotes is one YAML scalar that reads back as the same text. Conservative, on one line. */
+export function isPlainScalar(text: string, context: ScalarContext): boolean {
+  return (
+    text !== '' &&
+    !indicatorFirst.test(text) &&
+    !text.endsWith(' ') &&
+    !text.endsWith(':') &&
+    !text.includes(': ') &&
+    !text.includes(' #') &&
+    !(context === 'flow' && flowIndicator.test(text)) &&
+    !fragile.test(text)
+  )
+}
+
+/** Writes text so that tools of YAML 1.1 and 1.2 alike read it as that text: plain where that is certain, else quoted. */
+export function formatScalar(text: string, context: ScalarContext): string {
+  const typed = typedWord.test(text) || typedNumber.test(text) || typedDate.test(text)
+  return !typed && isPlainScalar(text, context) ? text : quote(text)
+}
+
+/** JSON's escapes are YAML's; what JSON leaves raw although YAML 1.1 sees a line break or a control there is added. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

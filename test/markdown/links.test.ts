@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import type { Nodes } from 'mdast'
+import { describe, expect, test } from 'vitest'
+import { edgeTypes } from '../../src/contract/vocabulary.ts'
+import type { WikiLink } from '../../src/knowledge/neuron.ts'
+import { certainLinks, extractLinks } from '../../src/markdown/links.ts'
+import { parseMarkdown } from '../../src/markdown/parse-markdown.ts'
+
+const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })
+const targetsOf = (content: string) => extractLinks(content).map(({ target }) => target)
+
+describe('a wiki link', () => {
+  test.each<[string, Partial<WikiLink>]>([
+    ['[[Target]]', { target: 'Target' }],
+    ['[[ Target ]]', { target: 'Target' }],
+    ['[[Target|alias]]', { target: 'Target', alias: 'alias' }],
+    ['[[Target|]]', { target: 'Target' }],
+    ['[[Target|a|b]]', { target: 'Target', alias: 'a|b' }],
+    ['[[Target#Heading]]', { target: 'Target', heading: 'Heading' }],
+    ['[[Target#Heading|alias]]', { target: 'Target', heading: 'Heading', alias: 'alias' }],
+    ['[[C#]]', { target: 'C#' }],
+    ['![[embed]]', { target: 'embed', embed: true }],
+    ['[[kb:other-kb/Target]]', { target: 'Target', kb: 'other-kb' }],
+    ['[[cites:kb:other-kb/A/B#H|x]]', { target: 'A/B', type: 'cites', kb: 'other-kb', heading: 'H', alias: 'x' }],
+    ['[[kb:Target]]', { target: 'kb:Target' }],
+    ['[[likes:Target]]', { target: 'likes:Target' }],
+    ['[[handbook_00000042]]', { target: 'handbook_00000042' }],
+    ['[[a *b* `c` <d>]]', { target: 'a *b* `c` <d>' }],
+    ...edgeTypes.map((type): [string, Partial<WikiLink>] => [`[[${type}:Target]]`, { target: 'Target', type }]),
+  ])('%s', (content, link) => {
+    expect(extractLinks(content)).toEqual([{ embed: false, line: 1, ...link }])
+  })
+
+  test('has a target of 200 characters at most', () => {
+    expect(targetsOf(`[[${'x'.repeat(200)}]]`)).toHaveLength(1)
+    expect(targetsOf(`[[${'x'.repeat(201)}]]`)).toEqual([])
+    expect(targetsOf(`[[a|${'x'.repeat(500)}]]`)).toEqual(['a'])
+  })
+
+  test.each([
+    '[[]]',
+    '[[ ]]',
+    '[[|alias]]',
+    '[[#Heading]]',
+    '[[cites:]]',
+    '[[kb:a/]]',
+    '[[a\nb]]',
+    '[[a]',
+    '[a]]',
+    '[[a]b]]',
+    '\\[[x]]',
+  ])('%j is literal text', (content) => {
+    expect(extractLinks(content)).toEqual([])
+  })
+
+  test('is found inside brackets, links, emphasis, lists, quotes, headings and footnotes', () => {
+    expect(targetsOf('[[[a]]] [x [[b]] y](z) **[[c]]**\n\n- [ ] [[d]]\n\n> # [[e]]\n\n[^1]: [[f]]')).toEqual([
+      ...'abcdef',
+    ])
+    expect(extractLinks('\\![[x]] \\\\[[y]]')).toEqual([plain('x'), plain('y')])
+  })
+
+  test.each([
+    ['code span', '`[[a]]` `` [[b]] ` ``'],
+    ['code span over lines', '`x\n[[a]]`'],
+    ['fenced code', '```\n[[a]]\n```\n\n~~~md\n\n[[b]]\n~~~'],
+    ['fenced code in a list', '- ```\n  [[a]]\n  ```'],
+    ['unclosed fence', '```\n[[a]]'],
+    ['indented code', 'x\n\n    [[a]]'],
+    ['indented code in a list', '-     [[a]]'],
+    ['HTML', '<div>\n[[a]]\n</div>\n\nx <b title="[[b]]">\n\n<!--\n\n[[c]]\n\n-->'],
+    ['link destination', '[x](<[[a]]>) [y](z "[[b]]")'],
+    ['definition', '[x]: /u "[[a]]"'],
+    ['autolink', '<https://x.y/[[a]]> https://x.y/[[b]]'],
+    ['alt text', '![x [[a]] y](z) ![x [[b]]][r]\n\n[r]: /u'],
+  ])('is not found in %s', (_name, content) => {
+    expect(extractLinks(content)).toEqual([])
+  })
+
+  test('in a table has its pipe escaped', () => {
+    expect(extractLinks('| a | b |\n| - | - |\n| [[x\\|y]] | [[z]] |\n| [[c|d]] | |')).toEqual([
+      { target: 'x', alias: 'y', embed: false, line: 3 },
+      plain('z', 3),
+    ])
+  })
+
+  test('knows its line, whatever the line endings', () => {
+    expect(extractLinks('a\n\n[[b]]\n[[c]]\n\n<b> [[d]]').map(({ line }) => line)).toEqual([3, 4, 6])
+    expect(extractLinks('a\r\n\r\n[[b]]\r[[c]]\r\n\r\n<b> [[d]]').map(({ line }) => line)).toEqual([3, 4, 6])
+  })
+
+  test('is a node with the text that a reader sees', () => {
+    const paragraph = parseMarkdown('a ![[cites:B#C|d]]').children[0]
+    expect(paragraph && 'children' in paragraph && paragraph.children[1]).toMatchObject({
+      type: 'wikiLink',
+      value: 'd',
+      embed: true,
+      link: { target: 'B', type: 'cites', heading: 'C', alias: 'd' },
+      position: { start: { offset: 2 }, end: { offset: 18 } },
+    })
+  })
+
+  test('counts 2,000 times at most', () => {
+    expect(extractLinks('[[a]] '.repeat(2001))).toHaveLength(2000)
+    expect(extractLinks(`<b> ${'[[a]] '.repeat(2001)}`)).toHaveLength(2000)
+  })
+})
+
+describe('finding links without a parser', () => {
+  const harmless = [
+    '[[a]]',
+    '![[b]]',
+    '[[a|b]]',
+    '[[cites:x]]',
+    '`x`',
+    '`[[x]]`',
+    '\n',
+    '\n',
+    '\n\n',
+    '  ',
+    '\n- ',
+    '\n> ',
+    '\n1. ',
+    '\n# ',
+    'a',
+    'b c',
+    '[x]',
+    '*',
+    '\n```\n',
+    '|',
+  ]
+  const treacherous = [
+    ...[
+      '`',
+      '``',
+      '```',
+      '~~~',
+      '~~~\n',
+      '    ',
+      '\t',
+      ' ',
+      '- ',
+      '> ',
+      '+ ',
+      '10) ',
+      '\r\n',
+      '\r',
+      '\\',
+      '\\|',
+      '&#91;',
+    ],
+    ...[
+      '<',
+      '<div>',
+      '</div>',
+      '<!--',
+      '-->',
+      '<script>',
+      '</script>',
+      '<a href="',
+      '">',
+      '<http://a',
+      'http://x.y/',
+      '@',
+      'a@b.c',
+    ],
+    ...[
+      'www.a.b',
+      '](',
+      ']: ',
+      '][',
+      '![',
+      '[^1]',
+      '[^1]: ',
+      '\n\n[ref]: /u\n',
+      '[ref]',
+      '[[x`y]]',
+      '[[',
+      ']]',
+      '[',
+      ']',
+      '(',
+      ')',
+      '"',
+    ],
+    ...[
+      '\n---\n',
+      '\n===\n',
+      '| - |',
+      '\n|-|-|\n',
+      '\n:-|-\n',
+      ':-',
+      '- [ ] ',
+      '_',
+      '~~',
+      '\n*\n',
+      '\n-\n',
+      '\0',
+      '\uFEFF',
+    ],
+  ]
+  const some = (parts: string[], maxLength: number) => fc.array(fc.constantFrom(...parts), { maxLength })
+  const content = fc
+    .oneof(
+      fc.tuple(some(harmless, 12), some(treacherous, 2), some(harmless, 12)),
+      fc.tuple(some([...harmless, ...treacherous], 20)),
+    )
+    .map((parts) => parts.flat().join(''))
+
+  test('gives what parsing the whole text gives', () => {
+    fc.assert(
+      fc.property(content, (text) => {
+        const parsed = parsedLinks(text)
+        expect(extractLinks(text)).toEqual(parsed)
+        const certain = certainLinks(text)
+        if (certain) expect(certain).toEqual(parsed)
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('is enough for a common note', () => {
+    const note =
+      '# Title\n\nSee [[On-call rotation]] and `[[not]]` `<T>`, then\n[[contradicts:Old policy|the old one]].\n\n' +
+      '- one [[a]]\n  - two ![[b]]\n\n```ts\nconst x = [[1]] as <T>\n```\n\n> **Note** [[c]]\n'
+    expect(certainLinks(note)).toEqual(parsedLinks(note))
+    expect(parsedLinks(note)).toHaveLength(5)
+  })
+
+  test('takes time linear in hostile text', () => {
+    const parts = [
+      '[[',
+      '[[a',
+      '![[',
+      '`',
+      '`a',
+      '-',
+      '- ',
+      '> ',
+      '[^',
+      ']:',
+      '~~~',
+      '<',
+      '|',
+      '[[a]]`',
+      '\n```',
+      ' ',
+      '\t',
+      '[[a|',
+      '\n',
+    ]
+    for (const part of parts) {
+      const text = `x [[a]] ${part.repeat(500_000 / part.length)}\nx`
+      const start = performance.now()
+      certainLinks(text)
+      expect(performance.now() - start, part).toBeLessThan(500)
+    }
+  })
+
+  test('ten thousand notes of 1.5 KB take less than three seconds', () => {
+    const text = `When a VIP raises a ticket, page the lead. See [[On-call rotation]] and [[contradicts:Old|the old one]].\n\n`
+    const code = 'Call `page()` as in [[Paging]].\n\n```ts\npage(<T>x)\n```\n\n'
+    const table = '| a | b |\n| - | - |\n| [[c\\|d]] | e |\n\n'
+    const notes = Array.from(
+      { length: 10_000 },
+      (_, index) => text.repeat(11) + code + (index % 4 === 0 ? table : text),
+    )
+    const start = performance.now()
+    for (const note of notes) extractLinks(note)
+    expect(performance.now() - start).toBeLessThan(3000)
+  })
+})
+
+/** The specification: the links of the syntax tree of the whole text. */
+function parsedLinks(content: string): WikiLink[] {
+  const collect = (node: Nodes): WikiLink[] => {
+    if (node.type === 'wikiLink') return [{ ...node.link, embed: node.embed, line: node.position?.start.line ?? 0 }]
+    return 'children' in node ? node.children.flatMap(collect) : []
+  }
+  return collect(parseMarkdown(content)).slice(0, 2000)
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { ParserPool } from '../../src/markdown/parser-pool.ts'
+
+const pool = new ParserPool()
+afterAll(() => pool.close())
+
+const link = { target: 'a', embed: false, line: 1 }
+/** Beginning with inline HTML and a link, so that only a parser can tell. */
+const needsParser = (rest: string) => `x <b> [[a]] ${rest}`
+const tooSlow = needsParser('[a]('.repeat(60_000))
+
+describe('ParserPool', () => {
+  test('answers certain texts without a thread, others from one', async () => {
+    const own = new ParserPool()
+    const threads = () =>
+      process.getActiveResourcesInfo().filter((resource) => resource === 'MessagePort' || resource === 'Worker').length
+    const before = threads()
+    expect(await own.links('[[a]]')).toEqual({ links: [link] })
+    expect(await own.links('no links <b>')).toEqual({ links: [] })
+    expect(await own.links('> '.repeat(10_000))).toEqual({ links: [] })
+    expect(threads()).toBe(before)
+    expect(await own.links(needsParser(''))).toEqual({ links: [link] })
+    await own.close()
+  })
+
+  test.each([
+    ['nested quotes', `${'>'.repeat(10_000)}[[a]] <b>`],
+    ['brackets', needsParser('['.repeat(50_000))],
+    ['open images', needsParser('!['.repeat(20_000))],
+    ['emphasis', needsParser('*a _b '.repeat(20_000))],
+    ['nested lists', `${'- '.repeat(5000)}[[a]] <b>`],
+    ['backticks', needsParser(Array.from({ length: 500 }, (_, index) => '`'.repeat(index)).join(' '))],
+    ['links', tooSlow],
+  ])('bounds hostile text: %s', async (_name, content) => {
+    const start = performance.now()
+    const { links, flag } = await pool.links(content)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    if (flag === undefined) expect(links).toContainEqual(link)
+    else expect(links).toEqual([])
+  })
+
+  test('flags what takes too long, and goes on working', async () => {
+    expect(await pool.links(tooSlow)).toEqual({ links: [], flag: 'too-slow' })
+    expect(await pool.links(needsParser(''))).toEqual({ links: [link] })
+  })
+
+  test('a hostile text spoils no other of its batch', async () => {
+    const contents = Array.from({ length: 40 }, (_, index) => (index === 17 ? tooSlow : needsParser(`[[${index}]]`)))
+    const results = await pool.linksOfMany(contents)
+    expect(results.map(({ flag, links }) => flag ?? links[1]?.target)).toEqual(
+      contents.map((_, index) => (index === 17 ? 'too-slow' : String(index))),
+    )
+  })
+
+  test('keeps the order of many', async () => {
+    const contents = Array.from({ length: 500 }, (_, index) => (index % 2 ? `[[${index}]]` : `x <b> [[${index}]]`))
+    const results = await pool.linksOfMany(contents)
+    expect(results.map(({ links }) => links[0]?.target)).toEqual(contents.map((_, index) => String(index)))
+  })
+
+  test('answers what waits when it is closed', async () => {
+    const own = new ParserPool()
+    const waiting = [own.links(tooSlow), own.links(tooSlow), own.links(needsParser(''))]
+    await own.close()
+    const answers = await Promise.all([...waiting, own.links(needsParser(''))])
+    expect(answers.map(({ flag }) => flag)).toEqual(['failed', 'failed', 'failed', 'failed'])
+    expect(await own.links('[[a]]')).toEqual({ links: [link] })
+  })
+
+  test('works in plain Node, and lets the process end', async () => {
+    const url = new URL('../../src/markdown/parser-pool.ts', import.meta.url).href
+    const script = `
+      const { ParserPool } = await import(${JSON.stringify(url)})
+      const pool = new ParserPool()
+      console.log(JSON.stringify(await pool.links('x <b> [[a]]')))
+      await pool.close()`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 15_000,
+    })
+    expect(JSON.parse(stdout)).toEqual({ links: [link] })
+  })
+})
