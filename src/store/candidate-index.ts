@@ -36,13 +36,36 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
   const { id, kind, title, connector, confidence, impactEstimate, target, verdict } = candidate
   const approval = sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}`
   const status = approval === undefined ? queueStatus(candidate) : 'approved'
+  const { origin, fingerprint } = originOf(candidate)
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && candidate.decisions.length === 0 ? 1 : 0
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      warnings, created_at, created_by, unfinished)
+      warnings, created_at, created_by, unfinished, origin, fingerprint)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy.name}, ${unfinished})`
+      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint})`
+}
+
+/** Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. */
+function originOf({ metadata }: Candidate): { origin: string | null; fingerprint: string | null } {
+  const data: unknown = metadata === null ? {} : JSON.parse(metadata)
+  const text = (key: string) => {
+    const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
+    return typeof value === 'string' ? value : null
+  }
+  const fingerprint = text('fingerprint')
+  return { origin: fingerprint === null ? null : text('filename'), fingerprint }
+}
+
+export type OriginRow = Pick<CandidateRow, 'id' | 'approval'> & { fingerprint: string }
+
+/** The latest candidate that a connector made of one place, approved or not. */
+export function latestOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow | undefined {
+  const row = sql.get`SELECT id, fingerprint FROM candidates WHERE connector = ${connector} AND origin = ${origin}
+    ORDER BY created_at DESC, id DESC LIMIT 1`
+  if (row === undefined) return undefined
+  const id = String(row.id)
+  return { id, fingerprint: String(row.fingerprint), approval: findCandidate(sql, id)?.approval }
 }
 
 export function forgetCandidate({ write: sql }: Projection, id: string): void {
@@ -87,27 +110,15 @@ export function unfinishedApprovals(sql: Projection['read']): string[] {
 }
 
 function toCandidateRow(row: Record<string, unknown>): CandidateRow {
-  const {
-    seq_id: seqId,
-    document_id: documentId,
-    oid,
-    warnings,
-    impact,
-    created_at,
-    created_by,
-    unfinished,
-    ...rest
-  } = row
+  const { seq_id: seqId, document_id: documentId, oid } = row
+  const { id, blob, status, kind, title, connector, confidence, zone, target, impact } = row as CandidateRow
   return {
-    ...(rest as Pick<
-      CandidateRow,
-      'id' | 'blob' | 'status' | 'kind' | 'title' | 'connector' | 'confidence' | 'zone' | 'target'
-    >),
-    impact: impact === 0 ? null : (impact as number),
-    warnings: JSON.parse(String(warnings)),
-    createdAt: String(created_at),
-    createdBy: String(created_by),
-    approvedByPolicy: unfinished === 1,
+    ...{ id, blob, status, kind, title, connector, confidence, zone, target },
+    impact: impact === 0 ? null : impact,
+    warnings: JSON.parse(String(row.warnings)),
+    createdAt: String(row.created_at),
+    createdBy: String(row.created_by),
+    approvedByPolicy: row.unfinished === 1,
     approval:
       typeof oid === 'string'
         ? { seqId: String(seqId), documentId: documentId as string | null, commit: oid }

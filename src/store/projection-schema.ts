@@ -57,7 +57,9 @@ export const projectionSchema = `
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
-    warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL
+    warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
+    origin TEXT, fingerprint TEXT
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id);
+  CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
 `

@@ -1,0 +1,21 @@
+import type { Signature } from '../git/object.ts'
+import type { Actor } from '../knowledge/candidate.ts'
+import { oneLine } from '../knowledge/text.ts'
+
+/**
+ * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its
+ * line and the block is the message's last.
+ */
+export function commitMessage(subject: string, trailers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${oneLine(value, 200)}`)
+  return `${oneLine(subject, 120)}\n\n${lines.join('\n')}\n`
+}
+
+/** Who decided, as a commit's author. The address can receive no mail, and says so. */
+export function signatureOf(actor: Actor, at: Date): Signature {
+  return { name: oneLine(actor.name, 100), email: `${actor.id.replaceAll(':', '-')}@ganglion.invalid`, at }
+}
+
+export function committer(at: Date): Signature {
+  return { name: 'Ganglion', email: 'ganglion@ganglion.invalid', at }
+}

@@ -1,0 +1,141 @@
+import { GanglionError } from '../contract/errors.ts'
+import type { Role } from '../contract/vocabulary.ts'
+import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
+import { ParserPool } from '../markdown/parser-pool.ts'
+import { ApiKeys } from '../store/api-keys.ts'
+import { DataDirectory } from '../store/data-directory.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { Idempotency } from '../store/idempotency.ts'
+import { KnowledgeBases } from '../store/knowledge-bases.ts'
+import { Tenants } from '../store/tenants.ts'
+import { finishApprovals } from './approve-candidate.ts'
+import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
+import { watchRefs } from './ref-watcher.ts'
+
+/** Who calls: an API key that was found good. */
+export type Caller = { keyId: string; name: string; tenantId: string; role: Role; connectors: readonly string[] }
+
+export type GanglionOptions = {
+  dataDir: string
+  /** Where people reach the server; links begin with it. Without it they are relative. */
+  publicUrl?: string | undefined
+  /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
+  watch?: { onError: (error: unknown) => void }
+  now?: () => Date
+}
+
+type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
+
+const openAtOnce = 64
+const idleMs = 60_000
+
+/** One data directory, open: its state, and its knowledge bases as they are asked for. */
+export class Ganglion {
+  readonly directory: DataDirectory
+  readonly tenants: Tenants
+  readonly knowledgeBases: KnowledgeBases
+  readonly apiKeys: ApiKeys
+  readonly idempotency: Idempotency
+  readonly now: () => Date
+  readonly parser = new ParserPool()
+  readonly #publicUrl: string
+  readonly #database: Database
+  readonly #watch: GanglionOptions['watch']
+  /** The least recently used first. */
+  readonly #open = new Map<string, { opening: Promise<OpenKb>; usedAt: number }>()
+
+  private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
+    this.directory = directory
+    this.#database = database
+    this.tenants = new Tenants(database.db)
+    this.knowledgeBases = new KnowledgeBases(database.db)
+    this.apiKeys = new ApiKeys(database.db)
+    this.idempotency = new Idempotency(database.db)
+    this.now = options.now ?? (() => new Date())
+    this.#watch = options.watch
+    this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
+  }
+
+  static async open(options: GanglionOptions): Promise<Ganglion> {
+    const directory = DataDirectory.open(options.dataDir)
+    return new Ganglion(directory, await openDatabase(directory.database), options)
+  }
+
+  /** A tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
+  async kb(tenantId: string, slugOrId: string): Promise<KnowledgeBase> {
+    const identity = await this.knowledgeBases.find(tenantId, slugOrId)
+    if (identity === undefined) throw new GanglionError('not_found')
+    return this.openKb(identity)
+  }
+
+  /** The knowledge base that a candidate's id names. @throws {GanglionError} `not_found` */
+  async kbOfCandidate(tenantId: string, candidateId: string): Promise<KnowledgeBase> {
+    if (!isUuid(candidateId)) throw new GanglionError('not_found')
+    const identities = await this.knowledgeBases.list(tenantId)
+    const identity = identities.find(({ id }) => candidateBelongsTo(candidateId, id))
+    if (identity === undefined) throw new GanglionError('not_found')
+    return this.openKb(identity)
+  }
+
+  /** Opens a knowledge base, finishing what a crash interrupted, or brings the open one up to its refs. */
+  async openKb(identity: KbIdentity): Promise<KnowledgeBase> {
+    const opening = this.#open.get(identity.id)?.opening ?? this.#load(identity)
+    this.#open.delete(identity.id)
+    this.#open.set(identity.id, { opening, usedAt: Date.now() })
+    this.#closeIdle()
+    try {
+      const { kb } = await opening
+      await kb.sync()
+      return kb
+    } catch (error) {
+      await opening.catch(() => this.#open.delete(identity.id)) // the next request tries again
+      throw error
+    }
+  }
+
+  /** The knowledge bases that are open now. */
+  async openKbs(): Promise<KnowledgeBase[]> {
+    const opened = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening))
+    return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value.kb] : []))
+  }
+
+  /** Where a curator finds a candidate. */
+  queueUrl(candidateId: string): string {
+    return `${this.#publicUrl}/queue/${candidateId}`
+  }
+
+  /** Finishes what is under way, then closes everything. */
+  async close(): Promise<void> {
+    for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
+    this.#open.clear()
+    await this.parser.close()
+    await this.#database.close()
+  }
+
+  async #load(identity: KbIdentity): Promise<OpenKb> {
+    const kb = new KnowledgeBase(identity, {
+      gitDir: this.directory.repository(identity.id),
+      indexDir: this.directory.index(identity.id),
+      parser: this.parser,
+    })
+    try {
+      await kb.recover()
+      await kb.sync()
+      await finishApprovals(kb, this.now)
+      const stopWatching = this.#watch === undefined ? undefined : watchRefs(kb, this.#watch.onError)
+      return { kb, close: async () => void (await Promise.all([stopWatching?.(), kb.close()])) }
+    } catch (error) {
+      await kb.close()
+      throw error
+    }
+  }
+
+  /** Those that nobody has asked for in a while; whoever did may still be at work with them. */
+  #closeIdle(): void {
+    for (const [id, { opening, usedAt }] of this.#open) {
+      if (this.#open.size <= openAtOnce || Date.now() - usedAt < idleMs) return
+      this.#open.delete(id)
+      void opening.then(({ close }) => close())
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { GroupCommit, type Heads } from '../git/group-commit.ts'
+import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../git/history.ts'
+import type { Oid, Signature } from '../git/object.ts'
+import { clearAbandonedLocks } from '../git/refs.ts'
+import { Repository } from '../git/repository.ts'
+import type { Staging } from '../git/staging.ts'
+import { type Candidate, candidatePath } from '../knowledge/candidate.ts'
+import { type KbSettings, parseKbSettings } from '../knowledge/kb-settings.ts'
+import { formatCandidate, parseCandidate } from '../markdown/candidate-file.ts'
+import type { ParserPool } from '../markdown/parser-pool.ts'
+import { parseYaml } from '../markdown/yaml.ts'
+import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
+import { type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
+import { blobAtPath } from '../store/neuron-queries.ts'
+import { Projection } from '../store/projection.ts'
+import { committer } from './commit-message.ts'
+import { readNeuronForIndex } from './neuron-for-index.ts'
+
+export const mainRef = 'refs/heads/main'
+export const queueRef = 'refs/ganglion/queue'
+/** On the queue ref: the number that seqIds must stay above, whatever main shows. */
+export const seqFloorPath = 'seq-floor'
+
+/** Files that are read and parsed at a time while catching up. */
+const chunkFiles = 500
+
+export type FileContents = ReadonlyMap<string, string | Buffer | null>
+
+export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
+
+/**
+ * An open knowledge base: its repository, the one writer of this process, and the projection that follows the commits.
+ */
+export class KnowledgeBase {
+  readonly identity: KbIdentity
+  readonly repository: Repository
+  readonly projection: Projection
+  /** When work was last handed to the writer, in milliseconds since the epoch. */
+  lastWriteAt = 0
+  readonly #writer: GroupCommit
+  readonly #parser: ParserPool
+  #settings: { blob: Oid | undefined; value: KbSettings } | undefined
+
+  constructor(identity: KbIdentity, options: { gitDir: string; indexDir: string; parser: ParserPool }) {
+    this.identity = identity
+    this.repository = new Repository(options.gitDir)
+    mkdirSync(options.indexDir, { recursive: true })
+    this.projection = new Projection(join(options.indexDir, 'knowledge.db'))
+    this.#parser = options.parser
+    this.#writer = new GroupCommit(this.repository, [queueRef, mainRef], {
+      begin: (heads) => this.#begin(heads),
+      savepoint: () => this.projection.savepoint(),
+      rollbackToSavepoint: () => this.projection.rollbackToSavepoint(),
+      commit: (heads) => this.#commit(heads),
+      rollback: () => this.projection.rollback(),
+    })
+  }
+
+  /** Clears what a crash left behind. */
+  async recover(): Promise<void> {
+    await clearAbandonedLocks(this.repository.gitDir, [mainRef, queueRef])
+  }
+
+  /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
+  write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
+    this.lastWriteAt = Date.now()
+    return this.#writer.run(work)
+  }
+
+  /** Brings the projection up to the refs as they are now, whoever moved them. */
+  async sync(): Promise<void> {
+    const { main, queue } = this.projection.heads(this.projection.read)
+    const heads = await this.#writer.readHeads()
+    if (heads.get(mainRef) !== main || heads.get(queueRef) !== queue) await this.#writer.run(async () => {})
+  }
+
+  /** The settings that `kb.yaml` on main holds now. */
+  async settings(): Promise<KbSettings> {
+    const blob = blobAtPath(this.projection.read, 'kb.yaml')
+    if (this.#settings === undefined || this.#settings.blob !== blob) {
+      const text = blob === undefined ? '' : await this.repository.readText(blob)
+      this.#settings = { blob, value: parseKbSettings(parseYaml(text).data).settings }
+    }
+    return this.#settings.value
+  }
+
+  /**
+   * Stages one commit on main and its place in the projection; the only way to main in this process. Within {@link write}.
+   * @param files text or bytes by path; null removes the file.
+   */
+  async commitToMain(
+    staging: Staging,
+    { files, message, author, at }: { files: FileContents; message: string; author: Signature; at: Date },
+  ): Promise<Oid> {
+    const indexed: IndexedFile[] = []
+    const changes = new Map<string, { oid: Oid } | null>()
+    for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const blob = content === null ? undefined : staging.putBlob(content)
+      changes.set(path, blob === undefined ? null : { oid: blob })
+      const isNeuron = typeof content === 'string' && isNeuronPath(path)
+      const neuron = isNeuron ? await readNeuronForIndex(path, content, this.#parser) : undefined
+      indexed.push({ path, mode: '100644', blob, neuron })
+    }
+    const commit = await staging.commit(mainRef, { changes, message, author, committer: committer(at) })
+    // Git keeps whole seconds, and the projection must not know more than git.
+    const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
+    await indexCommit(this.projection, { commit, at: seconds, files: indexed }, this.#load)
+    return commit
+  }
+
+  /** Stages one commit on the queue with these candidates' records as they are now. Within {@link write}. */
+  async commitToQueue(
+    staging: Staging,
+    {
+      candidates,
+      message,
+      author,
+      at,
+    }: { candidates: readonly Candidate[]; message: string; author: Signature; at: Date },
+  ): Promise<void> {
+    const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
+    const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
+    await staging.commit(queueRef, { changes, message, author, committer: committer(at) })
+    for (const { candidate, oid } of blobs) indexCandidate(this.projection, candidate, oid)
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.settled()
+    this.projection.close()
+    this.repository.close()
+  }
+
+  async #begin(heads: Heads): Promise<void> {
+    this.projection.begin()
+    const known = this.projection.heads(this.projection.write)
+    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    const isRewritten = known.main !== undefined && known.main !== main && !(await this.#continues(known.main, main))
+    if (isRewritten) this.projection.clear() // also the queue's listing, which says what main approved
+    if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
+    if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)
+  }
+
+  async #continues(from: Oid, to: Oid | undefined): Promise<boolean> {
+    return to !== undefined && (await isOnFirstParentLine(this.repository.gitDir, to, from))
+  }
+
+  #commit(heads: Heads): void {
+    this.projection.setHead('main', heads.get(mainRef))
+    this.projection.setHead('queue', heads.get(queueRef))
+    this.projection.commit()
+  }
+
+  async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    if (to === undefined) return
+    let chunk: HistoryEntry[] = []
+    let files = 0
+    for await (const entry of readHistory(this.repository.gitDir, to, from)) {
+      chunk.push(entry)
+      files += entry.changes.length
+      if (files >= chunkFiles) {
+        await this.#indexChunk(chunk)
+        chunk = []
+        files = 0
+      }
+    }
+    await this.#indexChunk(chunk)
+    this.projection.setHead('main', to)
+  }
+
+  async #indexChunk(entries: readonly HistoryEntry[]): Promise<void> {
+    const read = entries.map(async ({ commit, at, changes }) => {
+      const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
+        const isText = blob !== undefined && mode.startsWith('100')
+        return { path, mode, blob, neuron: isText ? await this.#load(path, blob) : undefined }
+      })
+      return { commit, at, files: await Promise.all(files) }
+    })
+    for (const commit of await Promise.all(read)) await indexCommit(this.projection, commit, this.#load)
+  }
+
+  async #followQueue(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    const before = from === undefined ? undefined : await this.repository.treeOf(from)
+    const after = to === undefined ? undefined : await this.repository.treeOf(to)
+    let chunk: { path: string; after?: Oid }[] = []
+    for await (const change of this.repository.diffTrees(before, after)) {
+      chunk.push(change)
+      if (chunk.length < chunkFiles) continue
+      await this.#indexQueueChunk(chunk)
+      chunk = []
+    }
+    await this.#indexQueueChunk(chunk)
+    this.projection.setHead('queue', to)
+  }
+
+  async #indexQueueChunk(changes: readonly { path: string; after?: Oid }[]): Promise<void> {
+    const texts = changes.map(({ after }) => (after === undefined ? undefined : this.repository.readTextOnce(after)))
+    for (const [position, text] of (await Promise.all(texts)).entries()) {
+      const { path = '', after = '' } = changes[position] ?? {}
+      if (path === seqFloorPath) this.projection.setSeqFloor(Number(text ?? 0))
+      else if (text === undefined) forgetCandidate(this.projection, path.slice(6, -3))
+      else indexCandidate(this.projection, parseCandidate(text), after)
+    }
+  }
+
+  #load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
+    if (!isNeuronPath(path)) return undefined
+    return readNeuronForIndex(path, await this.repository.readTextOnce(blob), this.#parser)
+  }
+}
+
+/** Whether a path on main is a Neuron's. */
+export function isNeuronPath(path: string): boolean {
+  return path.startsWith('neurons/') && path.endsWith('.md')
+}

@@ -1,0 +1,24 @@
+import { namesOf } from '../knowledge/link-target.ts'
+import { parseNeuronFile } from '../markdown/neuron-file.ts'
+import type { ParserPool } from '../markdown/parser-pool.ts'
+import type { IndexedNeuron } from '../store/neuron-index.ts'
+
+/** What the projection keeps of a Neuron's file; nothing where the file has no seqId, and so is no Neuron yet. */
+export async function readNeuronForIndex(
+  path: string,
+  text: string,
+  parser: ParserPool,
+): Promise<IndexedNeuron | undefined> {
+  const { fields, content } = parseNeuronFile(text)
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = fields
+  if (seqId === undefined) return undefined
+  const title = fields.title ?? fileTitle(path)
+  const { links } = await parser.links(content)
+  const names = namesOf({ seqId, path, title, aliases })
+  return { seqId, documentId, title, tags, audience, edges, candidateId, names, links }
+}
+
+/** A title for a file that gives none: its name. */
+export function fileTitle(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '')
+}
