@@ -1,0 +1,13 @@
+import { z } from 'zod'
+
+/** A KB's slug or UUID as a path names it; both fit one shape. What does not fit names no KB. */
+export const KbId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID')
+
+/** A commit's object id, or the first digits of one. */
+export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/, "must be a commit's hexadecimal object id")
+
+/** The full object id of a git object: SHA-1, or SHA-256. */
+export const ObjectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the full id of a git object')
+
+/** ISO 8601 with an offset. */
+export const Timestamp = z.iso.datetime({ offset: true })

@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { ErrorAnswer } from '../contract/envelope.ts'
+import { type ErrorCode, errorTable, GanglionError, ValidationError } from '../contract/errors.ts'
+
+/** What Fastify itself refuses, by the status that it gives. */
+const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
+  [400, 'malformed_request'],
+  [404, 'not_found'],
+  [408, 'request_timeout'],
+  [413, 'payload_too_large'],
+  [415, 'unsupported_media_type'],
+  [431, 'header_too_large'],
+])
+
+/** Seconds to wait that a 429 names where nothing better is known. */
+const retryAfter = 10
+
+/** Answers any error with the envelope. What is not ours to tell is logged and answered as `internal`. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof ValidationError) {
+    const { formErrors, fieldErrors } = error
+    return reply.code(400).send({ error: { formErrors, fieldErrors } })
+  }
+  const refusal = error instanceof GanglionError ? error : fromFastify(error)
+  if (refusal.status >= 500) request.log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
+  if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (refusal.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
+  return reply.code(refusal.status).send(envelope(refusal))
+}
+
+/** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */
+function envelope({ code, message, details }: GanglionError): Record<string, unknown> {
+  if (code === 'not_found' || code === 'internal') return { error: code, message: errorTable[code].message }
+  return { ...details, error: code, message }
+}
+
+function fromFastify(error: unknown): GanglionError {
+  const isFastifys = error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
+  const status = isFastifys && 'statusCode' in error ? Number(error.statusCode) : 500
+  return new GanglionError(codeByStatus.get(status) ?? 'internal')
+}
+
+/** Refusals that any route of the API may answer with. */
+const common = [
+  'malformed_request',
+  'invalid_token',
+  'not_found',
+  'request_timeout',
+  'rate_limited',
+  'header_too_large',
+  'internal',
+  'unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** Refusals that any route that changes something may answer with. */
+const ofWrites = [
+  'payload_too_large',
+  'unsupported_media_type',
+  'insufficient_storage',
+] as const satisfies readonly ErrorCode[]
+
+type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
+
+/** Response schemas of a route that reads: the common refusals and its own. */
+export function readErrors<Code extends ErrorCode>(...codes: Code[]): ErrorAnswers<Code | (typeof common)[number]> {
+  return errorAnswers([...common, ...codes])
+}
+
+/** Response schemas of a route that changes something. */
+export function writeErrors<Code extends ErrorCode>(
+  ...codes: Code[]
+): ErrorAnswers<Code | (typeof common)[number] | (typeof ofWrites)[number]> {
+  return errorAnswers([...common, ...ofWrites, ...codes])
+}
+
+/** Response schemas by status, described by what the codes mean. */
+export function errorAnswers<Code extends ErrorCode>(codes: readonly Code[]): ErrorAnswers<Code> {
+  const meanings = Map.groupBy(codes, (code) => errorTable[code].status)
+  const answers = [...meanings].map(([status, codes]): [number, z.ZodType] => {
+    const lines = codes.map((code) => `\`${code}\`: ${errorTable[code].message}`)
+    if (status === 400) lines.push('Or what is wrong with the request, by field.')
+    return [status, ErrorAnswer.describe(lines.join('\n\n'))]
+  })
+  return Object.fromEntries(answers) as ErrorAnswers<Code>
+}

@@ -1,0 +1,120 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import { errorAnswers } from './errors.ts'
+import type { ZodFastify } from './zod-compilers.ts'
+
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+const description = `Knowledge bases in git. A knowledge base is addressed by its slug or its UUID.
+
+Every answer has a header \`x-request-id\`, which the server's log names too. Every error is \`{error, message?}\`, where \`error\`
+is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`.`
+
+/** Headers that an answer has because of its status. */
+const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
+  401: { 'WWW-Authenticate': { type: 'string', enum: ['Bearer'] } },
+  429: { 'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds.' } },
+}
+
+/** Describes the routes that are added from now on, as OpenAPI 3.1 made from their zod schemas. */
+export async function describeRoutes(app: ZodFastify): Promise<void> {
+  const components = new Map<string, JsonSchema>()
+  const operationsWithOptionalBody = new Set<string | undefined>()
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Ganglion', version: 'v1', description },
+      servers: [{ url: '/' }],
+      security: [{ bearer: [] }],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      tags: [
+        {
+          name: 'Queue',
+          description: 'Candidates wait here until a curator, or the policy, approves or dismisses them.',
+        },
+        { name: 'Neurons', description: 'Curated knowledge.' },
+        { name: 'Operations' },
+      ],
+    },
+    convertConstToEnum: false,
+    transform: ({ schema, url }) => {
+      // Fastify's description says that every body is required, but here none is the same as `{}`.
+      if (schema?.body instanceof z.ZodType && schema.body.safeParse({}).success) {
+        operationsWithOptionalBody.add(schema.operationId)
+      }
+      return { schema: toJsonSchemas(schema, components), url }
+    },
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return {}
+      const { openapiObject } = document
+      for (const path of Object.values(openapiObject.paths ?? {})) {
+        const { requestBody, operationId } = path?.post ?? {}
+        if (requestBody !== undefined && 'content' in requestBody && operationsWithOptionalBody.has(operationId)) {
+          requestBody.required = false
+        }
+      }
+      return {
+        ...openapiObject,
+        components: { ...openapiObject.components, schemas: Object.fromEntries([...components].sort()) },
+      }
+    },
+  })
+}
+
+/** Adds `/openapi.json` and, for people, `/docs`. */
+export async function descriptionRoutes(app: ZodFastify): Promise<void> {
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        tags: ['Operations'],
+        operationId: 'readDescription',
+        summary: 'This description',
+        security: [],
+        response: { 200: z.looseObject({}).describe('OpenAPI 3.1.'), ...errorAnswers(['unavailable']) },
+      },
+    },
+    async () => ({ ...app.swagger() }),
+  )
+  await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' } })
+}
+
+/** A route's schema with JSON Schemas in the place of zod's. Adds to the components what has a name. */
+function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string, JsonSchema>): FastifySchema {
+  if (schema === undefined) return {}
+  const converted: Record<string, unknown> = { ...schema }
+  for (const part of ['body', 'querystring', 'params', 'headers'] as const) {
+    if (schema[part] instanceof z.ZodType) converted[part] = toJsonSchema(schema[part], 'input', components)
+  }
+  converted.response = Object.fromEntries(
+    Object.entries(schema.response ?? {}).map(([status, answer]) => {
+      const { description } = z.globalRegistry.get(answer) ?? {}
+      const headers = headersByStatus[status]
+      return [status, { ...toJsonSchema(answer, 'output', components), description, ...(headers && { headers }) }]
+    }),
+  )
+  return converted
+}
+
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Map<string, JsonSchema>): JsonSchema {
+  // As a property, a named schema becomes a reference, like those within it.
+  const { properties, $defs } = withReferences(
+    z.toJSONSchema(z.object({ schema }), {
+      io,
+      override: ({ jsonSchema }) => {
+        // The patterns of dates, UUIDs and numbers say no more than their formats, at length.
+        if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
+      },
+    }),
+  )
+  for (const [name, definition] of Object.entries($defs ?? {})) components.set(name, definition)
+  const converted = properties?.schema
+  return typeof converted === 'object' ? converted : {}
+}
+
+function withReferences(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}

@@ -1,0 +1,102 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { z } from 'zod'
+import { GanglionError } from '../contract/errors.ts'
+import type { CandidateStatus } from '../contract/vocabulary.ts'
+import { errorAnswers } from './errors.ts'
+import type { ZodFastify } from './zod-compilers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers while the service is starting or draining, too. */
+    alwaysOpen?: boolean
+  }
+}
+
+type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen'
+
+export type Metrics = {
+  registry: Registry
+  requests: Histogram<'route' | 'method' | 'status'>
+  /** Counts what the API did to a candidate, and the status that it left it with. */
+  countCandidate(action: CandidateAction, status: CandidateStatus): void
+}
+
+/** Metrics of one server; no label holds text of a user. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of the headers to the end of the answer.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [registry],
+  })
+  const candidates = new Counter({
+    name: 'ganglion_candidates_total',
+    help: 'Requests that changed a candidate, by what they did and the status that it has since.',
+    labelNames: ['action', 'status'],
+    registers: [registry],
+  })
+  return { registry, requests, countCandidate: (action, status) => candidates.inc({ action, status }) }
+}
+
+/** Adds a hook that measures every request. */
+export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
+    requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000)
+  })
+}
+
+const Alive = z.object({ status: z.literal('ok') }).describe('The process is alive.')
+const Ready = z.object({ status: z.literal('ready') }).describe('Requests are served.')
+
+/** Adds `/healthz`, `/readyz` and `/metrics`. */
+export function operationRoutes(
+  app: ZodFastify,
+  { metrics, isOpen }: { metrics: Metrics; isOpen: () => boolean },
+): void {
+  const config = { alwaysOpen: true }
+  const described = { tags: ['Operations'], security: [] }
+
+  app.get(
+    '/healthz',
+    {
+      config,
+      schema: { ...described, operationId: 'isAlive', summary: 'Is the process alive?', response: { 200: Alive } },
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config,
+      schema: {
+        ...described,
+        operationId: 'isReady',
+        summary: 'Are requests served?',
+        response: { 200: Ready, ...errorAnswers(['unavailable']) },
+      },
+    },
+    async () => {
+      if (!isOpen()) throw new GanglionError('unavailable')
+      return { status: 'ready' as const }
+    },
+  )
+
+  app.get(
+    '/metrics',
+    {
+      config,
+      schema: {
+        ...described,
+        operationId: 'readMetrics',
+        summary: 'Metrics, for Prometheus',
+        produces: ['text/plain'],
+        response: { 200: z.string().describe('In the text format of Prometheus.') },
+      },
+    },
+    async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  )
+}

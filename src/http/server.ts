@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import helmet from '@fastify/helmet'
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { GanglionError } from '../contract/errors.ts'
+import { authenticate, requireRole } from './auth.ts'
+import { answerError } from './errors.ts'
+import { parseJsonBodies } from './json-body.ts'
+import { guardDisk, limitRates, type Rates } from './limits.ts'
+import { type LogTarget, loggerOptions } from './log.ts'
+import { describeRoutes, descriptionRoutes } from './openapi.ts'
+import { createMetrics, type Metrics, measureRequests, operationRoutes } from './operations.ts'
+import type { Services } from './services.ts'
+import {
+  answerBrokenRequest,
+  connectionOptions,
+  holdExpectations,
+  lingerBeforeClosing,
+  type Timeouts,
+} from './transport.ts'
+import { neuronRoutes } from './v1/neurons.ts'
+import { queueRoutes } from './v1/queue.ts'
+import { serializerCompiler, validatorCompiler, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
+
+export type ServerOptions = {
+  /** Requests of one API key in a minute. */
+  rateReads?: number
+  rateWrites?: number
+  timeouts?: Partial<Timeouts>
+  /** Where the log goes; without it there is none. */
+  log?: LogTarget
+}
+
+const apiPrefix = '/api/v1'
+const bodyLimit = 2 * 1024 * 1024
+
+/** The HTTP server over the services, ready to listen or to be injected into. Closing it lets requests in flight finish. */
+export async function buildServer(services: Services, options: ServerOptions = {}): Promise<ZodFastify> {
+  const timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, ...options.timeouts }
+  const app = fastify({
+    ...connectionOptions(timeouts),
+    logger: loggerOptions(options.log),
+    genReqId: () => randomUUID(),
+    bodyLimit,
+    // The size of the headers bounds a parameter; what is too long for a name is not found like any other.
+    routerOptions: { maxParamLength: 16 * 1024 },
+    // We answer with our own envelope while draining.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => void answerBadPath(error, request, reply),
+  }).withTypeProvider<ZodTypeProvider>()
+  const metrics = createMetrics()
+  const authenticated = authenticate(services)
+  const rates = { reads: options.rateReads ?? 600, writes: options.rateWrites ?? 120 }
+
+  let isDraining = false
+  app.addHook('preClose', async () => {
+    isDraining = true
+  })
+  const isOpen = () => !isDraining && services.isReady()
+
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler(notFound)
+  app.decorateRequest('caller', undefined)
+  parseJsonBodies(app)
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  await app.register(helmet, securityHeaders)
+  app.addHook('onRequest', async ({ headers, raw, routeOptions }) => {
+    if (headers.host === undefined && raw.httpVersion === '1.1') throw new GanglionError('malformed_request')
+    if (routeOptions.config.alwaysOpen !== true && !isOpen()) throw new GanglionError('unavailable')
+  })
+  // Before a body is read, and after the hooks that say who may know.
+  app.addHook('preParsing', async (request) => {
+    if (request.is404) notFound()
+  })
+  holdExpectations(app)
+  app.addHook('onSend', async (_, reply) => {
+    if (isDraining) reply.header('connection', 'close')
+  })
+  app.addHook('onSend', lingerBeforeClosing)
+  measureRequests(app, metrics)
+
+  await describeRoutes(app)
+  await descriptionRoutes(app)
+  operationRoutes(app, { metrics, isOpen })
+  await app.register((api: ZodFastify) => apiRoutes(api, { services, metrics, authenticated, rates }), {
+    prefix: apiPrefix,
+  })
+  await app.ready()
+  return app
+
+  /** A path that cannot be decoded reaches no route and no hook. */
+  async function answerBadPath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', connection: 'close' })
+    try {
+      if (!isOpen()) throw new GanglionError('unavailable')
+      if (!request.url.startsWith(`${apiPrefix}/`)) throw error
+      await authenticated(request)
+      notFound()
+    } catch (cause) {
+      answerError(cause, request, reply)
+    }
+  }
+}
+
+/** Adds the routes of the API. A hook may tell only what the hooks before it let the caller know. */
+async function apiRoutes(
+  api: ZodFastify,
+  {
+    services,
+    metrics,
+    authenticated,
+    rates,
+  }: {
+    services: Services
+    metrics: Metrics
+    authenticated: ReturnType<typeof authenticate>
+    rates: Rates
+  },
+): Promise<void> {
+  api.addHook('onRequest', authenticated)
+  api.addHook('onRequest', await limitRates(api, rates))
+  api.addHook('onRequest', requireRole)
+  api.addHook('onRequest', guardDisk(services))
+  api.setNotFoundHandler(notFound)
+  queueRoutes(api, services, metrics)
+  neuronRoutes(api, services)
+}
+
+function notFound(): never {
+  throw new GanglionError('not_found')
+}
+
+/** Scripts, styles and images come from this server only, and no page may be framed. TLS, and so HSTS, is a proxy's. */
+const securityHeaders = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      objectSrc: ["'none'"],
+    },
+  },
+  frameguard: { action: 'deny' },
+  strictTransportSecurity: false,
+} as const

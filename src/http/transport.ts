@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type ErrorCode, errorTable, GanglionError } from '../contract/errors.ts'
+
+/** Milliseconds. */
+export type Timeouts = {
+  /** For the headers to arrive. */
+  headers: number
+  /** For the whole request to arrive. */
+  request: number
+  /** For which an idle connection is kept. */
+  keepAlive: number
+}
+
+/** Milliseconds that a connection stays open after an answer that came before the request's end. */
+const linger = 1000
+
+/** The bounds of a connection, for Fastify. Header size in bytes. */
+export function connectionOptions({ headers, request, keepAlive }: Timeouts) {
+  return {
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: headers,
+      connectionsCheckingInterval: Math.min(headers, 2000),
+      insecureHTTPParser: false,
+      // Refused by us instead, since Node's answer has no body.
+      requireHostHeader: false,
+    },
+    requestTimeout: request,
+    keepAliveTimeout: keepAlive,
+  }
+}
+
+const codeByParserError: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'header_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** Answers what never became a request: what the HTTP parser refuses, and what takes too long to arrive. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code = codeByParserError[error.code ?? ''] ?? 'malformed_request'
+  const { status, message } = errorTable[code]
+  const body = JSON.stringify({ error: code, message })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+  setTimeout(() => socket.destroy(), linger).unref()
+}
+
+/** Lets hooks refuse a request before its client is told to go on and send the body (RFC 9110, section 10.1.1). */
+export function holdExpectations(app: FastifyInstance): void {
+  for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing)
+  app.addHook('preParsing', async ({ headers, routeOptions }, reply) => {
+    if (Number(headers['content-length']) > routeOptions.bodyLimit) throw new GanglionError('payload_too_large')
+    if (headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+  })
+}
+
+/**
+ * A hook for answers that come while the request's body is still on its way. Closing such a connection at once resets it, and
+ * the client may lose the answer; so the answer is sent whole, the rest of the body stays unread, and the end waits a moment.
+ */
+export async function lingerBeforeClosing(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  if (!isBodyOnItsWay(request.raw) || typeof payload !== 'string') return payload
+  reply.header('connection', 'close').header('content-length', Buffer.byteLength(payload))
+  request.raw.pause()
+  return Readable.from(withPause(payload, request.raw))
+}
+
+async function* withPause(payload: string, request: IncomingMessage): AsyncGenerator<string> {
+  yield payload
+  await Promise.race([once(request, 'close'), delay(linger, undefined, { ref: false })])
+}
+
+function isBodyOnItsWay({ complete, headers }: IncomingMessage): boolean {
+  const isExpected = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0
+  return isExpected && complete === false
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import {
+  Approval,
+  CandidateDetail,
+  CandidateEdit,
+  CandidateInput,
+  CandidatePage,
+  CandidatePath,
+  CandidateQuery,
+  CandidateReceipt,
+  CandidateState,
+  Dismissal,
+} from '../../contract/candidates.ts'
+import type { Role } from '../../contract/vocabulary.ts'
+import { callerOf } from '../auth.ts'
+import { readErrors, writeErrors } from '../errors.ts'
+import type { Metrics } from '../operations.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+const tags = ['Queue']
+const writers: readonly Role[] = ['app', 'curator']
+const curators: readonly Role[] = ['curator']
+
+const IdempotencyHeader = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+    .describe('The same key within 24 hours gives the first answer again.')
+    .exactOptional(),
+})
+
+/** Adds the routes of the queue of candidates. */
+export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<Metrics, 'countCandidate'>): void {
+  app.post(
+    '/queue/candidates',
+    {
+      config: { roles: writers },
+      schema: {
+        tags,
+        operationId: 'submitCandidate',
+        summary: 'Submit a candidate',
+        headers: IdempotencyHeader,
+        body: CandidateInput,
+        response: {
+          201: CandidateReceipt,
+          ...writeErrors('insufficient_role', 'idempotency_key_reused', 'queue_full'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const idempotencyKey = request.headers['idempotency-key']
+      const options = idempotencyKey === undefined ? {} : { idempotencyKey }
+      const receipt = await services.submitCandidate(callerOf(request), request.body, options)
+      metrics.countCandidate('submit', receipt.status)
+      return reply.code(201).send(receipt)
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/approve',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'approveCandidate',
+        summary: 'Approve a candidate',
+        description:
+          'Makes the commit that creates or changes the Neuron. What is approved already gives the same answer again.',
+        params: CandidatePath,
+        body: CandidateEdit,
+        response: {
+          200: Approval,
+          ...writeErrors('insufficient_role', 'not_pending', 'merge_conflict', 'target_not_found'),
+        },
+      },
+    },
+    async (request) => {
+      const approval = await services.approveCandidate(callerOf(request), request.params.id, request.body)
+      metrics.countCandidate('approve', approval.status)
+      return approval
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/dismiss',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'dismissCandidate',
+        summary: 'Dismiss a candidate',
+        params: CandidatePath,
+        body: Dismissal,
+        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending') },
+      },
+    },
+    async (request) => {
+      const state = await services.dismissCandidate(callerOf(request), request.params.id, request.body)
+      metrics.countCandidate('dismiss', state.status)
+      return state
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/reopen',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'reopenCandidate',
+        summary: 'Put a dismissed candidate back into the queue',
+        params: CandidatePath,
+        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed') },
+      },
+    },
+    async (request) => {
+      const state = await services.reopenCandidate(callerOf(request), request.params.id)
+      metrics.countCandidate('reopen', state.status)
+      return state
+    },
+  )
+
+  app.get(
+    '/queue/candidates',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'listCandidates',
+        summary: 'List candidates, the most urgent first',
+        querystring: CandidateQuery,
+        response: { 200: CandidatePage, ...readErrors('insufficient_role') },
+      },
+    },
+    (request) => services.listCandidates(callerOf(request), request.query),
+  )
+
+  app.get(
+    '/queue/candidates/:id',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'readCandidate',
+        summary: 'Read a candidate and what it would change',
+        params: CandidatePath,
+        response: { 200: CandidateDetail, ...readErrors('insufficient_role') },
+      },
+    },
+    (request) => services.getCandidate(callerOf(request), request.params.id),
+  )
+}

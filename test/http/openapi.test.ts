@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { openapiValidator, validatingFetch } from './support/openapi-validate.ts'
+import { listen, testServer } from './support/test-server.ts'
+
+const Description = z.object({
+  openapi: z.string(),
+  security: z.array(z.record(z.string(), z.array(z.string()))),
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: z.record(z.string(), z.unknown()) }))),
+  components: z.object({ schemas: z.record(z.string(), z.looseObject({})), securitySchemes: z.unknown() }),
+})
+
+async function description() {
+  const { request } = await testServer()
+  return Description.parse((await request('GET', '/openapi.json')).json)
+}
+
+test('the API is described as OpenAPI 3.1, open to bearers of a token', async () => {
+  const { openapi, security, components } = await description()
+  expect(openapi).toBe('3.1.0')
+  expect(security).toEqual([{ bearer: [] }])
+  expect(components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } })
+  expect(Object.keys(components.schemas)).toEqual(
+    expect.arrayContaining(['Candidate', 'CandidateInput', 'Error', 'Neuron']),
+  )
+})
+
+test('every route of the API is described with every status that it can answer', async () => {
+  const { paths } = await description()
+  const statuses = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/api/'))
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(
+        ([method, { responses }]) => `${method} ${path} ${Object.keys(responses).join(' ')}`,
+      ),
+    )
+  const read = (status: number, own = '') => `${status} 400 401 ${own}404 408 429 431 500 503`
+  expect(statuses.sort()).toEqual([
+    `get /api/v1/neurons/{kb}/{seqId} ${read(200)}`,
+    `get /api/v1/queue/candidates ${read(200, '403 ')}`,
+    `get /api/v1/queue/candidates/{id} ${read(200, '403 ')}`,
+    'post /api/v1/queue/candidates 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/approve 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/dismiss 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
+  ])
+})
+
+test('every reference leads to a component, and every component is referred to', async () => {
+  const text = JSON.stringify(await description())
+  const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name))
+  const { components } = await description()
+  expect([...referred].sort()).toEqual(Object.keys(components.schemas).sort())
+  expect(text).not.toContain('$defs')
+})
+
+test('a body in which nothing is required may be left out', async () => {
+  const { paths } = await description()
+  const isRequired = (path: string) => Object(paths[path]?.post?.requestBody).required
+  expect(isRequired('/api/v1/queue/candidates')).toBe(true)
+  expect(isRequired('/api/v1/queue/candidates/{id}/approve')).toBe(false)
+  expect(isRequired('/api/v1/queue/candidates/{id}/dismiss')).toBe(false)
+})
+
+test('nothing is described by default words', async () => {
+  expect(JSON.stringify(await description())).not.toContain('Default Response')
+})
+
+test('an answer that the description does not hold fails the check', async () => {
+  const { app } = await testServer()
+  const validate = openapiValidator(app.swagger())
+  const headers = { 'x-request-id': '1', 'content-type': 'application/json; charset=utf-8' }
+  const ok = { method: 'GET', url: '/healthz', status: 200, headers, body: '{"status":"ok"}' }
+  expect(() => validate(ok)).not.toThrow()
+  for (const wrong of [
+    { ...ok, status: 201 },
+    { ...ok, body: '{"status":"ill"}' },
+    { ...ok, body: '{"status":"ok","more":1}' },
+    { ...ok, headers: { 'x-request-id': '1', 'content-type': 'text/html' } },
+    { ...ok, headers: { 'content-type': 'application/json' } },
+    { ...ok, url: '/nothing' },
+    { ...ok, url: '/nothing', status: 404, body: '{"message":"no"}' },
+    { ...ok, url: '/api/v1/queue/candidates', status: 401, body: '{"error":"invalid_token"}' },
+  ]) {
+    expect(() => validate(wrong), JSON.stringify(wrong)).toThrow()
+  }
+})
+
+test('the pages of the description load only what this server has', async () => {
+  const { request } = await testServer()
+  const page = await request('GET', '/docs')
+  const scripts = [...page.text.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)]
+  const assets = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)
+  expect(assets.length).toBeGreaterThan(4)
+  for (const url of assets) expect([url, (await request('GET', url)).status]).toEqual([url, 200])
+  expect(scripts.map(([, , inline]) => inline?.trim())).toEqual(['', '', ''])
+  expect(page.text).not.toMatch(/<style|style="|onload=/)
+  expect((await request('GET', '/docs/json')).json).toEqual((await request('GET', '/openapi.json')).json)
+})
+
+test.each(['/docs', '/healthz', '/nothing', '/api/v1/queue/candidates'])(
+  '%s has the headers that keep a browser safe',
+  async (url) => {
+    const { request } = await testServer()
+    const { headers } = await request('GET', url)
+    expect(headers['content-security-policy']).toMatch(/^default-src 'self';/)
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(headers['content-security-policy']).not.toContain('unsafe')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['x-frame-options']).toBe('DENY')
+  },
+)
+
+test('answers over a socket are checked as well', async () => {
+  const { app } = await testServer()
+  const request = await validatingFetch(`http://127.0.0.1:${await listen(app)}`)
+  expect((await request('/readyz')).status).toBe(200)
+  expect((await request('/api/v1/queue/candidates')).status).toBe(401)
+  const headers = { authorization: 'Bearer curator' }
+  expect(await (await request('/api/v1/queue/candidates', { headers })).json()).toEqual({
+    candidates: [],
+    nextCursor: null,
+  })
+})

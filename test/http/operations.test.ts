@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { testServer } from './support/test-server.ts'
+
+test('a server is alive while it starts, and ready only then', async () => {
+  let ready = false
+  const { request } = await testServer({ isReady: () => ready })
+  expect((await request('GET', '/healthz')).status).toBe(200)
+  expect((await request('GET', '/metrics')).status).toBe(200)
+  for (const url of ['/readyz', '/api/v1/queue/candidates', '/api/v1/%ff', '/openapi.json', '/nothing']) {
+    const { status, json } = await request('GET', url, { as: 'curator' })
+    expect([url, status, json]).toEqual([url, 503, expect.objectContaining({ error: 'unavailable' })])
+  }
+  ready = true
+  expect((await request('GET', '/readyz')).status).toBe(200)
+  expect((await request('GET', '/api/v1/queue/candidates', { as: 'curator' })).status).toBe(200)
+})
+
+test('metrics count requests by route, and candidates by what was done', async () => {
+  const { request } = await testServer()
+  const body = { kb: 'handbook', kind: 'chat', title: 'x', content: 'y' }
+  const { json } = await request('POST', '/api/v1/queue/candidates', { as: 'app', body })
+  const path = `/api/v1/queue/candidates/${Object(json).candidateId}`
+  for (const action of ['dismiss', 'reopen', 'approve']) await request('POST', `${path}/${action}`, { as: 'curator' })
+  await request('GET', '/secret-of-a-user/x')
+  await request('GET', '/api/v1/secret-of-a-user', { as: 'app' })
+  const { text } = await request('GET', '/metrics')
+  expect(text).toContain(
+    'http_request_duration_seconds_count{route="/api/v1/queue/candidates",method="POST",status="201"} 1',
+  )
+  expect(text).toContain(
+    'http_request_duration_seconds_count{route="/api/v1/queue/candidates/:id/approve",method="POST",status="200"} 1',
+  )
+  expect(text).toContain('http_request_duration_seconds_count{route="unmatched",method="GET",status="404"} 2')
+  expect(text).toContain('ganglion_candidates_total{action="submit",status="pending"} 1')
+  expect(text).toContain('ganglion_candidates_total{action="dismiss",status="dismissed"} 1')
+  expect(text).toContain('ganglion_candidates_total{action="reopen",status="pending"} 1')
+  expect(text).toContain('ganglion_candidates_total{action="approve",status="approved"} 1')
+  expect(text).toContain('process_cpu_seconds_total')
+  expect(text).not.toContain('secret-of-a-user')
+})
+
+test('each line of the log has the id of its request, and none a secret', async () => {
+  const lines: string[] = []
+  const { request } = await testServer(
+    {},
+    { log: { level: 'debug', stream: { write: (line) => void lines.push(line) } } },
+  )
+  const headers = { cookie: 'session=s3cret', authorization: 'Bearer s3cret' }
+  const answers = [
+    await request('GET', '/api/v1/queue/candidates?token=s3cret', { headers }),
+    await request('GET', '/nothing?token=s3cret', { headers }),
+    await request('GET', '/%ff?token=s3cret', { headers }),
+    await request('GET', '/api/v1/queue/candidates?limit=s3cret', { as: 'curator' }),
+  ]
+  expect(lines.join('')).not.toContain('s3cret')
+  const logged = lines.map((line): unknown => JSON.parse(line))
+  for (const { headers } of answers) {
+    expect(logged).toContainEqual(expect.objectContaining({ reqId: headers['x-request-id'] }))
+  }
+  for (const line of logged) expect(line).toHaveProperty('reqId')
+})
+
+test('a client does not choose the id of its request', async () => {
+  const { request } = await testServer()
+  const { headers } = await request('GET', '/healthz', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })
+  expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+})
