@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { type Environment, readEnvironment } from './environment.ts'
+
+/** What a command has to say, to a program and to a person. */
+export type Answer = { json: unknown; text: string }
+
+/** The command line is not one that the command understands. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
+}
+
+const CommonOptions = z.object({ data: z.string().min(1).optional(), json: z.boolean().optional() })
+
+/**
+ * Lets a command act, and gives it the options that all have: `--data` and `--json`. The schema gets the command's options
+ * and arguments by name; the answer is printed when `run` is done.
+ */
+export function act<Schema extends z.ZodType>(
+  command: Command,
+  schema: Schema,
+  run: (input: z.output<Schema>, environment: Environment) => Promise<Answer>,
+): Command {
+  return command
+    .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')
+    .option('--json', 'print one line of JSON')
+    .action(async () => {
+      const args = command.registeredArguments.map((argument, index) => [argument.name(), command.processedArgs[index]])
+      const { data, json } = parse(CommonOptions, command.opts())
+      const input = parse(schema, { ...command.opts(), ...Object.fromEntries(args) })
+      const environment = readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data })
+      const answer = await run(input, environment)
+      process.stdout.write(`${json ? JSON.stringify(answer.json) : answer.text}\n`)
+    })
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  throw new UsageError(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'))
+}

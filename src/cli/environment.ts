@@ -1,0 +1,74 @@
+import { resolve } from 'node:path'
+import { closest } from 'fastest-levenshtein'
+import { z } from 'zod'
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type Environment = {
+  /** Absolute path. */
+  dataDir: string
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
+  publicUrl: string | undefined
+  logLevel: (typeof logLevels)[number]
+  /** Requests per key and minute. */
+  rateReads: number
+  rateWrites: number
+}
+
+/** What is wrong with the environment: all of it, one problem a line. */
+export class EnvironmentError extends Error {
+  constructor(problems: readonly string[]) {
+    super(['The environment is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.name = 'EnvironmentError'
+  }
+}
+
+const Variables = z.object({
+  GANGLION_DATA: z.string().default('./data'),
+  GANGLION_HOST: z.string().default('127.0.0.1'),
+  GANGLION_PORT: wholeNumber(0, 65_535).default(4870),
+  GANGLION_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
+  GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
+})
+
+const names = Object.keys(Variables.shape)
+
+/** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
+  const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
+  const unknown = set
+    .filter(([name]) => !names.includes(name))
+    .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
+  const { data, error } = Variables.safeParse(Object.fromEntries(set))
+  const invalid = error?.issues.map((issue) => {
+    const name = issue.path.join('.')
+    return `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
+  })
+  if (data === undefined || unknown.length > 0) throw new EnvironmentError([...(invalid ?? []), ...unknown])
+  return {
+    dataDir: resolve(data.GANGLION_DATA),
+    host: data.GANGLION_HOST,
+    port: data.GANGLION_PORT,
+    publicUrl: data.GANGLION_PUBLIC_URL,
+    logLevel: data.GANGLION_LOG_LEVEL,
+    rateReads: data.GANGLION_RATE_READS,
+    rateWrites: data.GANGLION_RATE_WRITES,
+  }
+}
+
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Role } from '../contract/vocabulary.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import { act } from './command.ts'
+import { Duration } from './duration.ts'
+import { table } from './table.ts'
+import { requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
+
+const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
+
+/** `key create`, `key list`, `key revoke`. */
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('make, list and revoke API keys')
+
+  act(
+    key
+      .command('create')
+      .description('make an API key; its token is shown only now')
+      .requiredOption('--tenant <slug>', 'whose knowledge bases it opens')
+      .requiredOption('--role <role>', `what it may do: ${Role.options.join(', ')}`)
+      .option('--name <name>', 'what people call it')
+      .option('--connector <name>', 'a connector it may speak as (repeatable)', collect, [])
+      .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
+      .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
+    z.object({
+      tenant: z.string(),
+      role: Role,
+      name: Label.optional(),
+      connector: z.array(Label),
+      expires: Duration.optional(),
+    }),
+    ({ tenant: slug, role, name, connector, expires }, { dataDir }) =>
+      withGanglion(dataDir, async ({ tenants, apiKeys }) => {
+        const now = new Date()
+        const tenant = await requireTenant(tenants, slug)
+        const { key, token } = await apiKeys.create(
+          {
+            tenantId: tenant.id,
+            name: name ?? `${role} key`,
+            role,
+            connectors: connector,
+            expiresAt: expires === undefined ? null : new Date(now.getTime() + expires),
+          },
+          now,
+        )
+        return {
+          json: { id: key.id, token, role },
+          text: `Made the ${role} key ${key.id} of ${slug}. Its token, shown only now:\n${token}`,
+        }
+      }),
+  )
+
+  act(
+    key.command('list').description('list API keys').option('--tenant <slug>', 'of one tenant only'),
+    z.object({ tenant: z.string().optional() }),
+    ({ tenant }, { dataDir }) =>
+      withGanglion(dataDir, async ({ tenants, apiKeys }) => {
+        const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
+        const slugs = await tenantSlugs(tenants)
+        const listed = keys.map(({ tenantId, ...rest }) => ({ ...rest, tenant: slugs.get(tenantId) ?? tenantId }))
+        return { json: { keys: listed }, text: keyTable(listed, new Date()) }
+      }),
+  )
+
+  act(
+    key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
+    z.object({ id: z.string() }),
+    ({ id }, { dataDir }) =>
+      withGanglion(dataDir, async ({ apiKeys }) => {
+        if (!(await apiKeys.revoke(id, new Date()))) throw new Error(`There is no API key ${id}.`)
+        return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
+      }),
+  )
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function keyTable(keys: readonly (Omit<ApiKey, 'tenantId'> & { tenant: string })[], now: Date): string {
+  if (keys.length === 0) return 'There are no API keys.'
+  return table(
+    ['ID', 'TENANT', 'ROLE', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
+    keys.map((key) => [
+      key.id,
+      key.tenant,
+      key.role,
+      keyState(key, now),
+      key.lastUsedAt ?? 'never',
+      key.expiresAt ?? 'never',
+      key.connectors.join(',') || '-',
+      key.name,
+    ]),
+  )
+}
+
+function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): string {
+  if (key.revokedAt !== null) return 'revoked'
+  return key.expiresAt !== null && key.expiresAt <= now.toISOString() ? 'expired' : 'valid'
+}

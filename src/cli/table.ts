@@ -1,0 +1,14 @@
+/** Rows as text in aligned columns, under a heading. Columns are as wide as their longest cell. */
+export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  )
+  return [heading, ...rows]
+    .map((row) =>
+      widths
+        .map((width, column) => (row[column] ?? '').padEnd(width))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

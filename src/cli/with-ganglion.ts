@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs'
+import { Ganglion } from '../services/ganglion.ts'
+import type { Tenant, Tenants } from '../store/tenants.ts'
+
+/** Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none. */
+export async function withGanglion<Result>(
+  dataDir: string,
+  use: (ganglion: Ganglion) => Promise<Result>,
+): Promise<Result> {
+  if (!existsSync(dataDir)) {
+    throw new Error(`There is no data directory ${dataDir}: make one with "ganglion serve" or "ganglion kb create".`)
+  }
+  const ganglion = await Ganglion.open({ dataDir })
+  try {
+    return await use(ganglion)
+  } finally {
+    await ganglion.close()
+  }
+}
+
+/** The tenant of a slug. Throws where there is none. */
+export async function requireTenant(tenants: Tenants, slug: string): Promise<Tenant> {
+  const tenant = await tenants.find(slug)
+  if (tenant !== undefined) return tenant
+  const slugs = (await tenants.list()).map((known) => known.slug)
+  throw new Error(`There is no tenant ${slug}. Known tenants: ${slugs.join(', ') || 'none'}.`)
+}
+
+/** Slugs of all tenants by id. */
+export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {
+  return new Map((await tenants.list()).map(({ id, slug }) => [id, slug]))
+}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { EnvironmentError, readEnvironment } from '../../src/cli/environment.ts'
+
+test('an empty environment has a default for everything', () => {
+  const defaults = {
+    dataDir: resolve('data'),
+    host: '127.0.0.1',
+    port: 4870,
+    publicUrl: undefined,
+    logLevel: 'info',
+    rateReads: 600,
+    rateWrites: 120,
+  }
+  expect(readEnvironment({})).toEqual(defaults)
+  expect(readEnvironment({ GANGLION_PORT: '', GANGLION_PUBLIC_URL: '', GANGLION_PRT: '', PATH: '/bin' })).toEqual(
+    defaults,
+  )
+})
+
+test('every setting can be set', () => {
+  expect(
+    readEnvironment({
+      GANGLION_DATA: '/srv/ganglion',
+      GANGLION_HOST: '::',
+      GANGLION_PORT: '0',
+      GANGLION_PUBLIC_URL: 'https://kb.example.org/base//',
+      GANGLION_LOG_LEVEL: 'silent',
+      GANGLION_RATE_READS: '1',
+      GANGLION_RATE_WRITES: '1000000',
+    }),
+  ).toEqual({
+    dataDir: resolve('/srv/ganglion'),
+    host: '::',
+    port: 0,
+    publicUrl: 'https://kb.example.org/base',
+    logLevel: 'silent',
+    rateReads: 1,
+    rateWrites: 1_000_000,
+  })
+})
+
+test('all problems are told at once, unknown names with the nearest known one', () => {
+  const read = () =>
+    readEnvironment({
+      GANGLION_PORT: '70000',
+      GANGLION_PUBLIC_URL: 'ftp://example.org',
+      GANGLION_LOG_LEVEL: 'loud',
+      GANGLION_RATE_READ: '10',
+      GANGLION_PROT: '80',
+    })
+  expect(read).toThrow(EnvironmentError)
+  expect(read).toThrow(
+    [
+      'The environment is not valid:',
+      '  GANGLION_PORT must be a whole number from 0 to 65535, not "70000"',
+      '  GANGLION_PUBLIC_URL must be an http or https URL, not "ftp://example.org"',
+      '  GANGLION_LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud"',
+      '  GANGLION_RATE_READ is not a setting; did you mean GANGLION_RATE_READS?',
+      '  GANGLION_PROT is not a setting; did you mean GANGLION_PORT?',
+    ].join('\n'),
+  )
+})
+
+test.each(['-1', '1e3', '0x10', ' 80', '80.5', '65536', '99999999999', 'http'])('%j is no port', (port) => {
+  expect(() => readEnvironment({ GANGLION_PORT: port })).toThrow('GANGLION_PORT must be a whole number')
+})
