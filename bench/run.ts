@@ -1,0 +1,11 @@
+import { benchApprovals } from './approvals.ts'
+import { benchOpening } from './opening.ts'
+
+const benches = { approvals: benchApprovals, opening: benchOpening }
+
+const wanted = process.argv.slice(2)
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  console.log(`\n## ${name}\n`)
+  for (const line of await bench()) console.log(line)
+}

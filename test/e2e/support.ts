@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { servicesOf } from '../../src/cli/services.ts'
+import type { Role } from '../../src/contract/vocabulary.ts'
+import { buildServer } from '../../src/http/server.ts'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { openapiValidator } from '../http/support/openapi-validate.ts'
+import { tempDir } from '../support/temp.ts'
+
+export type Answer = { status: number; headers: Headers; body: Record<string, unknown>; text: string }
+export type Send = { as?: string; headers?: Record<string, string>; body?: unknown }
+
+export type Product = {
+  url: string
+  ganglion: Ganglion
+  dataDir: string
+  /** The repository of the knowledge base `handbook` of the tenant `acme`. */
+  gitDir: string
+  kbId: string
+  /** Tokens by role, of the tenant `acme`. */
+  tokens: Record<Role, string>
+  /** A key of any tenant. */
+  newKey: (tenant: string, role: Role, connectors?: string[], expiresAt?: Date) => Promise<string>
+  request: (method: string, path: string, send?: Send) => Promise<Answer>
+}
+
+/** The whole product on a real socket. Every answer is checked against its own description of the API. */
+export async function startProduct(options: { rateWrites?: number } = {}): Promise<Product> {
+  const dataDir = join(tempDir(), 'data')
+  const ganglion = await Ganglion.open({ dataDir })
+  const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
+  const server = await buildServer({ ...servicesOf(ganglion), isReady: () => true }, limits)
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(async () => {
+    await server.close()
+    await ganglion.close()
+  })
+  const newKey = async (tenant: string, role: Role, connectors: string[] = [], expiresAt: Date | null = null) => {
+    const { id: tenantId } = await ganglion.tenants.ensure(tenant, new Date())
+    const { token } = await ganglion.apiKeys.create({ tenantId, name: role, role, connectors, expiresAt }, new Date())
+    return token
+  }
+  const tokens = {
+    curator: await newKey('acme', 'curator'),
+    app: await newKey('acme', 'app'),
+    reader: await newKey('acme', 'reader'),
+  }
+  const validate = openapiValidator(server.swagger())
+  const request = async (method: string, path: string, { as, headers = {}, body }: Send = {}): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    validate({ method, url: path, status: response.status, headers: Object.fromEntries(response.headers), body: text })
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
+  }
+  return { url, ganglion, dataDir, gitDir, kbId, tokens, newKey, request }
+}
