@@ -1,4 +1,5 @@
-import { open, unlink } from 'node:fs/promises'
+import { open, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /** Writes a new file and waits until its bytes are on the disk. A file that could not be written whole is removed. */
 export async function writeSynced(path: string, data: Buffer | string, mode = 0o644): Promise<void> {
@@ -22,5 +23,24 @@ export async function syncDirectory(path: string): Promise<void> {
     await folder.sync()
   } finally {
     await folder.close()
+  }
+}
+
+/** Waits until everything in a folder, and the folder itself, is on the disk. */
+export async function syncTree(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const child = join(path, entry.name)
+    if (entry.isDirectory()) await syncTree(child)
+    else if (entry.isFile()) await syncFile(child)
+  }
+  await syncDirectory(path)
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
   }
 }

@@ -11,8 +11,10 @@ export type Heads = ReadonlyMap<string, Oid | undefined>
  * and kept or thrown away together with the batch.
  */
 export type Follower = {
-  /** Brings the projection to these heads and begins a transaction on it. */
-  begin(heads: Heads): Promise<void>
+  /** Begins a transaction, which keeps out whoever follows in the same projection: only then are the refs read. */
+  begin(): void
+  /** Brings the projection up to these heads. */
+  follow(heads: Heads): Promise<void>
   /** Sets a point inside the transaction that one failing piece of work goes back to. */
   savepoint(): void
   rollbackToSavepoint(): void
@@ -82,11 +84,12 @@ export class GroupCommit {
   async #commitBatch(batch: readonly Pending[]): Promise<void> {
     let todo = batch
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const heads = await this.readHeads()
-      await this.#follower.begin(heads)
+      this.#follower.begin()
       let moved: ReadonlySet<string>
       let outcomes: Outcome[]
       try {
+        const heads = await this.readHeads()
+        await this.#follower.follow(heads)
         const staging = new Staging(this.#repository, heads)
         outcomes = await this.#prepare(todo, staging)
         moved = await this.#publish(staging, heads)
@@ -109,10 +112,11 @@ export class GroupCommit {
     throw new GitError('busy', 'other writers kept moving the refs')
   }
 
+  /** The refs as they are now, in the opposite order of publishing: what a later ref shows is in the earlier ones. */
   async readHeads(): Promise<Heads> {
-    return new Map(
-      await Promise.all(this.#refs.map(async (ref) => [ref, await this.#repository.readRef(ref)] as const)),
-    )
+    const heads = new Map<string, Oid | undefined>()
+    for (const ref of this.#refs.toReversed()) heads.set(ref, await this.#repository.readRef(ref))
+    return heads
   }
 
   async #prepare(todo: readonly Pending[], staging: Staging): Promise<Outcome[]> {
@@ -135,15 +139,19 @@ export class GroupCommit {
 
   /** Writes the objects, then moves the refs in order until one turns out to have been moved by somebody else. */
   async #publish(staging: Staging, heads: Heads): Promise<ReadonlySet<string>> {
-    await this.#repository.writeObjects(staging.objects)
+    const release = await this.#repository.writeObjects(staging.objects)
     const moved = new Set<string>()
-    for (const ref of this.#refs) {
-      const to = staging.head(ref)
-      if (to === undefined || to === heads.get(ref)) continue
-      if (!(await this.#repository.updateRef(ref, heads.get(ref), to))) return moved
-      moved.add(ref)
+    try {
+      for (const ref of this.#refs) {
+        const to = staging.head(ref)
+        if (to === undefined || to === heads.get(ref)) continue
+        if (!(await this.#repository.updateRef(ref, heads.get(ref), to))) return moved
+        moved.add(ref)
+      }
+      return moved
+    } finally {
+      await release()
     }
-    return moved
   }
 
   #isComplete(staging: Staging, heads: Heads, moved: ReadonlySet<string>): boolean {

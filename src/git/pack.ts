@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
-import type { GitObject, ObjectType, Oid } from './object.ts'
+import type { Delta, GitObject, ObjectType, Oid } from './object.ts'
 
-const typeCode = { commit: 1, tree: 2, blob: 3 } as const satisfies Record<ObjectType, number>
+const typeCode = { commit: 1, tree: 2, blob: 3, offsetDelta: 6 } as const satisfies Record<
+  ObjectType | 'offsetDelta',
+  number
+>
+
+/** As deep as git itself packs: each step is one more object to read. */
+const deepestChain = 50
 
 /** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
-function entryHeader(type: ObjectType, size: number): Buffer {
+function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
   const bytes: number[] = []
   let byte = (typeCode[type] << 4) | (size & 0x0f)
   let rest = Math.floor(size / 16)
@@ -23,7 +29,8 @@ function sha1(data: Buffer): Buffer {
 }
 
 /**
- * Encodes objects as a pack (version 2, no deltas) and its index (version 2), as gitformat-pack(5) defines them.
+ * Encodes objects as a pack (version 2) and its index (version 2), as gitformat-pack(5) defines them. An object that is
+ * said to differ little from one before it is stored as that difference.
  * @returns both files' bytes, and `name`: the pack's checksum, by which git names the files.
  */
 export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string; pack: Buffer; index: Buffer } {
@@ -32,21 +39,84 @@ export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string
   header.writeUInt32BE(2, 4)
   header.writeUInt32BE(objects.size, 8)
   const parts: Buffer[] = [header]
-  const packed: { oid: Oid; offset: number; crc: number }[] = []
+  const packed = new Map<Oid, Packed>()
   let offset = header.length
-  for (const [oid, { type, data }] of objects) {
-    const head = entryHeader(type, data.length)
-    const body = deflateSync(data, { level: 1 })
-    packed.push({ oid, offset, crc: crc32(body, crc32(head)) })
+  for (const [oid, object] of objects) {
+    const { head, plain, depth } = encodeEntry(object, offset, packed)
+    const body = deflateSync(plain, { level: 1 })
+    packed.set(oid, { oid, offset, crc: crc32(body, crc32(head)), depth, size: object.data.length })
     parts.push(head, body)
     offset += head.length + body.length
   }
   const body = Buffer.concat(parts)
   const checksum = sha1(body)
-  return { name: checksum.toString('hex'), pack: Buffer.concat([body, checksum]), index: encodeIndex(packed, checksum) }
+  const index = encodeIndex([...packed.values()], checksum)
+  return { name: checksum.toString('hex'), pack: Buffer.concat([body, checksum]), index }
 }
 
-function encodeIndex(packed: { oid: Oid; offset: number; crc: number }[], packChecksum: Buffer): Buffer {
+/** An object's entry before compression: whole, or what it differs in from an object that stands before it in the pack. */
+function encodeEntry({ type, data, from }: GitObject, offset: number, packed: ReadonlyMap<Oid, Packed>) {
+  const base = from === undefined ? undefined : packed.get(from.base)
+  if (from === undefined || base === undefined || base.depth >= deepestChain) {
+    return { head: entryHeader(type, data.length), plain: data, depth: 0 }
+  }
+  const plain = encodeDelta(from.delta, base.size, data.length)
+  const head = Buffer.concat([entryHeader('offsetDelta', plain.length), encodeOffset(offset - base.offset)])
+  return { head, plain, depth: base.depth + 1 }
+}
+
+type Packed = { oid: Oid; offset: number; crc: number; depth: number; size: number }
+
+/** How far back a delta's base begins: 7 bits a byte, most significant first, each continuation counted from one. */
+function encodeOffset(distance: number): Buffer {
+  const bytes = [distance & 0x7f]
+  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))
+    bytes.unshift(0x80 | (--rest & 0x7f))
+  return Buffer.from(bytes)
+}
+
+function encodeDelta({ at, removed, insert }: Delta, baseSize: number, size: number): Buffer {
+  const tail = at + removed
+  return Buffer.concat([
+    encodeSize(baseSize),
+    encodeSize(size),
+    ...copies(0, at),
+    ...inserts(insert),
+    ...copies(tail, baseSize - tail),
+  ])
+}
+
+function encodeSize(size: number): Buffer {
+  const bytes: number[] = []
+  let rest = size
+  for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push(0x80 | (rest & 0x7f))
+  return Buffer.from([...bytes, rest])
+}
+
+const longestCopy = 0xffff
+
+/** Instructions that take a range of the base. */
+function* copies(from: number, length: number): Generator<Buffer> {
+  for (let done = 0; done < length; done += longestCopy) {
+    const instruction = Buffer.alloc(7)
+    instruction[0] = 0x80 | 0x0f | 0x30
+    instruction.writeUInt32LE(from + done, 1)
+    instruction.writeUInt16LE(Math.min(longestCopy, length - done), 5)
+    yield instruction
+  }
+}
+
+const longestInsert = 0x7f
+
+/** Instructions that add bytes. */
+function* inserts(bytes: Buffer): Generator<Buffer> {
+  for (let done = 0; done < bytes.length; done += longestInsert) {
+    const part = bytes.subarray(done, done + longestInsert)
+    yield Buffer.concat([Buffer.from([part.length]), part])
+  }
+}
+
+function encodeIndex(packed: Packed[], packChecksum: Buffer): Buffer {
   packed.sort((a, b) => (a.oid < b.oid ? -1 : 1))
   const count = packed.length
   const index = Buffer.alloc(8 + 256 * 4 + count * 28)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { syncDirectory, writeSynced } from './durable-file.ts'
 import { GitError } from './git-error.ts'
+import { holder, isHolderGone } from './holder.ts'
 import { isOid, type Oid } from './object.ts'
 
 /** A lock that another writer has held for longer than this is taken to be left behind by a crash. */
@@ -37,8 +38,9 @@ export async function updateRef(gitDir: string, ref: string, from: Oid | undefin
   const path = join(gitDir, ref)
   const lock = `${path}.lock`
   // The lock is a hard link to a file that names our process: after a crash the next holder can tell that it was ours.
-  const owner = join(gitDir, `${lockOwnerPrefix}${process.pid}.${randomBytes(6).toString('hex')}`)
-  await mkdir(dirname(path), { recursive: true })
+  const owner = join(gitDir, `${lockOwnerPrefix}${holder}.${randomBytes(6).toString('hex')}`)
+  const madeFolder = await mkdir(dirname(path), { recursive: true })
+  if (madeFolder !== undefined) await syncDirectory(dirname(madeFolder))
   await writeSynced(owner, `${to}\n`)
   try {
     await takeLock(gitDir, owner, lock)
@@ -77,7 +79,7 @@ async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
   if (held === undefined) return false
   if (Date.now() - held.mtimeMs > staleLockAfterMs) return true
   for (const name of await readdir(gitDir)) {
-    if (!name.startsWith(lockOwnerPrefix) || isAlive(Number(name.split('.')[1]))) continue
+    if (!isAbandonedOwner(name)) continue
     const owner = await stat(join(gitDir, name)).catch(ignoreMissing)
     if (owner?.ino === held.ino) return true
   }
@@ -91,20 +93,12 @@ export async function clearAbandonedLocks(gitDir: string, refs: readonly string[
     if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(ignoreMissing)
   }
   for (const name of await readdir(gitDir)) {
-    if (name.startsWith(lockOwnerPrefix) && !isAlive(Number(name.split('.')[1]))) {
-      await unlink(join(gitDir, name)).catch(ignoreMissing)
-    }
+    if (isAbandonedOwner(name)) await unlink(join(gitDir, name)).catch(ignoreMissing)
   }
 }
 
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return true
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return isCode(error, 'EPERM')
-  }
+function isAbandonedOwner(name: string): boolean {
+  return name.startsWith(lockOwnerPrefix) && isHolderGone(name.slice(lockOwnerPrefix.length))
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

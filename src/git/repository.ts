@@ -1,20 +1,13 @@
-import { mkdir, rename } from 'node:fs/promises'
-import { join } from 'node:path'
-import { syncDirectory, writeSynced } from './durable-file.ts'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { syncDirectory, syncTree } from './durable-file.ts'
 import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
-import {
-  decodeTree,
-  fromBinaryName,
-  type GitObject,
-  type Oid,
-  type Tree,
-  toBinaryName,
-  treeOfCommit,
-} from './object.ts'
+import { type GitObject, type Oid, treeOfCommit } from './object.ts'
 import { ObjectReader } from './object-reader.ts'
-import { encodePack } from './pack.ts'
+import { writePack } from './pack-files.ts'
 import { readRef, updateRef } from './refs.ts'
+import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
 /** A change of one path between two trees. An absent side means that the path was not there. */
 export type TreeChange = { path: string; before?: Oid; after?: Oid }
@@ -44,6 +37,9 @@ export class Repository {
     await runGit(gitDir, ['config', 'core.fsync', 'all'])
     await runGit(gitDir, ['config', 'receive.denyNonFastForwards', 'true'])
     await runGit(gitDir, ['config', 'receive.denyDeletes', 'true'])
+    // git flushes neither HEAD nor config, and without them it takes the folder for no repository.
+    await syncTree(gitDir)
+    await syncDirectory(dirname(gitDir))
     return new Repository(gitDir)
   }
 
@@ -88,7 +84,7 @@ export class Repository {
   }
 
   async readTree(oid: Oid): Promise<Tree> {
-    return decodeTree((await this.read(oid)).data)
+    return Tree.decode((await this.read(oid)).data)
   }
 
   async treeOf(commit: Oid): Promise<Oid> {
@@ -100,7 +96,7 @@ export class Repository {
     const names = path.split('/').map(toBinaryName)
     let tree = await this.treeOf(commit)
     for (const [depth, name] of names.entries()) {
-      const entry = (await this.readTree(tree)).find((candidate) => candidate.name === name)
+      const entry = (await this.readTree(tree)).get(name)
       if (entry === undefined) return undefined
       const isLast = depth === names.length - 1
       if (isLast) return entry.mode === '40000' || entry.mode === '160000' ? undefined : entry.oid
@@ -113,8 +109,10 @@ export class Repository {
   /** Every file that differs between two trees; equal subtrees are never read. An absent side is an empty tree. */
   async *diffTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<TreeChange> {
     if (before === after) return
-    const old = new Map((before === undefined ? [] : await this.readTree(before)).map((entry) => [entry.name, entry]))
-    for (const entry of after === undefined ? [] : await this.readTree(after)) {
+    const old = new Map(
+      (before === undefined ? Tree.empty : await this.readTree(before)).entries.map((entry) => [entry.name, entry]),
+    )
+    for (const entry of (after === undefined ? Tree.empty : await this.readTree(after)).entries) {
       const was = old.get(entry.name)
       old.delete(entry.name)
       yield* this.#diffEntry(prefix + fromBinaryName(entry.name), was, entry)
@@ -122,7 +120,7 @@ export class Repository {
     for (const was of old.values()) yield* this.#diffEntry(prefix + fromBinaryName(was.name), was, undefined)
   }
 
-  async *#diffEntry(path: string, was: Tree[number] | undefined, is: Tree[number] | undefined) {
+  async *#diffEntry(path: string, was: TreeEntry | undefined, is: TreeEntry | undefined) {
     const [oldTree, oldBlob] = was?.mode === '40000' ? [was.oid, undefined] : [undefined, was?.oid]
     const [newTree, newBlob] = is?.mode === '40000' ? [is.oid, undefined] : [undefined, is?.oid]
     if (oldTree !== newTree) yield* this.diffTrees(oldTree, newTree, `${path}/`)
@@ -135,18 +133,12 @@ export class Repository {
     }
   }
 
-  /** Writes objects as one pack. They are on the disk, and to be seen by every git, when this resolves. */
-  async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<void> {
-    if (objects.size === 0) return
-    const { name, pack, index } = encodePack(objects)
-    const folder = join(this.gitDir, 'objects', 'pack')
-    // `tmp_*` is what git's own garbage collection clears away after a crash.
-    const temporary = join(folder, `tmp_ganglion_${process.pid}_${name}`)
-    await Promise.all([writeSynced(`${temporary}.pack`, pack, 0o444), writeSynced(`${temporary}.idx`, index, 0o444)])
-    await rename(`${temporary}.pack`, join(folder, `pack-${name}.pack`))
-    await rename(`${temporary}.idx`, join(folder, `pack-${name}.idx`))
-    await syncDirectory(folder)
+  /** Writes objects as one pack, kept from garbage collection until what this resolves with is called; see {@link writePack}. */
+  async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
+    if (objects.size === 0) return async () => {}
+    const release = await writePack(this.gitDir, objects)
     for (const [oid, object] of objects) this.#remember(oid, object)
+    return release
   }
 
   close(): void {

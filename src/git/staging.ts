@@ -1,19 +1,15 @@
 import {
-  decodeTree,
-  emptyTree,
+  type Delta,
   encodeCommit,
-  encodeTree,
   type GitObject,
   hashObject,
   type ObjectType,
   type Oid,
   type Signature,
-  type Tree,
-  toBinaryName,
   treeOfCommit,
-  withEntry,
 } from './object.ts'
 import type { Repository } from './repository.ts'
+import { Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
 export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>
@@ -38,6 +34,8 @@ export class Staging {
   readonly objects = new Map<Oid, GitObject>()
   readonly #repository: Repository
   readonly #heads: Map<string, Oid | undefined>
+  /** Staged trees, decoded: the next commit most often builds on them. */
+  readonly #trees = new Map<Oid, Tree>()
 
   constructor(repository: Repository, heads: ReadonlyMap<string, Oid | undefined>) {
     this.#repository = repository
@@ -68,7 +66,7 @@ export class Staging {
     const changes: ChangeTree = new Map()
     for (const [path, change] of request.changes) addChange(changes, path, this.#blobOf(change))
     const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)
-    const tree = (await this.#applyChanges(base, changes)) ?? this.#put('tree', encodeTree([]))
+    const tree = (await this.#applyChanges(base, changes)) ?? this.#putTree(Tree.empty)
     const { message, author, committer } = request
     const parents = parent === undefined ? [] : [parent]
     const oid = this.#put('commit', encodeCommit({ tree, parents, author, committer, message }))
@@ -91,26 +89,44 @@ export class Staging {
     return typeof change === 'string' || Buffer.isBuffer(change) ? this.putBlob(change) : change.oid
   }
 
-  #put(type: ObjectType, data: Buffer): Oid {
+  #put(type: ObjectType, data: Buffer, from?: GitObject['from']): Oid {
     const oid = hashObject(type, data)
-    if (!this.objects.has(oid)) this.objects.set(oid, { type, data })
+    if (!this.objects.has(oid)) this.objects.set(oid, { type, data, ...(from === undefined ? {} : { from }) })
     return oid
   }
 
   /** The folder's new tree, or undefined when nothing is left in it: git keeps no empty folders. */
   async #applyChanges(base: Oid | undefined, changes: ChangeTree): Promise<Oid | undefined> {
-    let tree: Tree = base === undefined || base === emptyTree ? [] : decodeTree((await this.read(base)).data)
+    const before = base === undefined ? Tree.empty : await this.#readTree(base)
+    let tree = before
+    let delta: Delta | undefined
     for (const [name, change] of changes) {
-      if ('blob' in change) {
-        tree = withEntry(tree, name, change.blob === undefined ? undefined : { mode: '100644', oid: change.blob })
-        continue
-      }
-      const old = tree.find((entry) => entry.name === name && entry.mode === '40000')
-      const oid = await this.#applyChanges(old?.oid, change.folder)
-      tree = withEntry(tree, name, oid === undefined ? undefined : { mode: '40000', oid })
+      const entry = 'blob' in change ? blobEntry(change.blob) : await this.#folderEntry(tree.get(name), change.folder)
+      ;({ tree, delta } = tree.with(name, entry))
     }
-    return tree.length === 0 ? undefined : this.#put('tree', encodeTree(tree))
+    if (tree.entries.length === 0) return undefined
+    const from = changes.size === 1 && base !== undefined && delta !== undefined ? { base, delta } : undefined
+    return this.#putTree(tree, from)
   }
+
+  async #folderEntry(old: TreeEntry | undefined, changes: ChangeTree): Promise<Omit<TreeEntry, 'name'> | undefined> {
+    const oid = await this.#applyChanges(old?.mode === '40000' ? old.oid : undefined, changes)
+    return oid === undefined ? undefined : { mode: '40000', oid }
+  }
+
+  async #readTree(oid: Oid): Promise<Tree> {
+    return this.#trees.get(oid) ?? Tree.decode((await this.read(oid)).data)
+  }
+
+  #putTree(tree: Tree, from?: GitObject['from']): Oid {
+    const oid = this.#put('tree', tree.data, from)
+    this.#trees.set(oid, tree)
+    return oid
+  }
+}
+
+function blobEntry(oid: Oid | undefined): Omit<TreeEntry, 'name'> | undefined {
+  return oid === undefined ? undefined : { mode: '100644', oid }
 }
 
 function addChange(changes: ChangeTree, path: string, blob: Oid | undefined): void {

@@ -12,7 +12,8 @@ const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01
 
 /** A follower that keeps nothing, as where there is no projection. */
 const noFollower: Follower = {
-  begin: async () => {},
+  begin: () => {},
+  follow: async () => {},
   savepoint: () => {},
   rollbackToSavepoint: () => {},
   commit: () => {},
@@ -36,6 +37,31 @@ test('work at once becomes one pack, and a commit each in the order it came', as
   expect(nativeGit(repository.gitDir, ['rev-list', '--reverse', 'main']).split('\n')).toEqual(oids)
   expect(nativeGit(repository.gitDir, ['count-objects', '-v'])).toContain('packs: 1')
   expect(nativeGit(repository.gitDir, ['fsck', '--strict'])).toBe('')
+  repository.close()
+})
+
+test('trees of one batch are stored as what changed, in chains no deeper than git makes, and read back by native git', async () => {
+  const { repository, writer } = await newWriter()
+  const name = (n: number) => `neurons/folder/a-rather-long-name-${n * 7919}.md`
+  for (let batch = 0; batch < 3; batch++) {
+    const numbers = Array.from({ length: 120 }, (_, n) => batch * 120 + n)
+    await Promise.all(numbers.map((n) => writer.run((staging) => put(staging, main, name(n), `text ${n}`))))
+  }
+  await writer.run((staging) =>
+    staging.commit(main, { changes: new Map([[name(7), null]]), message: 'Remove', author, committer: author }),
+  )
+  expect(nativeGit(repository.gitDir, ['fsck', '--full', '--strict'])).toBe('')
+  expect(nativeGit(repository.gitDir, ['ls-tree', '-r', 'main']).split('\n')).toHaveLength(359)
+  const packs = nativeGit(repository.gitDir, ['count-objects', '-v'])
+  expect(packs).toMatch(/^packs: 4$/m)
+  const [, sizePack = 'NaN'] = /^size-pack: (\d+)$/m.exec(packs) ?? []
+  expect(Number(sizePack)).toBeLessThan(1_000) // whole trees would be some 4,000 KB
+  const listing = nativeGit(repository.gitDir, [
+    'cat-file',
+    '--batch-all-objects',
+    '--batch-check=%(objecttype) %(deltabase)',
+  ])
+  expect(listing.split('\n').filter((line) => /^tree (?!0{40})/.test(line)).length).toBeGreaterThan(600)
   repository.close()
 })
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { authorOfCommit, decodeTree, encodeTree, hashObject, type TreeEntry, withEntry } from '../../src/git/object.ts'
+import { authorOfCommit, hashObject } from '../../src/git/object.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { Staging } from '../../src/git/staging.ts'
 import { tempDir } from '../support/temp.ts'
@@ -85,26 +84,6 @@ test('an edit keeps neighbours whose names are not UTF-8, byte for byte', async 
   expect(after).toContain(before)
   expect(after).toHaveLength(2)
   repository.close()
-})
-
-test('trees are ordered as git orders them', () => {
-  const name = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-', '0', '/', 'Z'), minLength: 1, maxLength: 4 })
-  const entry = fc.record({
-    mode: fc.constantFrom('100644', '40000'),
-    name: name.map((text) => text.replaceAll('/', '~')),
-  })
-  fc.assert(
-    fc.property(fc.uniqueArray(entry, { selector: ({ name: text }) => text, maxLength: 12 }), (entries) => {
-      const oid = hashObject('blob', Buffer.from('x'))
-      const tree = entries.reduce<readonly TreeEntry[]>(
-        (all, { mode, name: text }) => withEntry(all, text, { mode, oid }),
-        [],
-      )
-      const keys = tree.map(({ mode, name: text }) => (mode === '40000' ? `${text}/` : text))
-      expect(keys).toEqual([...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
-      expect(decodeTree(encodeTree(tree))).toEqual(tree)
-    }),
-  )
 })
 
 test('reads see what native git packs, loosens and collects meanwhile', async () => {

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Follower, GroupCommit } from '../../src/git/group-commit.ts'
+import { consolidate, repositoryLoad } from '../../src/git/maintenance.ts'
+import { Repository } from '../../src/git/repository.ts'
+import { tempDir } from '../support/temp.ts'
+import { nativeGit } from './support/native-git.ts'
+
+const main = 'refs/heads/main'
+const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
+const noFollower: Follower = {
+  begin: () => {},
+  follow: async () => {},
+  savepoint: () => {},
+  rollbackToSavepoint: () => {},
+  commit: () => {},
+  rollback: () => {},
+}
+
+async function newWriter() {
+  const repository = await Repository.init(join(tempDir(), 'kb.git'))
+  const writer = new GroupCommit(repository, [main], noFollower)
+  const put = (path: string) =>
+    writer.run((staging) =>
+      staging.commit(main, { changes: new Map([[path, path]]), message: path, author, committer: author }),
+    )
+  return { repository, put }
+}
+
+test('packs and loose objects become one pack while writers write and readers read', async () => {
+  const { repository, put } = await newWriter()
+  const oids: string[] = []
+  for (let n = 0; n < 40; n++) oids.push(await put(`before-${n}.md`))
+  const loose = nativeGit(repository.gitDir, ['hash-object', '-w', '--stdin'], 'loose and unreachable')
+  expect((await repositoryLoad(repository.gitDir)).packs).toBe(40)
+
+  const consolidating = consolidate(repository.gitDir, new AbortController().signal)
+  const reader = new Repository(repository.gitDir)
+  for (let n = 0; n < 30; n++) {
+    oids.push(await put(`during-${n}.md`))
+    expect(await reader.find(oids[n] ?? '')).toBeDefined()
+  }
+  await consolidating
+
+  expect((await repositoryLoad(repository.gitDir)).packs).toBeLessThan(40)
+  for (const oid of oids) expect(await reader.find(oid)).toBeDefined()
+  expect(await repository.find(loose)).toBeDefined()
+  expect(nativeGit(repository.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  expect(nativeGit(repository.gitDir, ['rev-list', '--count', 'main'])).toBe('70')
+  expect(existsSync(join(repository.gitDir, 'objects/info/commit-graphs/commit-graph-chain'))).toBe(true)
+  expect(nativeGit(repository.gitDir, ['commit-graph', 'verify'])).toBe('')
+  await put('after.md')
+  repository.close()
+  reader.close()
+})
+
+test('it ends when it is told to, and what it had not done is not lost', async () => {
+  const { repository, put } = await newWriter()
+  for (let n = 0; n < 30; n++) await put(`${n}.md`)
+  const stop = new AbortController()
+  const consolidating = consolidate(repository.gitDir, stop.signal)
+  stop.abort()
+  await expect(consolidating).rejects.toThrow()
+  expect(nativeGit(repository.gitDir, ['fsck', '--full', '--strict'])).toBe('')
+  await put('after.md')
+  repository.close()
+})
