@@ -8,8 +8,17 @@ type Block = { lines: string[]; first: number }
 
 const blank = /^[ \t]*$/
 const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
-/** `<` after nothing but what may open a quote, a list or an item may open HTML, which does not end where a block does. */
-const htmlStart = /^[\s>*+\-\d.)]*</
+/**
+ * After nothing but what may open a quote, a list or an item: the start of HTML that a blank line does not end (conditions 1
+ * to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does).
+ */
+const htmlStart = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
+/** A comment that ends on the line it begins on, as its block then does. */
+const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
+
+/** The start of any HTML: in it, what looks like a fence is none. */
+const anyHtmlStart = /^[\s>*+\-\d.)]*</
+
 /** What a table's delimiter row is made of, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
 /** What may take a `[[` into something else: escapes, HTML and autolinks, link destinations and definitions. */
@@ -21,17 +30,17 @@ const link = /(!?)\[\[([^[\]]+)\]\]/g
  * one; `undefined` when the whole text does.
  *
  * Why it is sound. A literally blank line ends every paragraph, heading and table, so between two of them (a block) inline
- * constructs are closed in themselves, whatever quotes and lists they are in. Only four things reach across: fences,
- * HTML blocks, footnote definitions and indentation by four columns. A fence at column 0 stands at the top level, since no
- * quote or list can hold it, and is skipped; every other sign of those gives the whole text to the parser. In a block, links are
- * read by pattern unless something in it may take brackets into another construct. Code spans are cut out first, which is
- * certain where backticks come singly and pair up on each line: whatever else could take a backtick begins before it, so it is
- * still there, and seen, after the cut. A block that needs the parser and begins at column 0 continues
- * no quote and no list, so the parser may read it alone.
+ * constructs are closed in themselves, whatever quotes and lists they are in. Only fences, HTML blocks and indentation by four
+ * columns (code, footnotes) reach across. A fence at column 0 stands at the top level, since no quote or list can hold it, and
+ * is skipped; every other sign of the three gives the whole text to the parser. In a block, links are read by pattern unless
+ * something in it may take brackets into another construct. Code spans are cut out first, which is certain where backticks come
+ * singly and pair up on each line: whatever else could take a backtick begins before it, so it is still there, and seen, after
+ * the cut. A block that begins at column 0 continues no quote and no list, so the parser may read it alone.
  */
 export function scanLinks(content: string): LinkSegment[] | undefined {
   if (!content.includes('[[')) return []
-  if (content.includes('\0') || content.startsWith('\uFEFF')) return undefined
+  // The parser replaces the one, and drops the other at its start.
+  if (content.includes('\0') || content.includes('\uFEFF')) return undefined
   const blocks = splitBlocks(content.replace(/\r\n?/g, '\n').split('\n'))
   if (blocks === undefined) return undefined
   // The definition of an image by reference, wherever it is, takes the image's alt text with any link in it.
@@ -62,6 +71,7 @@ function splitBlocks(lines: readonly string[]): Block[] | undefined {
     const [, backticks, tildes] = fence.exec(line) ?? []
     const marker = backticks ?? tildes
     if (marker !== undefined) {
+      if (open?.lines.some((inBlock) => anyHtmlStart.test(inBlock))) return undefined
       fenceEnd = new RegExp(`^ {0,3}${marker}${marker[0]}*[ \\t]*$`)
       open = undefined
     } else if (blank.test(line)) open = undefined
@@ -78,8 +88,7 @@ function splitBlocks(lines: readonly string[]): Block[] | undefined {
 }
 
 function reachesAcross(line: string): boolean {
-  const isFootnote = line.includes('[^') && line.includes(']:')
-  return isFootnote || line.includes('```') || line.includes('~~~') || htmlStart.test(line)
+  return line.includes('```') || line.includes('~~~') || (htmlStart.test(line) && !closedComment.test(line))
 }
 
 function scanBlock({ lines, first }: Block): LinkSegment {

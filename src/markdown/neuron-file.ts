@@ -37,7 +37,7 @@ export function parseNeuronFile(text: string): NeuronFile {
 }
 
 /** A new file; `parseNeuronFile` gives the same content byte for byte. */
-export function formatNeuron(fields: NeuronFields, content: string): string {
+export function formatNeuron(fields: NeuronChanges, content: string): string {
   return formatFrontMatter(toEntries(fields)) + joinBody(content, '\n')
 }
 

@@ -4,7 +4,7 @@ import type { WikiLink } from '../knowledge/neuron.ts'
 /** What stands between `[[` and `]]`, taken apart. */
 export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>
 
-export const maxTargetLength = 200
+const maxTargetLength = 200
 
 const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
 

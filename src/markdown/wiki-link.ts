@@ -6,7 +6,7 @@ import type { Processor } from 'unified'
 import { parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
 
 /** `value` is the text that a reader sees: the alias, or else the target. */
-export interface WikiLinkNode extends Literal {
+interface WikiLinkNode extends Literal {
   type: 'wikiLink'
   embed: boolean
   link: WikiLinkText
@@ -41,10 +41,10 @@ const exclamationMark = 33
 const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink }
 
 /** micromark syntax: `[[…]]` and `![[…]]` on one line, without brackets inside, outside code and HTML. */
-export const wikiLinkSyntax: SyntaxExtension = { text: { [exclamationMark]: wikiLink, [leftBracket]: wikiLink } }
+const wikiLinkSyntax: SyntaxExtension = { text: { [exclamationMark]: wikiLink, [leftBracket]: wikiLink } }
 
 /** mdast nodes of type `wikiLink` for that syntax. */
-export const wikiLinkFromMarkdown: FromMarkdownExtension = {
+const wikiLinkFromMarkdown: FromMarkdownExtension = {
   enter: {
     wikiLink(token) {
       const source = this.sliceSerialize(token)

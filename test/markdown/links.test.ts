@@ -124,7 +124,7 @@ describe('finding links without a parser', () => {
     '\n# ',
     'a',
     'b c',
-    '[x]',
+    '[y]',
     '*',
     '\n```\n',
     '|',
@@ -154,6 +154,10 @@ describe('finding links without a parser', () => {
       '<div>',
       '</div>',
       '<!--',
+      '<!-- x -->',
+      '\n<!--\n',
+      '\n-->\n',
+      '<div>x</div>',
       '-->',
       '<script>',
       '</script>',
@@ -219,12 +223,38 @@ describe('finding links without a parser', () => {
     )
   })
 
+  test.each([
+    ['a backtick in a link', '[[a `b]] c`', ['a `b']],
+    ['a code span in a link', '[[a `b` c]]', ['a `b` c']],
+    ['an escaped backtick', '\\`[[a]]`', ['a']],
+    ['a table by a lazy line only', '- a\n\n  [[b|c]]\n:- | -', ['b']],
+    ['a fence that ends with its list', '- a\n\n  ```\n[[b]]\n\n`[[c]]`', ['b']],
+    ['a fence over blank lines in a list', '- ```\n\n  [[a]]\n\n  ```', []],
+    ['a fence of tildes in a list', '- ~~~\n  [[a]]', []],
+    ['HTML in a footnote', '[^1]: <pre>\n[[a]]\n\n[[b]]', ['a', 'b']],
+    ['a fence in a quote', '> ```\n[[a]]\n\n[[b]]', ['a', 'b']],
+    ['HTML after a blank line', '<pre>\n\n[[a]]\n\n</pre>\n\n[[b]]', ['b']],
+    ['HTML in an ordered list', '1. <div>\n   [[a]]\n\n[[b]]', ['b']],
+    ['code in a footnote', '[^1]: a\n\n        [[b]]\n\n    [[c]]', ['c']],
+    ['NUL', '[[a\0]]', ['a\uFFFD']],
+    ['a byte order mark', 'x\n\n\uFEFF[r]: /u "[[a]]"', ['a']],
+  ])('is not misled by %s', (_name, text, targets) => {
+    expect(targetsOf(text)).toEqual(targets)
+    expect(parsedLinks(text).map(({ target }) => target)).toEqual(targets)
+  })
+
   test('is enough for a common note', () => {
     const note =
       '# Title\n\nSee [[On-call rotation]] and `[[not]]` `<T>`, then\n[[contradicts:Old policy|the old one]].\n\n' +
       '- one [[a]]\n  - two ![[b]]\n\n```ts\nconst x = [[1]] as <T>\n```\n\n> **Note** [[c]]\n'
     expect(certainLinks(note)).toEqual(parsedLinks(note))
     expect(parsedLinks(note)).toHaveLength(5)
+  })
+
+  test('is enough for a note with HTML that ends with its block', () => {
+    for (const html of ['<!-- x -->', '<div>\nx\n</div>', '- <b>x</b>']) {
+      expect(certainLinks(`${html}\n\n[[a]]`), html).toEqual([plain('a', html.split('\n').length + 2)])
+    }
   })
 
   test('takes time linear in hostile text', () => {

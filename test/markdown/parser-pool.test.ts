@@ -14,14 +14,16 @@ const tooSlow = needsParser('[a]('.repeat(60_000))
 describe('ParserPool', () => {
   test('answers certain texts without a thread, others from one', async () => {
     const own = new ParserPool()
-    const threads = () =>
-      process.getActiveResourcesInfo().filter((resource) => resource === 'MessagePort' || resource === 'Worker').length
-    const before = threads()
+    let threads = 0
+    const count = () => threads++
+    process.on('worker', count)
     expect(await own.links('[[a]]')).toEqual({ links: [link] })
     expect(await own.links('no links <b>')).toEqual({ links: [] })
     expect(await own.links('> '.repeat(10_000))).toEqual({ links: [] })
-    expect(threads()).toBe(before)
+    expect(threads).toBe(0)
     expect(await own.links(needsParser(''))).toEqual({ links: [link] })
+    expect(threads).toBe(1)
+    process.off('worker', count)
     await own.close()
   })
 
@@ -32,6 +34,7 @@ describe('ParserPool', () => {
     ['emphasis', needsParser('*a _b '.repeat(20_000))],
     ['nested lists', `${'- '.repeat(5000)}[[a]] <b>`],
     ['backticks', needsParser(Array.from({ length: 500 }, (_, index) => '`'.repeat(index)).join(' '))],
+    ['half a million lines', needsParser('b\n'.repeat(500_000))],
     ['links', tooSlow],
   ])('bounds hostile text: %s', async (_name, content) => {
     const start = performance.now()
