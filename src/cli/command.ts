@@ -2,14 +2,22 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Environment, readEnvironment } from './environment.ts'
 
-/** What a command has to say, to a program and to a person. */
-export type Answer = { json: unknown; text: string }
+/** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
+export type Answer = { json: unknown; text: string; isNegative?: boolean }
 
 /** The command line is not one that the command understands. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'UsageError'
+  }
+}
+
+/** The command has printed all it has to say, and what it says is that something is wrong. */
+export class NegativeAnswer extends Error {
+  constructor() {
+    super('The answer is no.')
+    this.name = 'NegativeAnswer'
   }
 }
 
@@ -34,6 +42,7 @@ export function act<Schema extends z.ZodType>(
       const environment = readEnvironment(data === undefined ? process.env : { ...process.env, GANGLION_DATA: data })
       const answer = await run(input, environment)
       process.stdout.write(`${json ? JSON.stringify(answer.json) : answer.text}\n`)
+      if (answer.isNegative) throw new NegativeAnswer()
     })
 }
 

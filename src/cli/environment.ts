@@ -26,10 +26,12 @@ export class EnvironmentError extends Error {
   }
 }
 
+export const Port = wholeNumber(0, 65_535)
+
 const Variables = z.object({
   GANGLION_DATA: z.string().default('./data'),
   GANGLION_HOST: z.string().default('127.0.0.1'),
-  GANGLION_PORT: wholeNumber(0, 65_535).default(4870),
+  GANGLION_PORT: Port.default(4870),
   GANGLION_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))

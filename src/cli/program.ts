@@ -1,13 +1,22 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { z } from 'zod'
 import { ValidationError } from '../contract/errors.ts'
-import { UsageError } from './command.ts'
+import { addCheckCommand } from './check.ts'
+import { NegativeAnswer, UsageError } from './command.ts'
+import { addImportCommand } from './import.ts'
 import { addKnowledgeBaseCommands } from './kb.ts'
 import { addKeyCommands } from './key.ts'
+import { addOperationCommands } from './operations.ts'
+import { packageVersion } from './package-version.ts'
 import { addServeCommand } from './serve.ts'
 
-const commands = [addServeCommand, addKnowledgeBaseCommands, addKeyCommands]
+const commands = [
+  addServeCommand,
+  addKnowledgeBaseCommands,
+  addKeyCommands,
+  addImportCommand,
+  addCheckCommand,
+  addOperationCommands,
+]
 
 const FAILURE = 1
 const USAGE = 2
@@ -38,6 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       if (json) printError(error.message.replace(/^error: /, ''), { json })
       return USAGE
     }
+    if (error instanceof NegativeAnswer) return FAILURE
     printError(describe(error), { json })
     return error instanceof UsageError ? USAGE : FAILURE
   }
@@ -54,9 +64,4 @@ function describe(error: unknown): string {
     return [...error.formErrors, ...fields].join('\n')
   }
   return error instanceof Error ? error.message : String(error)
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version
 }

@@ -4,11 +4,12 @@ import { z } from 'zod'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { firstRun } from '../services/first-run.ts'
 import { Ganglion } from '../services/ganglion.ts'
+import { startMaintenance } from '../services/maintenance.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { type Answer, act } from './command.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, Port } from './environment.ts'
 import { servicesOf } from './services.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
@@ -16,15 +17,19 @@ const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
 const SWEEP_INTERVAL = 3_600_000
 
+const Options = z.object({ host: z.string().min(1).exactOptional(), port: Port.exactOptional() })
+
 /** `serve`. */
 export function addServeCommand(program: Command): void {
   act(
     program
       .command('serve')
       .description('start the server; the first start makes a knowledge base and API keys')
+      .option('--host <address>', 'where to listen (default: GANGLION_HOST, or 127.0.0.1)')
+      .option('--port <number>', 'where to listen (default: GANGLION_PORT, or 4870)')
       .addHelpText('after', '\nExample:\n  GANGLION_PORT=8080 ganglion serve --data /srv/ganglion'),
-    z.object({}),
-    (_, environment) => serve(environment),
+    Options,
+    (options, environment) => serve({ ...environment, ...options }),
   )
 }
 
@@ -37,8 +42,10 @@ async function serve(environment: Environment): Promise<Answer> {
   }
   try {
     const { dataDir, host, port, publicUrl } = environment
-    const ganglion = await Ganglion.open({ dataDir, publicUrl })
+    const onError = (error: unknown) => server.log.error(error)
+    const ganglion = await Ganglion.open({ dataDir, publicUrl, watch: { onError } })
     started.push(() => ganglion.close())
+    started.push(startMaintenance(ganglion, onError))
     await ganglion.idempotency.sweep(ganglion.now())
     // What one sweep cannot remove, because the database is busy, the next one does.
     const sweeping = setInterval(() => ganglion.idempotency.sweep(ganglion.now()).catch(() => {}), SWEEP_INTERVAL)
@@ -60,9 +67,7 @@ async function serve(environment: Environment): Promise<Answer> {
   }
 }
 
-/** Log levels as the HTTP server has them; standard output is left to the announcement. */
+/** Standard output is left to the announcement. */
 function serverOptions({ logLevel, rateReads, rateWrites }: Environment): ServerOptions {
-  const levels = { trace: 'debug', debug: 'debug', info: 'info', warn: 'warn', error: 'error', fatal: 'error' } as const
-  if (logLevel === 'silent') return { rateReads, rateWrites }
-  return { rateReads, rateWrites, log: { level: levels[logLevel], stream: process.stderr } }
+  return { rateReads, rateWrites, log: { level: logLevel, stream: process.stderr } }
 }

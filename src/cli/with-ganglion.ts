@@ -7,15 +7,19 @@ export async function withGanglion<Result>(
   dataDir: string,
   use: (ganglion: Ganglion) => Promise<Result>,
 ): Promise<Result> {
-  if (!existsSync(dataDir)) {
-    throw new Error(`There is no data directory ${dataDir}: make one with "ganglion serve" or "ganglion kb create".`)
-  }
+  requireDataDirectory(dataDir)
   const ganglion = await Ganglion.open({ dataDir })
   try {
     return await use(ganglion)
   } finally {
     await ganglion.close()
   }
+}
+
+/** Throws where there is no data directory. */
+export function requireDataDirectory(dataDir: string): void {
+  if (existsSync(dataDir)) return
+  throw new Error(`There is no data directory ${dataDir}: make one with "ganglion serve" or "ganglion kb create".`)
 }
 
 /** The tenant of a slug. Throws where there is none. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 
 export type LogTarget = {
-  level: 'debug' | 'info' | 'warn' | 'error'
+  level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Takes one line of JSON; without it, lines go to standard output. */
   stream?: { write(line: string): void }
 }

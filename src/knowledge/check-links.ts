@@ -1,5 +1,5 @@
 import type { CheckedFile } from './checked-file.ts'
-import { type NamedNeuron, namesOf, type Resolution, resolveTarget } from './link-target.ts'
+import { fileKeys, linkKey, type NamedNeuron, namesOf, type Resolution, resolveTarget } from './link-target.ts'
 import type { Finding } from './neuron.ts'
 import { oneLine } from './text.ts'
 
@@ -8,6 +8,7 @@ const maxLinks = 2000
 /** Wiki links and edges that lead nowhere, or to several Neurons, and pages with too many links. */
 export function checkLinks(files: readonly CheckedFile[]): Finding[] {
   const resolve = resolverIn(files)
+  const attachments = new Set(files.flatMap(({ path, neuron }) => (neuron === undefined ? fileKeys(path) : [])))
   return files.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
     const report = (rule: string, line: number, message: string) =>
@@ -21,6 +22,7 @@ export function checkLinks(files: readonly CheckedFile[]): Finding[] {
       if (link.kb !== undefined || link.target.trim() === '') continue
       const line = (neuron?.contentLine ?? 1) + link.line - 1
       const found = resolve(link.target)
+      if ('missing' in found && attachments.has(linkKey(link.target))) continue
       if ('missing' in found) report('broken-link', line, `No Neuron answers to [[${oneLine(link.target, 200)}]].`)
       if ('ambiguous' in found) {
         const holders = found.ambiguous.slice(0, 10).map((name) => oneLine(name, 200))

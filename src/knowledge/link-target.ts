@@ -48,6 +48,12 @@ export function namesOf(neuron: {
     .filter(({ key }) => key !== '')
 }
 
+/** The keys under which a file that is no Neuron answers, as an image does: its path and every end of it. */
+export function fileKeys(path: string): string[] {
+  const names = path.split('/')
+  return names.map((_, start) => linkKey(names.slice(start).join('/')))
+}
+
 /**
  * The Neuron that a wiki link means. Exact spellings win over folded ones; among equals the kind of name decides, and several
  * Neurons on the best level are ambiguous (their seqIds, sorted). `lookup` gives every Neuron with a name of that key.

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isUuid } from './candidate-id.ts'
 import { isReservedName } from './portable-path.ts'
 
-const maxNumber = 99_999_999
+export const maxNumber = 99_999_999
 
 /** The slug of a KB or tenant: a UUID or a device name would make its address ambiguous. */
 export const Slug = z

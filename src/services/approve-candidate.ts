@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { GanglionError } from '../contract/errors.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Actor, type Candidate, queueStatus } from '../knowledge/candidate.ts'
 import { parseMetadata, readMetadata } from '../knowledge/metadata.ts'
@@ -8,7 +8,7 @@ import { pathKey } from '../knowledge/portable-path.ts'
 import { formatSeqId } from '../knowledge/seq-id.ts'
 import { slugify, uniqueSlug } from '../knowledge/slug.ts'
 import { parseCandidate } from '../markdown/candidate-file.ts'
-import { editNeuron, formatNeuron, parseNeuronFile } from '../markdown/neuron-file.ts'
+import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../markdown/neuron-file.ts'
 import { type CandidateRow, findCandidate, unfinishedApprovals } from '../store/candidate-index.ts'
 import { findNeuron, isPathTaken } from '../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from './commit-message.ts'
@@ -54,18 +54,35 @@ export async function approveCandidate(
 /** Completes what the policy approved and a crash kept from reaching main. */
 export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
   for (const id of unfinishedApprovals(kb.projection.read)) {
-    await kb.write((staging) => approveStaged(kb, staging, id, {}, policyActor, now()))
+    await kb.write((staging) => approveByPolicy(kb, staging, id, now()))
   }
 }
 
-export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
+/**
+ * Approves within a group commit what the policy approved. What no longer can be, since its target has changed after the
+ * candidate reached the queue, waits for a curator.
+ */
+export async function approveByPolicy(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  now: Date,
+): Promise<void> {
+  try {
+    await approveStaged(kb, staging, candidateId, {}, policyActor, now)
+  } catch (error) {
+    if (!(error instanceof GanglionError)) throw error
+  }
+}
+
+const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
 export function actorOf({ keyId, name }: Caller): Actor {
   return { id: `key:${keyId}`, name }
 }
 
-/** Approves a candidate within a group commit. */
-export async function approveStaged(
+/** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
+async function approveStaged(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
@@ -117,7 +134,8 @@ function newNeuron(kb: KnowledgeBase, candidate: Candidate, edit: ApprovalEdit, 
     title,
   }
   const path = freePath(kb, wishedPath(candidate) ?? defaultPath(title, now))
-  return { seqId, documentId, path, title, isNew: true, text: formatNeuron(fields, edit.content ?? candidate.content) }
+  const text = withinLimits(fields, (fitting) => formatNeuron(fitting, edit.content ?? candidate.content))
+  return { seqId, documentId, path, title, isNew: true, text }
 }
 
 async function changedNeuron(
@@ -140,8 +158,20 @@ async function changedNeuron(
     id: documentId,
     ...(title === row.title ? {} : { title, aliases: [...new Set([...fields.aliases, row.title])] }),
   }
-  const text = editNeuron(current, changes, content)
+  const text = withinLimits(changes, (fitting) => editNeuron(current, fitting, content))
   return { seqId: row.seqId, documentId, path: row.path, title, isNew: false, text }
+}
+
+/**
+ * The file with all that it inherits, or without the metadata, which its candidate keeps, where that makes the front matter
+ * larger than anybody may read. @throws {ValidationError} where the rest alone is too large.
+ */
+function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fields: Fields) => string): string {
+  for (const fitting of [fields, { ...fields, metadata: undefined }]) {
+    const text = write(fitting)
+    if (!parseNeuronFile(text).findings.some(({ rule }) => rule === 'front-matter-too-large')) return text
+  }
+  throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
 }
 
 /** Front matter that a Neuron takes over from its candidate. */

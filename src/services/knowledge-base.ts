@@ -1,34 +1,42 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAncestor } from '../git/ancestry.ts'
 import { GroupCommit, type Heads } from '../git/group-commit.ts'
 import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../git/history.ts'
 import type { Oid, Signature } from '../git/object.ts'
+import { clearAbandonedPacks } from '../git/pack-files.ts'
 import { clearAbandonedLocks } from '../git/refs.ts'
 import { Repository } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Candidate, candidatePath } from '../knowledge/candidate.ts'
 import { type KbSettings, parseKbSettings } from '../knowledge/kb-settings.ts'
-import { formatCandidate, parseCandidate } from '../markdown/candidate-file.ts'
+import { CandidateFileError, formatCandidate, parseCandidate } from '../markdown/candidate-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import { parseYaml } from '../markdown/yaml.ts'
 import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
 import { blobAtPath } from '../store/neuron-queries.ts'
-import { Projection } from '../store/projection.ts'
+import { Projection, projectionFile } from '../store/projection.ts'
 import { committer } from './commit-message.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
+import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 export const mainRef = 'refs/heads/main'
 export const queueRef = 'refs/ganglion/queue'
-/** On the queue ref: the number that seqIds must stay above, whatever main shows. */
-export const seqFloorPath = 'seq-floor'
-
 /** Files that are read and parsed at a time while catching up. */
 const chunkFiles = 500
 
 export type FileContents = ReadonlyMap<string, string | Buffer | null>
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
+
+/** A ref that was there is gone, as where `packed-refs` was emptied. */
+export class RefMissing extends Error {
+  constructor(gitDir: string, ref: string, lastSeen: Oid) {
+    super(`${ref} is gone; to put it back: git --git-dir=${gitDir} update-ref ${ref} ${lastSeen}`)
+    this.name = 'RefMissing'
+  }
+}
 
 /**
  * An open knowledge base: its repository, the one writer of this process, and the projection that follows the commits.
@@ -47,10 +55,11 @@ export class KnowledgeBase {
     this.identity = identity
     this.repository = new Repository(options.gitDir)
     mkdirSync(options.indexDir, { recursive: true })
-    this.projection = new Projection(join(options.indexDir, 'knowledge.db'))
+    this.projection = new Projection(join(options.indexDir, projectionFile))
     this.#parser = options.parser
     this.#writer = new GroupCommit(this.repository, [queueRef, mainRef], {
-      begin: (heads) => this.#begin(heads),
+      begin: () => this.projection.begin(),
+      follow: (heads) => this.#follow(heads),
       savepoint: () => this.projection.savepoint(),
       rollbackToSavepoint: () => this.projection.rollbackToSavepoint(),
       commit: (heads) => this.#commit(heads),
@@ -61,6 +70,7 @@ export class KnowledgeBase {
   /** Clears what a crash left behind. */
   async recover(): Promise<void> {
     await clearAbandonedLocks(this.repository.gitDir, [mainRef, queueRef])
+    await clearAbandonedPacks(this.repository.gitDir)
   }
 
   /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
@@ -126,23 +136,54 @@ export class KnowledgeBase {
     for (const { candidate, oid } of blobs) indexCandidate(this.projection, candidate, oid)
   }
 
+  /** Brings the projection to commits that the refs were at, instead of to the refs. Not beside {@link write}. */
+  async followTo(heads: { main: Oid | undefined; queue: Oid | undefined }): Promise<void> {
+    const refs = new Map([
+      [mainRef, heads.main],
+      [queueRef, heads.queue],
+    ])
+    this.projection.begin()
+    try {
+      await this.#follow(refs)
+      this.#commit(refs)
+    } catch (error) {
+      this.projection.rollback()
+      throw error
+    }
+  }
+
   async close(): Promise<void> {
     await this.#writer.settled()
     this.projection.close()
     this.repository.close()
   }
 
-  async #begin(heads: Heads): Promise<void> {
-    this.projection.begin()
+  async #follow(heads: Heads): Promise<void> {
     const known = this.projection.heads(this.projection.write)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
-    const isRewritten = known.main !== undefined && known.main !== main && !(await this.#continues(known.main, main))
+    const isLost = [
+      await this.#noteIfLost('main', mainRef, known.main, main),
+      await this.#noteIfLost('queue', queueRef, known.queue, queue),
+    ].includes(true)
+    const isRewritten = isLost || !(await this.#continues(known.main, main))
     if (isRewritten) this.projection.clear() // also the queue's listing, which says what main approved
     if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
     if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)
   }
 
-  async #continues(from: Oid, to: Oid | undefined): Promise<boolean> {
+  /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
+  async #noteIfLost(name: 'main' | 'queue', ref: string, from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return false
+    // Not followed: what is written next would begin a second history.
+    if (to === undefined) throw new RefMissing(this.repository.gitDir, ref, from)
+    if (await isAncestor(this.repository.gitDir, from, to)) return false
+    this.projection.noteLostHead(name, from)
+    return true
+  }
+
+  /** Whether what follows a head of main is a plain list of commits. */
+  async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return true
     return to !== undefined && (await isOnFirstParentLine(this.repository.gitDir, to, from))
   }
 
@@ -198,15 +239,32 @@ export class KnowledgeBase {
     const texts = changes.map(({ after }) => (after === undefined ? undefined : this.repository.readTextOnce(after)))
     for (const [position, text] of (await Promise.all(texts)).entries()) {
       const { path = '', after = '' } = changes[position] ?? {}
-      if (path === seqFloorPath) this.projection.setSeqFloor(Number(text ?? 0))
-      else if (text === undefined) forgetCandidate(this.projection, path.slice(6, -3))
-      else indexCandidate(this.projection, parseCandidate(text), after)
+      if (path === seqFloorPath) this.projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
+      else this.#indexQueueFile(path, text, after)
     }
+  }
+
+  /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
+  #indexQueueFile(path: string, text: string | undefined, blob: Oid): void {
+    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
+    if (path !== candidatePath(id)) return
+    const candidate = text === undefined ? undefined : readCandidateFile(text)
+    if (candidate?.id === id) indexCandidate(this.projection, candidate, blob)
+    else forgetCandidate(this.projection, id)
   }
 
   #load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
     if (!isNeuronPath(path)) return undefined
     return readNeuronForIndex(path, await this.repository.readTextOnce(blob), this.#parser)
+  }
+}
+
+function readCandidateFile(text: string): Candidate | undefined {
+  try {
+    return parseCandidate(text)
+  } catch (error) {
+    if (error instanceof CandidateFileError) return undefined
+    throw error
   }
 }
 

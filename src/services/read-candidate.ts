@@ -1,4 +1,4 @@
-import { createTwoFilesPatch } from 'diff'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type { CandidateDetail } from '../contract/candidates.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { authorOfCommit } from '../git/object.ts'
@@ -78,6 +78,7 @@ function unifiedDiff({ before, after }: Sides): string {
   const oldName = before === null ? '/dev/null' : 'before'
   return (
     createTwoFilesPatch(oldName, 'after', endingInNewline(before ?? ''), endingInNewline(after), '', '', {
+      headerOptions: FILE_HEADERS_ONLY,
       timeout: 2_000,
     }) ?? ''
   )

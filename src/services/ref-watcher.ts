@@ -16,10 +16,12 @@ export function watchRefs(kb: KnowledgeBase, onError: (error: unknown) => void):
     ignoreInitial: true,
     ignored: (path) => path.endsWith('.lock'),
   })
-  watcher.on('all', () => {
+  const follow = () => {
     clearTimeout(timer)
     timer = setTimeout(() => kb.sync().catch(onError), settleMs)
-  })
+  }
+  watcher.on('all', follow)
+  watcher.on('ready', follow) // what changed before it watched
   watcher.on('error', onError)
   return async () => {
     clearTimeout(timer)

@@ -10,7 +10,7 @@ import { judge } from '../knowledge/policy.ts'
 import { oneLine } from '../knowledge/text.ts'
 import { type CandidateRow, countPending, findCandidate } from '../store/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../store/neuron-queries.ts'
-import { actorOf, approveStaged, policyActor } from './approve-candidate.ts'
+import { actorOf, approveByPolicy } from './approve-candidate.ts'
 import { commitMessage, signatureOf } from './commit-message.ts'
 import type { Caller, Ganglion } from './ganglion.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
@@ -116,7 +116,7 @@ async function submitStaged(
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
   if (row.status !== 'pending' || !row.approvedByPolicy) return row
-  await approveStaged(kb, staging, id, {}, policyActor, now)
+  await approveByPolicy(kb, staging, id, now)
   return findCandidate(sql, id) ?? row
 }
 

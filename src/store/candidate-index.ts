@@ -46,8 +46,12 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
       ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint})`
 }
 
-/** Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. */
-function originOf({ metadata }: Candidate): { origin: string | null; fingerprint: string | null } {
+/**
+ * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What an API
+ * key says of them counts for nothing, since it would steer the next import.
+ */
+function originOf({ metadata, createdBy }: Candidate): { origin: string | null; fingerprint: string | null } {
+  if (createdBy.id.startsWith('key:')) return { origin: null, fingerprint: null }
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   const text = (key: string) => {
     const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined
@@ -57,15 +61,15 @@ function originOf({ metadata }: Candidate): { origin: string | null; fingerprint
   return { origin: fingerprint === null ? null : text('filename'), fingerprint }
 }
 
-export type OriginRow = Pick<CandidateRow, 'id' | 'approval'> & { fingerprint: string }
+export type OriginRow = CandidateRow & { fingerprint: string }
 
-/** The latest candidate that a connector made of one place, approved or not. */
-export function latestOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow | undefined {
-  const row = sql.get`SELECT id, fingerprint FROM candidates WHERE connector = ${connector} AND origin = ${origin}
-    ORDER BY created_at DESC, id DESC LIMIT 1`
-  if (row === undefined) return undefined
-  const id = String(row.id)
-  return { id, fingerprint: String(row.fingerprint), approval: findCandidate(sql, id)?.approval }
+/** The candidates that a connector made of one place: those that main has first, the latest to get there first of all. */
+export function candidatesOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow[] {
+  const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
+    WHERE connector = ${connector} AND origin = ${origin}
+    ORDER BY position DESC NULLS LAST, created_at DESC, candidates.id DESC`
+  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
 export function forgetCandidate({ write: sql }: Projection, id: string): void {

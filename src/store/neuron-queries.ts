@@ -116,7 +116,34 @@ export function isPathTaken(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
+/** The path of every file of main. */
+export function filePaths(sql: Sql): string[] {
+  return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
+}
+
 export function blobAtPath(sql: Sql, path: string): string | undefined {
   const row = sql.get`SELECT blob FROM files WHERE path = ${path}`
   return row === undefined ? undefined : String(row.blob)
+}
+
+/** A version of a Neuron, with the candidate that it points back to. */
+export type VersionRecord = { seqId: string; version: number; commit: string; blob: string; candidateId: string | null }
+
+/** Every version that main ever had of any Neuron, oldest first, without removals. */
+export function everyVersion(sql: Sql): VersionRecord[] {
+  const rows = sql.all`SELECT seq_id, version, blob, candidate_id, oid FROM versions JOIN commits USING (position)
+    WHERE blob IS NOT NULL ORDER BY position, seq_id`
+  return rows.map((row) => ({
+    seqId: String(row.seq_id),
+    version: Number(row.version),
+    commit: String(row.oid),
+    blob: String(row.blob),
+    candidateId: row.candidate_id as string | null,
+  }))
+}
+
+/** How many Neurons and candidates there are now. */
+export function countRows(sql: Sql): { neurons: number; candidates: number } {
+  const row = sql.get`SELECT (SELECT count(*) FROM neurons) AS neurons, (SELECT count(*) FROM candidates) AS candidates`
+  return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
 }

@@ -2,6 +2,9 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
 import { projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
+/** Its name in the folder of a knowledge base's indexes. */
+export const projectionFile = 'knowledge.db'
+
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
 /**
@@ -27,8 +30,12 @@ export class Projection {
 
   /** The commits that the tables stand for. */
   heads(sql: SQLTagStore): ProjectionHeads {
-    const value = (key: string) => {
-      const row = sql.get`SELECT value FROM meta WHERE key = ${key}`
+    return this.#oids(sql, '')
+  }
+
+  #oids(sql: SQLTagStore, prefix: string): ProjectionHeads {
+    const value = (ref: string) => {
+      const row = sql.get`SELECT value FROM meta WHERE key = ${prefix + ref}`
       return row === undefined ? undefined : String(row.value)
     }
     return { main: value('main'), queue: value('queue') }
@@ -68,13 +75,26 @@ export class Projection {
     return Number(this.write.get`SELECT value FROM meta WHERE key = 'seq-floor'`?.value ?? 0)
   }
 
+  /** 0: none. */
   setSeqFloor(floor: number): void {
-    this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
+    if (floor === 0) this.write.run`DELETE FROM meta WHERE key = 'seq-floor'`
+    else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
   }
 
-  /** Forgets everything, to derive it again. Within a transaction. */
+  /** Commits that a ref stood at once and leads to no longer; they are forgotten with the file. */
+  lostHeads(sql: SQLTagStore): ProjectionHeads {
+    return this.#oids(sql, 'lost-')
+  }
+
+  noteLostHead(ref: 'main' | 'queue', oid: string): void {
+    this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${`lost-${ref}`}, ${oid})`
+  }
+
+  /** Forgets everything but what no history tells, to derive it again. Within a transaction. */
   clear(): void {
-    for (const table of projectionTables) this.#writer.exec(`DELETE FROM ${table}`)
+    for (const table of projectionTables) {
+      this.#writer.exec(`DELETE FROM ${table} ${table === 'meta' ? "WHERE key NOT LIKE 'lost-%'" : ''}`)
+    }
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import { Tenants } from '../../src/store/tenants.ts'
 import { type Finished, runNode, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** Runs a command line of `ganglion` in a process of its own. */
 export function ganglion(args: string[], env: Record<string, string> = {}): Promise<Finished> {

@@ -267,3 +267,23 @@ test('what native git commits meanwhile is read at once, with version and times 
   expect(dirname(path)).not.toBe('neurons/moved')
   expect(await read(bed, first.documentId)).toMatchObject({ seqId: first.seqId })
 })
+
+test('metadata that would not fit into front matter stays with the candidate', async () => {
+  const bed = await newTestBed()
+  const tags = Array.from({ length: 60 }, (_, n) => `${n}${'t'.repeat(90)}`)
+  const metadata = JSON.stringify({ tags, note: '"'.repeat(4_000) })
+  const { seqId } = await approved(bed, candidate({ metadata }))
+  expect(await read(bed, seqId)).toMatchObject({ seqId, tags })
+  const fix = JSON.stringify({ targetNeuron: seqId, tags: tags.map((tag) => `${tag}-more`), note: '"'.repeat(4_000) })
+  const { content } = await read(bed, (await approved(bed, correction(seqId, 'Fixed.', { metadata: fix }))).seqId)
+  expect(content).toBe('Fixed.')
+  const wide = JSON.stringify({
+    targetNeuron: seqId,
+    tags: Array.from({ length: 60 }, (_, n) => `${n}${'ü'.repeat(95)}`),
+  })
+  const head = nativeGit(bed.gitDir, ['rev-parse', 'main'])
+  await expect(approved(bed, correction(seqId, 'x', { metadata: wide }))).rejects.toMatchObject({
+    name: 'ValidationError',
+  })
+  expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(head)
+})

@@ -1,0 +1,30 @@
+const summaries: Readonly<Record<string, string>> = {
+  'ambiguous-link': 'A wiki link may mean several Neurons.',
+  'broken-edge': 'An edge leads to no single Neuron.',
+  'broken-link': 'A wiki link leads to no Neuron.',
+  'changed-seq-id': 'A Neuron has another seqId than before.',
+  'duplicate-id': 'Two Neurons have one document id.',
+  'duplicate-seq-id': 'Two Neurons have one seqId.',
+  encoding: 'A page is not UTF-8 text.',
+  'file-mode': 'A file is executable, a symbolic link or a submodule.',
+  'file-size': 'A file is too large.',
+  'front-matter-not-a-map': 'Front matter is not a map of keys to values.',
+  'front-matter-too-large': 'Front matter is too large.',
+  'front-matter-unclosed': 'Front matter has no end.',
+  'front-matter-yaml': 'Front matter is not YAML that can be read.',
+  'invalid-front-matter': 'A key of the front matter has a value of the wrong shape.',
+  'missing-seq-id': 'A Neuron has no seqId yet.',
+  'missing-title': 'A Neuron has no title.',
+  path: 'A path cannot be checked out everywhere.',
+  'path-collision': 'Two paths are one where case is ignored.',
+  'removed-seq-id': 'A Neuron has lost its seqId.',
+  'seq-id-prefix': 'A seqId is not one of this knowledge base.',
+  settings: 'A setting in kb.yaml is wrong.',
+  'too-many-links': 'A page has too many links.',
+  unparsed: 'A page cannot be parsed in bounded time and memory.',
+}
+
+/** What a rule is about, in a sentence. */
+export function ruleSummary(rule: string): string {
+  return summaries[rule] ?? rule
+}

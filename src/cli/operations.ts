@@ -1,0 +1,125 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { backup } from '../services/backup.ts'
+import type { Ganglion } from '../services/ganglion.ts'
+import { rebuild } from '../services/rebuild.ts'
+import { restore } from '../services/restore.ts'
+import type { KbVerification } from '../services/verification.ts'
+import { verify } from '../services/verify.ts'
+import { DataDirectory } from '../store/data-directory.ts'
+import { acquireLock } from '../store/directory-lock.ts'
+import type { KnowledgeBase } from '../store/knowledge-bases.ts'
+import { act } from './command.ts'
+import { packageVersion } from './package-version.ts'
+import { table } from './table.ts'
+import { requireDataDirectory, requireTenant, withGanglion } from './with-ganglion.ts'
+
+const Selection = z.object({ tenant: z.string().exactOptional(), kb: z.string().exactOptional() })
+type Selection = z.infer<typeof Selection>
+
+/** `verify`, `rebuild`, `backup`, `restore`. */
+export function addOperationCommands(program: Command): void {
+  act(
+    selecting(program.command('verify'))
+      .description('check repositories, queue and indexes; the exit code is 1 where something is wrong')
+      .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
+    Selection,
+    (selection, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const isAll = selection.tenant === undefined && selection.kb === undefined
+        const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
+        return {
+          json: verified,
+          text: verified.kbs.map(describe).join('\n') || 'There are no knowledge bases.',
+          isNegative: !verified.ok,
+        }
+      }),
+  )
+
+  act(
+    selecting(program.command('rebuild'))
+      .description('drop the indexes and build them again from git')
+      .addHelpText('after', '\nStop the server first.'),
+    Selection,
+    async (selection, { dataDir }) => {
+      requireDataDirectory(dataDir)
+      const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
+      try {
+        return await withGanglion(dataDir, async (ganglion) => {
+          const kbs = await rebuild(ganglion, await select(ganglion, selection))
+          const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
+          return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
+        })
+      } finally {
+        release()
+      }
+    },
+  )
+
+  act(
+    program
+      .command('backup')
+      .description('copy everything into a folder')
+      .argument('<dir>', 'empty, or not there yet')
+      .addHelpText('after', '\nSafe beside a running server.'),
+    z.object({ dir: z.string().min(1) }),
+    ({ dir: target }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
+        return {
+          json: { dir, ...manifest },
+          text: `Backed up ${counted(manifest.kbs.length)} to ${dir}`,
+        }
+      }),
+  )
+
+  act(
+    program
+      .command('restore')
+      .description('make a data directory from a backup')
+      .argument('<dir>', 'the backup')
+      .addHelpText(
+        'after',
+        '\nThe data directory must be empty or not there yet: stop its server and move it away first.',
+      ),
+    z.object({ dir: z.string().min(1) }),
+    async ({ dir }, { dataDir }) => {
+      const restored = await restore(dir, dataDir)
+      const lines = restored.kbs.map(
+        ({ slug, id, seqFloor, warnings }) =>
+          `  ${slug} (${id}): new seqIds begin at ${seqFloor + 1}${warnings.map((line) => `\n    ${line}`).join('')}`,
+      )
+      return {
+        json: restored,
+        text: [`Restored ${counted(restored.kbs.length)} to ${restored.dataDir}`, ...lines].join('\n'),
+      }
+    },
+  )
+}
+
+function selecting(command: Command): Command {
+  return command
+    .option('--tenant <slug>', 'knowledge bases of one tenant only')
+    .option('--kb <slug>', 'one knowledge base only, by slug or id')
+}
+
+async function select(ganglion: Ganglion, { tenant, kb }: Selection): Promise<KnowledgeBase[]> {
+  const owner = tenant === undefined ? undefined : await requireTenant(ganglion.tenants, tenant)
+  const all = await ganglion.knowledgeBases.list(owner?.id)
+  if (kb === undefined) return all
+  const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
+  if (selected.length > 0) return selected
+  throw new Error(`There is no knowledge base ${kb}. Known: ${all.map(({ slug }) => slug).join(', ') || 'none'}.`)
+}
+
+function describe({ id, slug, problems, notes }: KbVerification): string {
+  return [
+    `${slug ?? 'unregistered'} (${id}): ${problems.length === 0 ? 'fine' : `${problems.length} problems`}`,
+    ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+    ...notes.map((note) => `  note: ${note}`),
+  ].join('\n')
+}
+
+function counted(kbs: number): string {
+  return `${kbs} ${kbs === 1 ? 'knowledge base' : 'knowledge bases'}`
+}

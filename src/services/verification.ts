@@ -1,0 +1,22 @@
+/** What verifying one knowledge base found: a problem is a rule broken, a note something to know. */
+export type KbVerification = {
+  id: string
+  /** Null: a repository of no registered knowledge base. */
+  slug: string | null
+  problems: Problem[]
+  notes: string[]
+}
+
+export type Problem = {
+  kind: 'repository' | 'ref' | 'settings' | 'file' | 'candidate' | 'approval' | 'seqId' | 'projection'
+  message: string
+}
+
+/** The first of many, and how many more there are. */
+export function firstOf(lines: readonly string[], limit = 20): string[] {
+  return lines.length <= limit ? [...lines] : [...lines.slice(0, limit), `… and ${lines.length - limit} more`]
+}
+
+export function problems(kind: Problem['kind'], messages: readonly string[]): Problem[] {
+  return firstOf(messages).map((message) => ({ kind, message }))
+}

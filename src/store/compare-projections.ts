@@ -1,0 +1,42 @@
+import { DatabaseSync } from 'node:sqlite'
+import { projectionTables } from './projection-schema.ts'
+
+/** Rows of a table that only one of two projections has, as JSON: how many, and the first few. */
+export type TableDifference = { table: string; onlyLeft: RowSample; onlyRight: RowSample }
+export type RowSample = { count: number; rows: string[] }
+
+const sampleRows = 3
+/** What a projection remembers of its own past is in no history. */
+const compared = { meta: `SELECT * FROM %.meta WHERE key NOT LIKE 'lost-%'` } as const
+
+/** Where two projections of the same heads differ: nowhere, if both follow git. */
+export function compareProjections(left: string, right: string): TableDifference[] {
+  const db = new DatabaseSync(left, { readOnly: true })
+  try {
+    db.prepare('ATTACH ? AS other').run(right)
+    return projectionTables
+      .map((table) => ({
+        table,
+        onlyLeft: onlyIn(db, table, 'main', 'other'),
+        onlyRight: onlyIn(db, table, 'other', 'main'),
+      }))
+      .filter(({ onlyLeft, onlyRight }) => onlyLeft.count > 0 || onlyRight.count > 0)
+  } finally {
+    db.close()
+  }
+}
+
+/** Rows count as often as they are there: a row that one side has twice is a difference. */
+function onlyIn(db: DatabaseSync, table: (typeof projectionTables)[number], one: string, other: string): RowSample {
+  const columns = db
+    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+    .all()
+    .map(({ name }) => `"${name}"`)
+    .join(', ')
+  const counted = (schema: string) => {
+    const rows = table === 'meta' ? compared.meta.replace('%', schema) : `SELECT * FROM ${schema}.${table}`
+    return `SELECT ${columns}, count(*) FROM (${rows}) GROUP BY ${columns}`
+  }
+  const rows = db.prepare(`${counted(one)} EXCEPT ${counted(other)}`).all()
+  return { count: rows.length, rows: rows.slice(0, sampleRows).map((row) => JSON.stringify(row)) }
+}

@@ -1,0 +1,270 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { checkDirectory } from '../../src/services/check-directory.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import { tempDir } from '../support/temp.ts'
+import {
+  candidatesOf,
+  commitCount,
+  expectSound,
+  fileOf,
+  filesOf,
+  type Importing,
+  importing,
+  neuronOf,
+} from './import-support.ts'
+
+async function errorsOf({ gitDir }: Importing): Promise<string[]> {
+  const clone = tempDir()
+  nativeGit(clone, ['clone', '--quiet', gitDir, '.'])
+  const { findings } = await checkDirectory(clone, {})
+  return findings.filter(({ severity }) => severity === 'error').map(({ path, message }) => `${path}: ${message}`)
+}
+
+test('a vault becomes Neurons in its folders, with attachments beside and candidates behind', async () => {
+  const png = Buffer.from('89504e470d0a1a0aff00', 'hex')
+  const given = await importing({
+    'Index.md': '# Start\n\nSee [[On-call rotation]], [[Projects/Atlas|Atlas]] and ![[map.png]].\n',
+    'Ops/On-call rotation.md': '---\naliases: [Rota]\n---\n\nWho is on call.\n',
+    'Projects/Atlas.md': '[[contradicts:Rota]] [[nowhere]]\n',
+    'Projects/files/map.png': png,
+    '.obsidian/app.json': '{}',
+  })
+  const commits = commitCount(given, 'main')
+  expect(await given.run()).toEqual({
+    ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1, renamed: [] },
+    skipped: [{ path: '.obsidian', reason: 'is hidden' }],
+    unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
+  })
+  expect(filesOf(given, 'main', 'neurons')).toEqual([
+    'Index.md',
+    'Ops/On-call rotation.md',
+    'Projects/Atlas.md',
+    'Projects/files/map.png',
+  ])
+  expect(nativeGit(given.gitDir, ['rev-parse', 'main:neurons/Projects/files/map.png'])).toBe(
+    nativeGit(given.gitDir, ['hash-object', '--stdin'], png),
+  )
+  expect(commitCount(given, 'main')).toBe(commits + 2)
+  expect(commitCount(given, 'refs/ganglion/queue')).toBe(1)
+  expectSound(given)
+  expect(await errorsOf(given)).toEqual([])
+
+  const [index, rota, atlas] = await Promise.all(
+    ['Index', 'Ops/On-call rotation', 'Projects/Atlas'].map((name) => neuronOf(given, `neurons/${name}.md`)),
+  )
+  expect(index).toMatchObject({ title: 'Start', version: 1, content: expect.stringMatching(/^# Start\n/) })
+  expect(index?.links).toEqual([
+    { type: 'cites', target: rota?.seqId },
+    { type: 'cites', target: atlas?.seqId },
+  ])
+  expect(atlas?.links).toEqual([{ type: 'contradicts', target: rota?.seqId }])
+})
+
+test('a title is that of the front matter, else the first heading, else the file name', async () => {
+  const given = await importing({
+    'a.md': '---\ntitle: "From: front matter"\n---\n# Heading\n',
+    'b.md': 'Text.\n\n## The **first** heading\n\n# Second\n',
+    'c.md': '```\n# code\n```\n',
+    'd.md': '',
+    'e.md': '---\ntitle:\n---\n\nUnderlined\n===\n',
+    '📚 Reading.markdown': 'x',
+  })
+  await given.run()
+  const titles = await Promise.all(
+    filesOf(given, 'main', 'neurons').map(async (path) => (await neuronOf(given, `neurons/${path}`)).title),
+  )
+  expect(titles).toEqual(['From: front matter', 'The first heading', 'c', 'd', 'Underlined', '📚 Reading'])
+  expectSound(given)
+})
+
+test('tags come as lists, as text and with #, and nested', async () => {
+  const given = await importing({
+    'list.md': '---\ntags: [a, b/c]\n---\n',
+    'text.md': '---\ntags: "#a, #b/c"\n---\n',
+    'block.md': '---\ntags:\n  - "#a"\n  - b/c\n---\n',
+  })
+  await given.run()
+  for (const name of ['list', 'text', 'block']) {
+    expect((await neuronOf(given, `neurons/${name}.md`)).tags).toEqual(['a', 'b/c'])
+  }
+})
+
+test('foreign front matter stays byte for byte; what means something else here moves aside', async () => {
+  const foreign =
+    'cssclass:   wide   # as wide as it gets\n"quoted key": \'no\'\ncreated: 2021-01-01\nnested: {a: [1, 2]}\n'
+  const given = await importing({
+    'a.md': `---\n${foreign}id: 123\nseqId: other_00000001\nsources: https://example.com\nedges: none\n---\nText.\n`,
+    'b.md': '---\nid: 1\nimported-id: 2\n---\n',
+  })
+  await given.run()
+  const file = fileOf(given, 'neurons/a.md')
+  expect(file.startsWith(`---\n${foreign}`)).toBe(true)
+  expect(parseNeuronFile(file)).toMatchObject({
+    findings: [],
+    fields: {
+      seqId: expect.stringMatching(/^notes_/),
+      id: expect.stringMatching(/-/),
+      edges: [],
+      sources: [{ filename: 'a.md' }],
+    },
+    extra: {
+      'imported-id': '123',
+      'imported-seqId': 'other_00000001',
+      'imported-sources': 'https://example.com',
+      'imported-edges': 'none',
+    },
+    content: 'Text.',
+  })
+  expect(parseNeuronFile(fileOf(given, 'neurons/b.md')).extra).toEqual({
+    'imported-id': '2',
+    'imported-imported-id': '1',
+  })
+  expect(await errorsOf(given)).toEqual([])
+})
+
+test('front matter that cannot be read, or is too long, is kept as text', async () => {
+  const template = '---\ndate: {{date}}\ntitle: {{title}}\n---\n\n# Daily\n'
+  const long = `---\nkeywords: ${'word '.repeat(2000)}\n---\nText.\n`
+  const given = await importing({ 'template.md': template, 'unclosed.md': '---\nno end\n', 'long.md': long })
+  expect(await given.run()).toMatchObject({ created: 3, skipped: [] })
+  expect(await neuronOf(given, 'neurons/template.md')).toMatchObject({ title: 'Daily', content: template })
+  expect(await neuronOf(given, 'neurons/unclosed.md')).toMatchObject({ title: 'unclosed', content: '---\nno end\n' })
+  expect(await neuronOf(given, 'neurons/long.md')).toMatchObject({ content: long })
+  expect(await given.run()).toMatchObject({ unchanged: 3 })
+  expect(await errorsOf(given)).toEqual([])
+  expectSound(given)
+})
+
+test('line endings stay, a byte order mark goes', async () => {
+  const given = await importing({
+    'crlf.md': '---\r\ncssclass: x\r\n---\r\n\r\nOne\r\nTwo\r\n',
+    'bom.md': '\ufeff---\ntitle: Marked\n---\nText.\n',
+    'plain-crlf.md': 'One\r\nTwo\r\n',
+  })
+  await given.run()
+  expect(fileOf(given, 'neurons/crlf.md')).toMatch(/^---\r\ncssclass: x\r\n(?:[^\n]+\r\n)+---\r\n\r\nOne\r\nTwo$/)
+  expect(fileOf(given, 'neurons/plain-crlf.md')).toMatch(/---\r\n\r\nOne\r\nTwo$/)
+  expect(fileOf(given, 'neurons/bom.md').startsWith('---\n')).toBe(true)
+  expect(await neuronOf(given, 'neurons/bom.md')).toMatchObject({ title: 'Marked', content: 'Text.' })
+})
+
+test('names that some file system cannot hold are mended, reported, and still answer', async () => {
+  const given = await importing({
+    'Note.md': 'first',
+    'note.md': 'second',
+    'CON.md': 'device',
+    'What: why?.md': '[[CON]] and [[Ideas: 2024/Plan]]',
+    'Ideas: 2024/Plan.md': 'plan',
+    'Topics/a.md': 'a',
+    'topics/b.md': 'b',
+    'Plain.MD': 'upper',
+    'cafe\u0301.md': 'decomposed [[caf\u00e9]]',
+    '🚀.md': 'launch',
+  })
+  const { renamed, unresolved, created } = await given.run()
+  expect(created).toBe(10)
+  expect(unresolved).toEqual([])
+  expect(renamed.map(({ from, to }) => [from, to])).toEqual([
+    ['CON.md', 'neurons/CON_.md'],
+    ['Ideas: 2024/Plan.md', 'neurons/Ideas- 2024/Plan.md'],
+    ['Plain.MD', 'neurons/Plain.md'],
+    ['What: why?.md', 'neurons/What- why.md'],
+    ['cafe\u0301.md', 'neurons/caf\u00e9.md'],
+    ['note.md', 'neurons/note-2.md'],
+    ['topics/b.md', 'neurons/Topics/b.md'],
+  ])
+  expect(filesOf(given, 'main', 'neurons')).toContain('🚀.md')
+  expect(await errorsOf(given)).toEqual([])
+  expectSound(given)
+  const linking = await neuronOf(given, 'neurons/What- why.md')
+  const [device, plan] = await Promise.all([
+    neuronOf(given, 'neurons/CON_.md'),
+    neuronOf(given, 'neurons/Ideas- 2024/Plan.md'),
+  ])
+  expect(linking.links.map(({ target }) => target)).toEqual([device.seqId, plan.seqId])
+})
+
+test('what cannot be imported is skipped with the reason', async () => {
+  const given = await importing({
+    'good.md': 'x',
+    'latin1.md': Buffer.from([0x63, 0x61, 0x66, 0xe9]),
+    'nul.md': 'a\0b',
+    'huge.md': 'x'.repeat(1024 * 1024 + 1),
+    'huge.bin': Buffer.alloc(2 * 1024 * 1024 + 1),
+    '.trash/gone.md': 'x',
+    'node_modules/package/readme.md': 'x',
+  })
+  symlinkSync('/etc/hostname', join(given.vault, 'link.md'))
+  const { skipped, created } = await given.run()
+  expect(created).toBe(1)
+  expect(skipped.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+    '.trash is hidden',
+    'huge.bin is larger than 2048 KB',
+    'huge.md is larger than 1008 KB',
+    'latin1.md is not UTF-8 text',
+    'link.md is a symbolic link',
+    "node_modules is a tool's own",
+    'nul.md is not UTF-8 text',
+  ])
+})
+
+test('a name that main has already is not taken from its holder', async () => {
+  const given = await importing({ 'Guide.md': 'from the folder', 'img/logo.png': 'ours', 'Docs/a.md': 'a' })
+  const at = new Date()
+  const author = { name: 'C', email: 'c@example.com', at }
+  const files = new Map([
+    ['neurons/guide.md', '---\nseqId: notes_00000001\n---\n\nfrom main\n'],
+    ['neurons/img/logo.png', 'theirs'],
+    ['neurons/docs/b.md', 'b'],
+  ])
+  await given.kb.write((staging) => given.kb.commitToMain(staging, { files, message: 'Begin', author, at }))
+  const { renamed, skipped } = await given.run()
+  expect(renamed).toEqual([
+    { from: 'Docs/a.md', to: 'neurons/docs/a.md' },
+    { from: 'Guide.md', to: 'neurons/Guide-2.md' },
+  ])
+  expect(skipped).toEqual([{ path: 'img/logo.png', reason: 'has the name of another file in the knowledge base' }])
+  expect(fileOf(given, 'neurons/guide.md')).toContain('from main')
+  expect(fileOf(given, 'neurons/img/logo.png')).toBe('theirs')
+  expect((await neuronOf(given, 'neurons/Guide-2.md')).seqId).not.toBe('notes_00000001')
+})
+
+test('a few hundred notes take one commit a batch on each ref, with seqIds in order', async () => {
+  const given = await importing(
+    Object.fromEntries(Array.from({ length: 301 }, (_, n) => [`${String(n).padStart(3, '0')}.md`, `note ${n}`])),
+  )
+  const before = commitCount(given, 'main')
+  const steps: [number, number][] = []
+  expect(await given.run((...step) => steps.push(step))).toMatchObject({ created: 301 })
+  expect(steps).toEqual([
+    [250, 301],
+    [301, 301],
+  ])
+  expect(commitCount(given, 'main') - before).toBe(2)
+  expect(commitCount(given, 'refs/ganglion/queue')).toBe(2)
+  expect((await neuronOf(given, 'neurons/300.md')).seqId).toBe('notes_00000301')
+  expectSound(given)
+})
+
+test('a candidate says where its note came from and who imported it', async () => {
+  const given = await importing({ 'Ops/a.md': '---\ntags: [x]\n---\n\n# A\n' })
+  await given.run()
+  const [candidate] = candidatesOf(given)
+  expect(candidate).toMatchObject({
+    kind: 'external-feed',
+    title: 'A',
+    connector: 'import',
+    target: null,
+    decisions: [],
+  })
+  expect(candidate?.createdBy).toEqual({ id: 'cli', name: 'Operator' })
+  expect(JSON.parse(candidate?.metadata ?? '')).toMatchObject({
+    connector: 'import',
+    filename: 'Ops/a.md',
+    tags: ['x'],
+  })
+  expect(parseNeuronFile(fileOf(given, 'neurons/Ops/a.md')).fields.candidate).toBe(candidate?.id)
+})

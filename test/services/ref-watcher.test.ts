@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import { tempDir } from '../support/temp.ts'
+
+test('what another program commits is in the projection within a second, before anybody asks', async () => {
+  const errors: unknown[] = []
+  const watch = { onError: (error: unknown) => errors.push(error) }
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), watch })
+  const { gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const kb = await ganglion.kb((await ganglion.tenants.find('acme'))?.id ?? '', 'handbook')
+  const seen = () => kb.projection.heads(kb.projection.read).main
+  const clone = join(tempDir(), 'clone')
+  nativeGit(gitDir, ['clone', '--quiet', gitDir, clone])
+  for (const round of ['first', 'after the refs were packed']) {
+    nativeGit(clone, ['commit', '--quiet', '--allow-empty', '-m', round])
+    nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
+    const head = nativeGit(clone, ['rev-parse', 'HEAD'])
+    await vi.waitFor(() => expect(seen()).toBe(head), { timeout: 5_000, interval: 20 })
+    nativeGit(gitDir, ['pack-refs', '--all'])
+  }
+  await ganglion.close()
+  expect(errors).toEqual([])
+})
