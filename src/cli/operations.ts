@@ -68,7 +68,7 @@ export function addOperationCommands(program: Command): void {
         const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
         return {
           json: { dir, ...manifest },
-          text: `Backed up ${counted(manifest.kbs.length)} to ${dir}`,
+          text: `Backed up ${counted(manifest.kbs.length, 'knowledge base')} to ${dir}`,
         }
       }),
   )
@@ -91,7 +91,9 @@ export function addOperationCommands(program: Command): void {
       )
       return {
         json: restored,
-        text: [`Restored ${counted(restored.kbs.length)} to ${restored.dataDir}`, ...lines].join('\n'),
+        text: [`Restored ${counted(restored.kbs.length, 'knowledge base')} to ${restored.dataDir}`, ...lines].join(
+          '\n',
+        ),
       }
     },
   )
@@ -114,12 +116,12 @@ async function select(ganglion: Ganglion, { tenant, kb }: Selection): Promise<Kn
 
 function describe({ id, slug, problems, notes }: KbVerification): string {
   return [
-    `${slug ?? 'unregistered'} (${id}): ${problems.length === 0 ? 'fine' : `${problems.length} problems`}`,
+    `${slug ?? 'unregistered'} (${id}): ${problems.length === 0 ? 'fine' : counted(problems.length, 'problem')}`,
     ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
     ...notes.map((note) => `  note: ${note}`),
   ].join('\n')
 }
 
-function counted(kbs: number): string {
-  return `${kbs} ${kbs === 1 ? 'knowledge base' : 'knowledge bases'}`
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

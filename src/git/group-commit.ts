@@ -12,7 +12,7 @@ export type Heads = ReadonlyMap<string, Oid | undefined>
  */
 export type Follower = {
   /** Begins a transaction, which keeps out whoever follows in the same projection: only then are the refs read. */
-  begin(): void
+  begin(): Promise<void>
   /** Brings the projection up to these heads. */
   follow(heads: Heads): Promise<void>
   /** Sets a point inside the transaction that one failing piece of work goes back to. */
@@ -84,7 +84,7 @@ export class GroupCommit {
   async #commitBatch(batch: readonly Pending[]): Promise<void> {
     let todo = batch
     for (let attempt = 0; attempt < attempts; attempt++) {
-      this.#follower.begin()
+      await this.#follower.begin()
       let moved: ReadonlySet<string>
       let outcomes: Outcome[]
       try {

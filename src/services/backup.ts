@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { constants, cp, mkdir, readdir } from 'node:fs/promises'
+import { constants, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { listRefs, writeBundle } from '../git/bundle.ts'
 import { syncDirectory, syncTree, writeSynced } from '../git/durable-file.ts'
@@ -8,10 +8,12 @@ import type { Repository } from '../git/repository.ts'
 import { copyDatabase } from '../store/copy-database.ts'
 import { openDatabase } from '../store/database.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
+import { projectionFile } from '../store/projection.ts'
 import { Tenants } from '../store/tenants.ts'
 import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
+import { copyProjection } from './copy-projection.ts'
 import type { Ganglion } from './ganglion.ts'
-import { type KbIdentity, mainRef, queueRef } from './knowledge-base.ts'
+import { type KbIdentity, KnowledgeBase, mainRef, queueRef } from './knowledge-base.ts'
 import { nextNumber } from './seq-numbers.ts'
 
 const attempts = 100
@@ -70,22 +72,36 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
   }
 }
 
+/** Without a write to the repository or its index, which are the server's. */
 async function backUpRepository(
-  ganglion: Ganglion,
+  { directory, parser }: Ganglion,
   identity: KbIdentity,
   file: string,
 ): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
-  const kb = await ganglion.openKb(identity)
-  const refs = await refsOfOneMoment(kb.repository)
-  // Asked for after the refs were read: nothing that they show is above it.
-  const highestNumber = await kb.write(async () => nextNumber(kb) - 1)
-  await writeBundle(
-    kb.repository.gitDir,
-    refs,
-    file,
-    join(ganglion.directory.tmp, `backup-${process.pid}-${identity.id}`),
-  )
-  return { refs: Object.fromEntries(refs), highestNumber }
+  const gitDir = directory.repository(identity.id)
+  const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
+  try {
+    const indexDir = join(scratch, 'index')
+    await mkdir(indexDir)
+    try {
+      copyProjection(directory.index(identity.id), indexDir)
+    } catch {
+      // A damaged index is no reason to have no backup: another is built.
+      await rm(join(indexDir, projectionFile), { force: true })
+    }
+    const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+    try {
+      const refs = await refsOfOneMoment(kb.repository)
+      await writeBundle(gitDir, refs, file, join(scratch, 'borrowing.git'))
+      const knownNumber = nextNumber(kb) // also of what main has lost since
+      await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
+      return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
+    } finally {
+      await kb.close()
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
 }
 
 /** Main and the queue belong together: what is on main is on the queue, and stays there. Other refs stand for themselves. */

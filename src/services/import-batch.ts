@@ -74,11 +74,11 @@ async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCou
   const sql = batch.kb.projection.write
   const past = candidatesOfOrigin(sql, importConnector, file.origin)
   const latest = past.find(({ approval }) => approval !== undefined)
-  if (latest?.fingerprint === file.sha256) return 'unchanged'
   const pending = past.filter(({ status }) => status === 'pending')
   const same = pending.find(({ fingerprint }) => fingerprint === file.sha256)
-  if (same === undefined && (await wasRefused(batch, file, past, latest))) return 'unchanged'
   for (const row of pending) if (row !== same) await withdraw(batch, row)
+  if (latest?.fingerprint === file.sha256) return 'unchanged'
+  if (same === undefined && (await wasRefused(batch, file, past, latest))) return 'unchanged'
 
   const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
   const waiting = same === undefined ? undefined : await readPast(batch, same)

@@ -142,7 +142,7 @@ export class KnowledgeBase {
       [mainRef, heads.main],
       [queueRef, heads.queue],
     ])
-    this.projection.begin()
+    await this.projection.begin()
     try {
       await this.#follow(refs)
       this.#commit(refs)

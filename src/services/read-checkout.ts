@@ -19,11 +19,14 @@ const filesAtOnce = 256
 export async function readCheckout(dir: string, parser: ParserPool): Promise<Checkout> {
   const gitDir = await findGitDir(dir)
   const listed = gitDir === undefined ? await listFolder(dir, '') : await listWorkTree(gitDir, dir)
-  const files: CheckedFile[] = []
+  const reading: Promise<CheckedFile>[] = []
   for (let start = 0; start < listed.length; start += filesAtOnce) {
-    const chunk = listed.slice(start, start + filesAtOnce).map((file) => readCheckedFile(dir, file, parser))
-    files.push(...(await Promise.all(chunk)).filter((file) => file !== undefined))
+    const chunk = listed.slice(start, start + filesAtOnce).map((file) => readFoundFile(dir, file))
+    const found = (await Promise.all(chunk)).filter((file) => file !== undefined)
+    // Parsed while the next files are read.
+    reading.push(...found.map(({ bytes, ...file }) => parseFile(file, bytes, parser)))
   }
+  const files = await Promise.all(reading)
   const hasSettings = files.some(({ path, mode }) => path === 'kb.yaml' && mode?.startsWith('100'))
   return { gitDir, files, settings: hasSettings ? await readFile(join(dir, 'kb.yaml'), 'utf8') : undefined }
 }
@@ -39,20 +42,20 @@ async function listFolder(dir: string, prefix: string): Promise<WorkTreeFile[]> 
   return files
 }
 
-/** Nothing for a file that is tracked and was deleted. */
-async function readCheckedFile(dir: string, file: WorkTreeFile, parser: ParserPool): Promise<CheckedFile | undefined> {
-  const { path } = file
+type FoundFile = CheckedFile & { bytes?: Buffer }
+
+/** With its bytes where it is a Neuron's; nothing for a file that is tracked and was deleted. */
+async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile): Promise<FoundFile | undefined> {
   // Its name was no UTF-8, so it cannot be found under what is left of it, and the check refuses it by its path.
-  if (path.includes('\ufffd')) return { path, size: 0, ...(file.mode === undefined ? {} : { mode: file.mode }) }
+  if (path.includes('\ufffd')) return { path, size: 0, ...(tracked === undefined ? {} : { mode: tracked }) }
   const absolute = join(dir, path)
   const stats = await lstat(absolute).catch(ignoreMissing)
   if (stats === undefined) return undefined
   const { size } = stats
   if (!stats.isFile()) return { path, size: 0, mode: stats.isSymbolicLink() ? '120000' : '160000' }
-  const mode = file.mode ?? (stats.mode & 0o100 ? '100755' : '100644')
-  if (!isNeuronPath(path) || size > maxParsedBytes) return { path, size, mode }
-  const bytes = await readFile(absolute)
-  return { path, size, mode, oid: hashObject('blob', bytes), ...(await readNeuron(bytes, parser)) }
+  const mode = tracked ?? (stats.mode & 0o100 ? '100755' : '100644')
+  const isParsed = isNeuronPath(path) && size <= maxParsedBytes
+  return isParsed ? { path, size, mode, bytes: await readFile(absolute) } : { path, size, mode }
 }
 
 function ignoreMissing(error: unknown): undefined {
@@ -61,12 +64,18 @@ function ignoreMissing(error: unknown): undefined {
   throw error
 }
 
-async function readNeuron(bytes: Buffer, parser: ParserPool): Promise<Pick<CheckedFile, 'neuron' | 'links'>> {
+async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
+  if (bytes === undefined) return file
   const text = bytes.toString('utf8')
   const { fields, content, contentLine, findings } = parseNeuronFile(text)
   const { links, flag } = await parser.links(content)
   const found = [...findings, ...badEncoding(bytes, text), ...unparsed(flag, contentLine)]
-  return { links, neuron: { fields, content, contentLine, findings: found } }
+  return {
+    ...file,
+    oid: hashObject('blob', bytes),
+    neuron: { fields, content, contentLine, findings: found },
+    links,
+  }
 }
 
 function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {

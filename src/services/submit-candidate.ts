@@ -110,8 +110,9 @@ async function submitStaged(
   const { write: sql } = kb.projection
   const known = findCandidate(sql, id)
   if (known === undefined) {
-    if (countPending(sql) >= maxPending) throw new GanglionError('queue_full')
-    await recordCandidate(kb, staging, toCandidate(kb, draft, id, now), 'Propose')
+    const candidate = toCandidate(kb, draft, id, now)
+    if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
+    await recordCandidate(kb, staging, candidate, 'Propose')
   }
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')

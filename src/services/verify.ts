@@ -11,11 +11,12 @@ import { oneLine } from '../knowledge/text.ts'
 import { parseYaml } from '../markdown/yaml.ts'
 import { type ProjectionHeads, projectionFile } from '../store/projection.ts'
 import { checkCommit } from './check-commit.ts'
+import { copyProjection, type StoredProjection } from './copy-projection.ts'
 import type { Ganglion } from './ganglion.ts'
 import { type KbIdentity, KnowledgeBase, mainRef, queueRef } from './knowledge-base.ts'
+import { projectionDifferences } from './projection-differences.ts'
 import { type KbVerification, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
-import { copyProjection, differences, type StoredProjection } from './verify-projection.ts'
 import { verifyQueue } from './verify-queue.ts'
 
 export type Verification = { ok: boolean; kbs: KbVerification[] }
@@ -98,7 +99,7 @@ async function verifyContents(
     found.problems.push(...problems('ref', wrongRefs))
     if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
       await rebuilt.followTo(stored.heads)
-      found.problems.push(...problems('projection', differences(stored, join(indexDir, projectionFile))))
+      found.problems.push(...problems('projection', projectionDifferences(stored.file, join(indexDir, projectionFile))))
     }
     const { candidateIds, wrong } = await verifyQueue(repository, identity.id, queue)
     found.problems.push(...problems('candidate', wrong))

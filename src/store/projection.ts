@@ -1,9 +1,14 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isBusy } from './database.ts'
 import { projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */
 export const projectionFile = 'knowledge.db'
+
+/** A batch of an import holds a transaction for this long at the very most. */
+const beginTimeoutMs = 30_000
 
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
@@ -23,6 +28,7 @@ export class Projection {
 
   constructor(file: string) {
     this.#writer = openFile(file)
+    this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
     this.write = this.#writer.createTagStore(200)
     this.read = this.#reader.createTagStore(200)
@@ -46,9 +52,21 @@ export class Projection {
     else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${ref}, ${oid})`
   }
 
-  begin(): void {
-    this.#writer.exec('BEGIN IMMEDIATE')
+  /** Waits, and lets everything else go on meanwhile, while another process is in a transaction. */
+  async begin(): Promise<void> {
+    const deadline = Date.now() + beginTimeoutMs
+    while (!this.#tryBegin(deadline)) await delay(1 + Math.random() * 5)
     this.#hasSavepoint = false
+  }
+
+  #tryBegin(deadline: number): boolean {
+    try {
+      this.#writer.exec('BEGIN IMMEDIATE')
+      return true
+    } catch (error) {
+      if (isBusy(error) && Date.now() < deadline) return false
+      throw error
+    }
   }
 
   /** Sets the one point that {@link rollbackToSavepoint} goes back to. Within a transaction. */
@@ -104,24 +122,45 @@ export class Projection {
 }
 
 function openFile(file: string): DatabaseSync {
-  const db = connect(file)
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-  if (version === projectionVersion) return db
-  if (version === 0) {
-    createTables(db)
-    return db
-  }
-  db.close()
+  const known = openIfSound(file)
+  if (known !== undefined) return known
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
-  const fresh = connect(file)
+  const fresh = new DatabaseSync(file, { timeout: 10_000 })
+  configure(fresh)
   createTables(fresh)
   return fresh
 }
 
-function connect(file: string): DatabaseSync {
+/** The file as it is, or made where it is not; undefined where it is of another version or damaged. */
+function openIfSound(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 10_000 })
+  try {
+    configure(db)
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+    if (version === 0) createTables(db)
+    const isSound = (version === 0 || version === projectionVersion) && isWhole(db)
+    if (isSound) return db
+  } catch (error) {
+    if (!isDamage(error)) {
+      db.close()
+      throw error
+    }
+  }
+  db.close()
+  return undefined
+}
+
+function configure(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-  return db
+}
+
+function isWhole(db: DatabaseSync): boolean {
+  return db.prepare('PRAGMA quick_check(1)').get()?.quick_check === 'ok'
+}
+
+/** SQLITE_CORRUPT or SQLITE_NOTADB, extended codes included. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
 }
 
 function createTables(db: DatabaseSync): void {

@@ -12,7 +12,7 @@ const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01
 
 /** A follower that keeps nothing, as where there is no projection. */
 const noFollower: Follower = {
-  begin: () => {},
+  begin: async () => {},
   follow: async () => {},
   savepoint: () => {},
   rollbackToSavepoint: () => {},

@@ -10,7 +10,7 @@ import { nativeGit } from './support/native-git.ts'
 const main = 'refs/heads/main'
 const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
 const noFollower: Follower = {
-  begin: () => {},
+  begin: async () => {},
   follow: async () => {},
   savepoint: () => {},
   rollbackToSavepoint: () => {},

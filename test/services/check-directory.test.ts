@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkDirectory } from '../../src/services/check-directory.ts'
+import { CheckError, checkDirectory } from '../../src/services/check-directory.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import { put } from './import-support.ts'
@@ -75,7 +75,7 @@ test('a folder without kb.yaml is no knowledge base', async () => {
   const dir = tempDir()
   await expect(checkDirectory(dir, {})).rejects.toThrow(`${dir} is not a knowledge base: it has no file kb.yaml.`)
   symlinkSync('/etc/hostname', join(dir, 'kb.yaml'))
-  await expect(checkDirectory(dir, {})).rejects.toThrow('kb.yaml')
+  await expect(checkDirectory(dir, {})).rejects.toThrow(CheckError)
 })
 
 test('a broken kb.yaml is one finding, not one for every Neuron', async () => {

@@ -185,6 +185,9 @@ test('a refused change is not proposed again; a change of the file after it is, 
   put(given.vault, 'a.md', note('second', 'two'))
   expect(await given.run()).toMatchObject({ pending: 1 })
   expect(pendingOf(given).map(({ content }) => content)).toEqual([note('second', 'two').trimEnd()])
+  put(given.vault, 'a.md', note('one', 'two'))
+  expect(await given.run()).toMatchObject({ unchanged: 1 })
+  expect(pendingOf(given)).toEqual([])
 })
 
 test('what a curator removed stays away until its file changes', async () => {

@@ -32,12 +32,16 @@ export class NativeWriter {
    * One commit on a ref. `parents` are revisions, the first of them the one whose files it changes; without them it
    * follows the ref. `at` in seconds since 1970.
    */
-  commit(ref: string, changes: NativeChanges, { parents = [ref], tree = '', at = 1_700_000_000 } = {}): void {
+  commit(
+    ref: string,
+    changes: NativeChanges,
+    { parents = [ref], tree = '', at = 1_700_000_000, committer = 'Native <native@example.com>' } = {},
+  ): void {
     const [first = ref, ...others] = parents.map((parent) => this.git('rev-parse', `${parent}^0`))
     const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
     const lines = [
       `commit ${ref}\n`,
-      `committer Native <native@example.com> ${at} +0000\n`,
+      `committer ${committer} ${at} +0000\n`,
       data('A native commit'),
       `from ${first}\n`,
       ...others.map((parent) => `merge ${parent}\n`),

@@ -28,7 +28,7 @@ test('whatever happens to a knowledge base, following it step by step ends where
       expect(await differencesToRebuild(ganglion, bed)).toEqual([])
       await ganglion.close()
     }),
-    { numRuns: 8 },
+    { numRuns: 20 },
   )
 })
 

@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Repository } from '../../src/git/repository.ts'
+import { approveCandidate } from '../../src/services/approve-candidate.ts'
+import { backup } from '../../src/services/backup.ts'
+import { dismissCandidate } from '../../src/services/decide-candidate.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { readCandidate } from '../../src/services/read-candidate.ts'
+import { restore } from '../../src/services/restore.ts'
+import { submitCandidate } from '../../src/services/submit-candidate.ts'
+import { verify } from '../../src/services/verify.ts'
+import { tempDir } from '../support/temp.ts'
+import { everyAnswer } from './answers.ts'
+import { NativeWriter } from './native-writer.ts'
+import { candidate, correction, newTestBed, type TestBed } from './support.ts'
+
+const main = 'refs/heads/main'
+const queue = 'refs/ganglion/queue'
+const version = '1.2.3'
+
+async function newNeuron({ ganglion, app, curator }: TestBed, server: Ganglion = ganglion) {
+  const { candidateId } = await submitCandidate(server, app, candidate())
+  return approveCandidate(server, curator, candidateId, {})
+}
+
+/** A knowledge base with Neurons, decisions, other refs and a key. */
+async function usedBed() {
+  const bed = await newTestBed()
+  const { ganglion, app, curator, gitDir } = bed
+  const { seqId } = await newNeuron(bed)
+  await newNeuron(bed)
+  const fix = await submitCandidate(ganglion, app, correction(seqId, 'Page the deputy.\n'))
+  await approveCandidate(ganglion, curator, fix.candidateId, {})
+  await dismissCandidate(ganglion, curator, (await submitCandidate(ganglion, app, candidate())).candidateId, {})
+  await submitCandidate(ganglion, app, candidate({ title: 'Waiting' }))
+  const native = new NativeWriter(gitDir)
+  native.git('tag', 'a-tag', 'main~1')
+  native.git('update-ref', 'refs/candidates/x/head', 'main')
+  const { token } = await ganglion.apiKeys.create(
+    { tenantId: curator.tenantId, name: 'tests', role: 'curator', connectors: [], expiresAt: null },
+    new Date(),
+  )
+  return { ...bed, native, token, seqId }
+}
+
+async function opened(dataDir: string): Promise<Ganglion> {
+  const ganglion = await Ganglion.open({ dataDir })
+  onTestFinished(() => ganglion.close())
+  return ganglion
+}
+
+function refsOf(native: NativeWriter): Record<string, string> {
+  const lines = native.git('for-each-ref', '--format=%(refname) %(objectname)').split('\n')
+  return Object.fromEntries(lines.map((line) => line.split(' ')))
+}
+
+test('what is restored is what was backed up: refs, answers, keys and blobs', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, token, seqId, kbId } = bed
+  mkdirSync(join(ganglion.directory.blobs, 'ab', 'cd'), { recursive: true })
+  writeFileSync(join(ganglion.directory.blobs, 'ab', 'cd', 'abcd'), 'bytes')
+  const look = (server: Ganglion) =>
+    everyAnswer(server, { token, kb: 'handbook', seqIds: [seqId], commits: native.git('rev-list', 'main').split('\n') })
+  const [refs, answers] = [refsOf(native), await look(ganglion)]
+
+  const dir = join(tempDir(), 'backups', 'monday')
+  const { manifest } = await backup(ganglion, dir, { version })
+  expect(manifest).toEqual({
+    format: 1,
+    schema: '0001-tenants-and-keys',
+    createdAt: expect.any(String),
+    ganglion: version,
+    kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
+  })
+  expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
+
+  const dataDir = join(tempDir(), 'data')
+  const { kbs } = await restore(dir, dataDir)
+  expect(kbs).toEqual([{ id: kbId, slug: 'handbook', seqFloor: 10_002, warnings: [] }])
+  const restored = await opened(dataDir)
+  expect(await look(restored)).toEqual(answers)
+  expect(readFileSync(join(restored.directory.blobs, 'ab', 'cd', 'abcd'), 'utf8')).toBe('bytes')
+  const copy = new NativeWriter(restored.directory.repository(kbId))
+  expect(refsOf(copy)).toEqual({ ...refs, [queue]: expect.any(String) })
+  expect(copy.git('rev-parse', `${queue}~1`)).toBe(refs[queue])
+  expect(copy.git('diff', '--name-only', `${queue}~1`, queue)).toBe('seq-floor')
+  expect(copy.git('fsck', '--full', '--strict')).toBe('')
+  expect(await verify(restored)).toMatchObject({ ok: true })
+})
+
+test('no seqId is given again that was given after the backup, however often it is restored', async () => {
+  const bed = await usedBed()
+  const first = join(tempDir(), 'first')
+  await backup(bed.ganglion, first, { version })
+  const lost = [await newNeuron(bed), await newNeuron(bed)].map(({ seqId }) => seqId)
+  expect(lost).toEqual(['handbook_00000003', 'handbook_00000004'])
+
+  const data = join(tempDir(), 'data')
+  await restore(first, data)
+  const restored = await opened(data)
+  expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00010003' })
+  rmSync(join(data, 'index'), { recursive: true })
+  expect(await newNeuron(bed, await opened(data))).toMatchObject({ seqId: 'handbook_00010004' })
+
+  const second = join(tempDir(), 'second')
+  await backup(await opened(data), second, { version })
+  const again = join(tempDir(), 'again')
+  await restore(second, again)
+  expect(await newNeuron(bed, await opened(again))).toMatchObject({ seqId: 'handbook_00020005' })
+})
+
+test('what the policy approved and main had not seen is approved above the floor, or waits where it cannot be', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, app, curator } = bed
+  const before = native.git('rev-parse', main)
+  const { seqId: lost } = await newNeuron(bed)
+  const fix = await submitCandidate(ganglion, app, correction(lost, 'Better.\n', { confidence: 1 }))
+  await submitCandidate(ganglion, app, candidate({ title: 'Sure', confidence: 1 }))
+  native.git('update-ref', main, before)
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+
+  const data = join(tempDir(), 'data')
+  await restore(dir, data)
+  const restored = await opened(data)
+  const copy = new NativeWriter(restored.directory.repository(bed.kbId))
+  const [sure = '', ...others] = copy.paths(main, 'neurons/').filter((path) => path.endsWith('/sure.md'))
+  expect(others).toEqual([])
+  expect(copy.read(main, sure)).toContain('seqId: handbook_00010005\n')
+  expect(await readCandidate(restored, curator, fix.candidateId)).toMatchObject({ status: 'pending', target: lost })
+  expect(await verify(restored)).toMatchObject({ ok: true })
+})
+
+test('a knowledge base whose repository is empty comes back empty', async () => {
+  const { ganglion, curator } = await newTestBed()
+  const id = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
+  await ganglion.knowledgeBases.create({ id, tenantId: curator.tenantId, slug: 'empty', prefix: 'empty' }, new Date())
+  const repository = await Repository.init(ganglion.directory.repository(id))
+  repository.close()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const { kbs } = await restore(dir, join(tempDir(), 'data'))
+  expect(kbs.map(({ slug, seqFloor }) => [slug, seqFloor])).toEqual([
+    ['empty', 10_000],
+    ['handbook', 10_000],
+  ])
+})
+
+test('a backup needs a folder of its own', async () => {
+  const { ganglion } = await newTestBed()
+  const dir = tempDir()
+  writeFileSync(join(dir, 'letter'), 'mine')
+  await expect(backup(ganglion, dir, { version })).rejects.toThrow('is not empty')
+  expect(readFileSync(join(dir, 'letter'), 'utf8')).toBe('mine')
+})
+
+test('a backup under writers is of one moment: all that its main shows is on its queue', async () => {
+  const bed = await newTestBed()
+  let isOver = false
+  const write = async () => {
+    while (!isOver) await newNeuron(bed)
+  }
+  const writers = [write(), write(), write()]
+  const backingUp = await opened(bed.dataDir)
+  try {
+    for (let round = 0; round < 4; round++) {
+      const [dir, data] = [join(tempDir(), 'backup'), join(tempDir(), 'data')]
+      await backup(backingUp, dir, { version })
+      await restore(dir, data)
+      expect((await verify(await opened(data))).kbs).toEqual([
+        { id: bed.kbId, slug: 'handbook', problems: [], notes: [] },
+      ])
+    }
+  } finally {
+    isOver = true
+    await Promise.all(writers)
+  }
+})
+
+test('a data directory that holds something is left alone', async () => {
+  const { ganglion, dataDir } = await newTestBed()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  await expect(restore(dir, dataDir)).rejects.toThrow(`Stop the server that uses it, move it away (mv ${dataDir} `)
+  const vacant = tempDir()
+  expect(await restore(dir, vacant)).toMatchObject({ dataDir: vacant })
+})
+
+const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, message: string][] = [
+  ['was cut off', (dir) => rmSync(join(dir, 'manifest.json')), 'no whole backup'],
+  ['has half a manifest', (dir) => truncateSync(join(dir, 'manifest.json'), 50), 'manifest.json is damaged'],
+  ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
+  [
+    'was made by a newer version',
+    (dir) => edit(dir, '0001-tenants-and-keys', '0999-wonders'),
+    'newer version of Ganglion, 1.2.3',
+  ],
+  ['has half a bundle', (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500), 'git'],
+  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), 'git'],
+  [
+    'names other refs than it holds',
+    (dir) => edit(dir, main, 'refs/heads/other'),
+    'does not hold the refs of handbook',
+  ],
+  ['has lost its database', (dir) => rmSync(join(dir, 'ganglion.db')), 'ENOENT'],
+]
+
+function edit(dir: string, from: string, to: string): void {
+  const file = join(dir, 'manifest.json')
+  const text = readFileSync(file, 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(file, text.replace(from, to))
+}
+
+test.each(spoilings)('a backup that %s is refused, and nothing is made of it', async (_, spoil, message) => {
+  const { ganglion, kbId } = await newTestBed()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  spoil(dir, kbId)
+  const data = join(tempDir(), 'data')
+  await expect(restore(dir, data)).rejects.toThrow(message)
+  expect(existsSync(data)).toBe(false)
+  expect(existsSync(`${data}.restoring`)).toBe(false)
+})
