@@ -20,9 +20,13 @@ export function addImportCommand(program: Command): void {
       .argument('<dir>', 'the folder: an Obsidian vault, a checkout of a wiki')
       .requiredOption('--tenant <slug>', 'whose knowledge base it is')
       .requiredOption('--kb <slug>', 'the knowledge base')
+      .option(
+        '--source <name>',
+        "what tells the folder from others with the same file names (default: the folder's name)",
+      )
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
-    z.object({ dir: z.string(), tenant: z.string(), kb: z.string() }),
-    ({ dir, tenant, kb: slug }, { dataDir }) =>
+    z.object({ dir: z.string(), tenant: z.string(), kb: z.string(), source: z.string().min(1).optional() }),
+    ({ dir, tenant, kb: slug, source }, { dataDir }) =>
       withGanglion(dataDir, async (ganglion) => {
         const folder = resolve(dir)
         if (!(await stat(folder).catch(() => undefined))?.isDirectory())
@@ -32,6 +36,7 @@ export function addImportCommand(program: Command): void {
         try {
           const report = await importDirectory(kb, folder, {
             actor: operator,
+            source,
             now: ganglion.now,
             onProgress: progress.show,
           })

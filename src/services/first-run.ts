@@ -20,7 +20,11 @@ export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined
   const { id: tenantId } = known ?? (await tenants.ensure(tenant, now()))
   const begun = await knowledgeBases.find(tenantId, slug)
   const kb = begun ?? (await createKnowledgeBase(ganglion, { tenant, slug, title: 'Ganglion, explained by itself' }))
-  await importDirectory(await ganglion.kb(tenantId, slug), join(templateDir, 'neurons'), { actor: operator, now })
+  await importDirectory(await ganglion.kb(tenantId, slug), join(templateDir, 'neurons'), {
+    actor: operator,
+    now,
+    source: 'ganglion',
+  })
   const key = { tenantId, connectors: [], expiresAt: null }
   const { token: curatorToken } = await apiKeys.create({ ...key, name: 'curator', role: 'curator' }, now())
   const { token: appToken } = await apiKeys.create({ ...key, name: 'app', role: 'app' }, now())

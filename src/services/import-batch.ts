@@ -72,7 +72,7 @@ export async function importBatch(
 /** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
 async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCounts> {
   const sql = batch.kb.projection.write
-  const past = candidatesOfOrigin(sql, importConnector, file.origin)
+  const past = candidatesOfOrigin(sql, importConnector, file.source)
   const latest = past.find(({ approval }) => approval !== undefined)
   const pending = past.filter(({ status }) => status === 'pending')
   const same = pending.find(({ fingerprint }) => fingerprint === file.sha256)

@@ -48,9 +48,9 @@ export function newCandidate(
   }
 }
 
-export function importMetadata({ origin, sha256, note }: ReadNote, isMerged: boolean): string {
+export function importMetadata({ source, sha256, note }: ReadNote, isMerged: boolean): string {
   const tags = note.tags.filter((tag) => Buffer.byteLength(tag) <= maxTagBytes).slice(0, maxTags)
-  const metadata = { connector: importConnector, filename: origin, fingerprint: sha256, tags }
+  const metadata = { connector: importConnector, filename: source, fingerprint: sha256, tags }
   return JSON.stringify(isMerged ? { ...metadata, merged: true } : metadata)
 }
 
@@ -60,10 +60,10 @@ export function isMerged({ metadata }: Candidate): boolean {
 
 /** What the import sets in a Neuron's front matter. */
 export function importedFields(
-  { origin, sha256 }: ReadNote,
+  { source, sha256 }: ReadNote,
   ids: { candidate: string; seqId: string; id: string },
 ): ImportedFields {
-  return { ...ids, connector: importConnector, sources: [{ filename: origin, sha256 }] }
+  return { ...ids, connector: importConnector, sources: [{ filename: source, sha256 }] }
 }
 
 /** A note whose path had to change still answers to the names that others link to it by. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import type { Actor } from '../knowledge/candidate.ts'
 import { filePaths } from '../store/neuron-queries.ts'
 import { importAttachments } from './import-attachments.ts'
@@ -19,7 +20,13 @@ export type ImportReport = ImportCounts & {
   unresolved: UnresolvedLink[]
 }
 
-export type ImportOptions = { actor: Actor; now: () => Date; onProgress?: (done: number, total: number) => void }
+export type ImportOptions = {
+  actor: Actor
+  now: () => Date
+  /** What tells this folder from another whose files have the same names; without it, the folder's own name. */
+  source?: string | undefined
+  onProgress?: (done: number, total: number) => void
+}
 
 const batchNotes = 250
 const batchBytes = 8 * 1024 * 1024
@@ -32,9 +39,9 @@ const batchBytes = 8 * 1024 * 1024
 export async function importDirectory(
   kb: KnowledgeBase,
   dir: string,
-  { actor, now, onProgress }: ImportOptions,
+  { actor, now, onProgress, source = basename(resolve(dir)) }: ImportOptions,
 ): Promise<ImportReport> {
-  const { notes, attachments, skipped } = await planImport(dir, filePaths(kb.projection.read))
+  const { notes, attachments, skipped } = await planImport(dir, source, filePaths(kb.projection.read))
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
     ...{ renamed: [], skipped, unresolved: [] },

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import { portablePath } from '../knowledge/portable-path.ts'
 import { PathClaims } from './path-claims.ts'
 
-/** A file of the folder: `origin` is its path there, `path` the one that it gets in the knowledge base. */
-export type PlannedFile = { origin: string; absolute: string; path: string; size: number }
+/**
+ * A file of the folder: `origin` is its path there, `source` that path behind the name of where the folder came from, and
+ * `path` the one that it gets in the knowledge base.
+ */
+export type PlannedFile = { origin: string; source: string; absolute: string; path: string; size: number }
 export type Skipped = { path: string; reason: string }
 export type ImportPlan = { notes: PlannedFile[]; attachments: PlannedFile[]; skipped: Skipped[] }
 
@@ -19,7 +22,7 @@ const noteName = /\.(?:md|markdown)$/i
  * What of a folder becomes what in a knowledge base that has these files. Names stay where every file system can hold them;
  * the others are mended, and where two would collide the later in alphabetical order gets a number.
  */
-export async function planImport(dir: string, known: Iterable<string>): Promise<ImportPlan> {
+export async function planImport(dir: string, sourceName: string, known: Iterable<string>): Promise<ImportPlan> {
   const plan: ImportPlan = { notes: [], attachments: [], skipped: [] }
   const claims = new PathClaims(known)
   for (const { origin, problem } of await listFiles(dir, '')) {
@@ -34,7 +37,7 @@ export async function planImport(dir: string, known: Iterable<string>): Promise<
       continue
     }
     const path = claims.claim(portable.replace(noteName, '.md'))
-    plan[isNote ? 'notes' : 'attachments'].push({ origin, absolute, path, size })
+    plan[isNote ? 'notes' : 'attachments'].push({ origin, source: `${sourceName}/${origin}`, absolute, path, size })
   }
   return plan
 }

@@ -104,15 +104,17 @@ export class KnowledgeBase {
     staging: Staging,
     { files, message, author, at }: { files: FileContents; message: string; author: Signature; at: Date },
   ): Promise<Oid> {
-    const indexed: IndexedFile[] = []
     const changes = new Map<string, { oid: Oid } | null>()
-    for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const blob = content === null ? undefined : staging.putBlob(content)
-      changes.set(path, blob === undefined ? null : { oid: blob })
-      const isNeuron = typeof content === 'string' && isNeuronPath(path)
-      const neuron = isNeuron ? await readNeuronForIndex(path, content, this.#parser) : undefined
-      indexed.push({ path, mode: '100644', blob, neuron })
-    }
+    const indexing = [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(async ([path, content]): Promise<IndexedFile> => {
+        const blob = content === null ? undefined : staging.putBlob(content)
+        changes.set(path, blob === undefined ? null : { oid: blob })
+        const isNeuron = typeof content === 'string' && isNeuronPath(path)
+        const neuron = isNeuron ? await readNeuronForIndex(path, content, this.#parser) : undefined
+        return { path, mode: '100644', blob, neuron }
+      })
+    const indexed = await Promise.all(indexing)
     const commit = await staging.commit(mainRef, { changes, message, author, committer: committer(at) })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)

@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { approveCandidate } from '../../src/services/approve-candidate.ts'
+import { operator } from '../../src/services/create-kb.ts'
 import { dismissCandidate } from '../../src/services/decide-candidate.ts'
+import { importDirectory } from '../../src/services/import-directory.ts'
 import { submitCandidate } from '../../src/services/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { tempDir } from '../support/temp.ts'
 import {
   candidatesOf,
   commitCount,
@@ -289,11 +292,30 @@ test('what an API key says of a file does not steer the import', async () => {
   await given.run()
   const { fields } = parseNeuronFile(fileOf(given, 'neurons/a.md'))
   put(given.vault, 'a.md', '# A, changed\n')
-  const metadata = { connector: 'import', filename: 'a.md', fingerprint: 'f'.repeat(64), targetNeuron: fields.seqId }
+  const metadata = {
+    connector: 'import',
+    filename: 'vault/a.md',
+    fingerprint: 'f'.repeat(64),
+    targetNeuron: fields.seqId,
+  }
   await submitCandidate(given.ganglion, given.curator, {
     ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'A', confidence: null, impactEstimate: null },
     ...{ content: 'Elsewhere.', metadata: JSON.stringify(metadata) },
   })
   expect(await given.run()).toMatchObject({ updated: 1 })
   expect(pendingOf(given).map(({ content }) => content)).toEqual(['Elsewhere.'])
+})
+
+test('another folder with the same names is another source, unless it is said to be the same', async () => {
+  const given = await importing({ 'a.md': '# A\n' })
+  await given.run()
+  const other = join(tempDir(), 'other')
+  put(other, 'a.md', '# Another A\n')
+  const options = { actor: operator, now: given.ganglion.now }
+  expect(await importDirectory(given.kb, other, options)).toMatchObject({ created: 1, updated: 0 })
+  expect(await importDirectory(given.kb, other, { ...options, source: 'vault' })).toMatchObject({
+    created: 0,
+    updated: 1,
+  })
+  expect(await given.run()).toMatchObject({ created: 0, updated: 1 })
 })

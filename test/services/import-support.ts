@@ -29,7 +29,7 @@ export async function importing(files: Record<string, string | Buffer>): Promise
   const { id, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'notes' })
   const tenant = await ganglion.tenants.ensure('acme', new Date())
   const kb = await ganglion.kb(tenant.id, id)
-  const vault = tempDir()
+  const vault = join(tempDir(), 'vault')
   for (const [path, content] of Object.entries(files)) put(vault, path, content)
   const curator: Caller = { keyId: 'c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
   const run: Importing['run'] = async (onProgress) => {

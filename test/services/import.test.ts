@@ -108,7 +108,7 @@ test('foreign front matter stays byte for byte; what means something else here m
       seqId: expect.stringMatching(/^notes_/),
       id: expect.stringMatching(/-/),
       edges: [],
-      sources: [{ filename: 'a.md' }],
+      sources: [{ filename: 'vault/a.md' }],
     },
     extra: {
       'imported-id': '123',
@@ -263,7 +263,7 @@ test('a candidate says where its note came from and who imported it', async () =
   expect(candidate?.createdBy).toEqual({ id: 'cli', name: 'Operator' })
   expect(JSON.parse(candidate?.metadata ?? '')).toMatchObject({
     connector: 'import',
-    filename: 'Ops/a.md',
+    filename: 'vault/Ops/a.md',
     tags: ['x'],
   })
   expect(parseNeuronFile(fileOf(given, 'neurons/Ops/a.md')).fields.candidate).toBe(candidate?.id)
