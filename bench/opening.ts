@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { createKnowledgeBase, operator } from '../src/services/create-kb.ts'
 import { Ganglion } from '../src/services/ganglion.ts'
-import { importDirectory } from '../src/services/import-directory.ts'
+import { importDirectory } from '../src/services/import/import-directory.ts'
 import { durableGit, inTurn, milliseconds, show, workFolder } from './support/measure.ts'
 import { generateNotes } from './support/notes.ts'
 

@@ -1,5 +1,5 @@
 import { oneLine } from '../knowledge/text.ts'
-import type { ImportReport } from '../services/import-directory.ts'
+import type { ImportReport } from '../services/import/import-directory.ts'
 
 const shown = 20
 

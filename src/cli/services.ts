@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises'
 import type { Services } from '../http/services.ts'
-import { approveCandidate } from '../services/approve-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../services/decide-candidate.ts'
 import type { Ganglion } from '../services/ganglion.ts'
-import { listCandidates } from '../services/list-candidates.ts'
-import { readCandidate } from '../services/read-candidate.ts'
+import { approveCandidate } from '../services/queue/approve-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
+import { listCandidates } from '../services/queue/list-candidates.ts'
+import { readCandidate } from '../services/queue/read-candidate.ts'
+import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { readNeuron } from '../services/read-neuron.ts'
-import { submitCandidate } from '../services/submit-candidate.ts'
 
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(ganglion: Ganglion): Omit<Services, 'isReady'> {

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import type { Role } from '../contract/vocabulary.ts'
-import type { Caller, Services } from './services.ts'
+import type { Caller } from '../services/caller.ts'
+import type { Services } from './services.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

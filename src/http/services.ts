@@ -10,18 +10,7 @@ import type {
   Dismissal,
 } from '../contract/candidates.ts'
 import type { Neuron } from '../contract/neurons.ts'
-import type { Role } from '../contract/vocabulary.ts'
-
-/** Whom an API key speaks for. */
-export type Caller = {
-  keyId: string
-  /** Of the key, for people. */
-  name: string
-  tenantId: string
-  role: Role
-  /** Connectors that the key may speak as. */
-  connectors: readonly string[]
-}
+import type { Caller } from '../services/caller.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
 export interface Services {

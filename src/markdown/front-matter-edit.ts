@@ -8,15 +8,8 @@ import {
   formatValue,
   parseFrontMatter,
 } from './front-matter.ts'
-import {
-  definedEntries,
-  parseYaml,
-  parseYamlDocument,
-  type YamlInput,
-  type YamlInputMap,
-  type YamlMap,
-  type YamlValue,
-} from './yaml.ts'
+import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from './yaml.ts'
+import type { YamlMap, YamlValue } from './yaml-value.ts'
 
 /** Thrown when front matter cannot be edited because it cannot be read. */
 export class FrontMatterError extends Error {

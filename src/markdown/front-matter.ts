@@ -6,11 +6,10 @@ import {
   parseYaml,
   type YamlInput,
   type YamlInputMap,
-  type YamlMap,
   type YamlProblem,
-  type YamlValue,
 } from './yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
+import type { YamlMap, YamlValue } from './yaml-value.ts'
 
 /** `line` is 1-based in the file. */
 export type FrontMatterProblem = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EdgeType, SeqId } from '../contract/vocabulary.ts'
 import type { NeuronFields } from '../knowledge/neuron.ts'
-import type { YamlMap, YamlValue } from './yaml.ts'
+import type { YamlMap, YamlValue } from './yaml-value.ts'
 
 /** Something wrong with a key of the front matter. */
 export type FieldFinding = { key: string; rule: string; severity: 'error' | 'warning'; message: string }

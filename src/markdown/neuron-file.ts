@@ -4,7 +4,8 @@ import { joinBody, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
 import { neuronKeys, readNeuronFields } from './neuron-fields.ts'
-import type { YamlInput, YamlInputMap, YamlValue } from './yaml.ts'
+import type { YamlInput, YamlInputMap } from './yaml.ts'
+import type { YamlValue } from './yaml-value.ts'
 
 export type NeuronFile = {
   fields: NeuronFields

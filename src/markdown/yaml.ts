@@ -1,10 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
 import { readPlainYaml } from './plain-yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
-
-/** YAML as it is written: every scalar is its text. Maps have no prototype. */
-export type YamlValue = string | YamlValue[] | YamlMap
-export type YamlMap = { [key: string]: YamlValue }
+import type { YamlMap, YamlValue } from './yaml-value.ts'
 
 /** What can be written. A key whose value is `undefined` is left out. */
 export type YamlInput = string | number | boolean | readonly YamlInput[] | YamlInputMap

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createKnowledgeBase, operator, templateDir } from './create-kb.ts'
 import type { Ganglion } from './ganglion.ts'
-import { importDirectory } from './import-directory.ts'
+import { importDirectory } from './import/import-directory.ts'
 
 export type FirstRun = { kb: { id: string; slug: string }; curatorToken: string; appToken: string }
 

@@ -1,5 +1,4 @@
 import { GanglionError } from '../contract/errors.ts'
-import type { Role } from '../contract/vocabulary.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
@@ -8,12 +7,9 @@ import { type Database, openDatabase } from '../store/database.ts'
 import { Idempotency } from '../store/idempotency.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import { Tenants } from '../store/tenants.ts'
-import { finishApprovals } from './approve-candidate.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
+import { finishApprovals } from './queue/approval.ts'
 import { watchRefs } from './ref-watcher.ts'
-
-/** Who calls: an API key that was found good. */
-export type Caller = { keyId: string; name: string; tenantId: string; role: Role; connectors: readonly string[] }
 
 export type GanglionOptions = {
   dataDir: string

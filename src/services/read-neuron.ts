@@ -16,7 +16,8 @@ import {
   seqIdOfDocument,
   versionAt,
 } from '../store/neuron-queries.ts'
-import type { Caller, Ganglion } from './ganglion.ts'
+import type { Caller } from './caller.ts'
+import type { Ganglion } from './ganglion.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { fileTitle } from './neuron-for-index.ts'
 

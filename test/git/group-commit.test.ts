@@ -1,24 +1,15 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Follower, GroupCommit } from '../../src/git/group-commit.ts'
+import { GroupCommit } from '../../src/git/group-commit.ts'
 import { Repository } from '../../src/git/repository.ts'
 import type { Staging } from '../../src/git/staging.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
+import { noFollower } from './support/no-follower.ts'
 
 const main = 'refs/heads/main'
 const queue = 'refs/ganglion/queue'
 const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
-
-/** A follower that keeps nothing, as where there is no projection. */
-const noFollower: Follower = {
-  begin: async () => {},
-  follow: async () => {},
-  savepoint: () => {},
-  rollbackToSavepoint: () => {},
-  commit: () => {},
-  rollback: () => {},
-}
 
 async function newWriter(follower = noFollower): Promise<{ repository: Repository; writer: GroupCommit }> {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))

@@ -1,23 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Follower, GroupCommit } from '../../src/git/group-commit.ts'
+import { GroupCommit } from '../../src/git/group-commit.ts'
 import { consolidate, repositoryLoad } from '../../src/git/maintenance.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
+import { noFollower } from './support/no-follower.ts'
 
 const main = 'refs/heads/main'
 const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
-const noFollower: Follower = {
-  begin: async () => {},
-  follow: async () => {},
-  savepoint: () => {},
-  rollbackToSavepoint: () => {},
-  commit: () => {},
-  rollback: () => {},
-}
-
 async function newWriter() {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
   const writer = new GroupCommit(repository, [main], noFollower)

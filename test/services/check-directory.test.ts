@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CheckError, checkDirectory } from '../../src/services/check-directory.ts'
+import { CheckError, checkDirectory } from '../../src/services/check/check-directory.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import { put } from './import-support.ts'

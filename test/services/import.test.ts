@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
-import { checkDirectory } from '../../src/services/check-directory.ts'
+import { checkDirectory } from '../../src/services/check/check-directory.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkPaths } from '../../src/knowledge/check-paths.ts'
 import { pathKey, portablePath } from '../../src/knowledge/portable-path.ts'
-import { PathClaims } from '../../src/services/path-claims.ts'
+import { PathClaims } from '../../src/services/import/path-claims.ts'
 
 test('a name that is taken gets a number, before its extension', () => {
   const claims = new PathClaims([])

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/services/approve-candidate.ts'
 import { mainRef } from '../../src/services/knowledge-base.ts'
-import { listCandidates } from '../../src/services/list-candidates.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { listCandidates } from '../../src/services/queue/list-candidates.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read-neuron.ts'
-import { submitCandidate } from '../../src/services/submit-candidate.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 
 const seqId = 'handbook_00000001'

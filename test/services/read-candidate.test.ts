@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { approveCandidate } from '../../src/services/approve-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../../src/services/decide-candidate.ts'
-import { readCandidate } from '../../src/services/read-candidate.ts'
-import { submitCandidate } from '../../src/services/submit-candidate.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
+import { readCandidate } from '../../src/services/queue/read-candidate.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { candidate, correction, newTestBed } from './support.ts'
 
 test('a curator sees what a proposal adds, as a unified diff', async () => {

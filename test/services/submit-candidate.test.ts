@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../../src/knowledge/candidate.ts'
 import { candidateIdFor } from '../../src/knowledge/candidate-id.ts'
-import { submitCandidate } from '../../src/services/submit-candidate.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 

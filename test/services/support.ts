@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
 import type { Role } from '../../src/contract/vocabulary.ts'
+import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
-import { type Caller, Ganglion } from '../../src/services/ganglion.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
 import { tempDir } from '../support/temp.ts'
 
 export type TestBed = {

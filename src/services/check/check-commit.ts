@@ -1,0 +1,40 @@
+import { type ListedFile, listFiles } from '../../git/list-files.ts'
+import type { Oid } from '../../git/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import { checkKb } from '../../knowledge/check.ts'
+import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import { parseKbSettings } from '../../knowledge/kb-settings.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { parseYaml } from '../../markdown/yaml.ts'
+import { isNeuronPath } from '../knowledge-base.ts'
+
+/** Files that are read at a time. */
+const chunkFiles = 500
+
+/** Everything wrong with a commit of a knowledge base, by the rules of `ganglion check`. @throws {GitError} */
+export async function checkCommit(
+  repository: Repository,
+  commit: Oid,
+  { prefix, parser }: { prefix: string; parser: ParserPool },
+): Promise<Finding[]> {
+  const listed = await listFiles(repository.gitDir, commit)
+  const checked: CheckedFile[] = []
+  for (let start = 0; start < listed.length; start += chunkFiles) {
+    const chunk = listed.slice(start, start + chunkFiles)
+    checked.push(...(await Promise.all(chunk.map((file) => toChecked(repository, file, parser)))))
+  }
+  const settings = await repository.blobAt(commit, 'kb.yaml')
+  const { problems } = parseKbSettings(
+    parseYaml(settings === undefined ? '' : await repository.readTextOnce(settings)).data,
+  )
+  return checkKb(checked, problems, { prefix })
+}
+
+async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {
+  if (!file.mode.startsWith('100') || !isNeuronPath(file.path)) return file
+  const { fields, findings, content, contentLine } = parseNeuronFile(await repository.readTextOnce(file.oid))
+  const { links } = await parser.links(content)
+  return { ...file, neuron: { fields, findings, content, contentLine }, links }
+}

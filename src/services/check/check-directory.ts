@@ -1,0 +1,83 @@
+import { listFiles } from '../../git/list-files.ts'
+import { Repository } from '../../git/repository.ts'
+import { findCommit } from '../../git/work-tree.ts'
+import { checkKb } from '../../knowledge/check.ts'
+import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import { parseKbSettings, type SettingsProblem } from '../../knowledge/kb-settings.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { ParserPool } from '../../markdown/parser-pool.ts'
+import { parseYaml } from '../../markdown/yaml.ts'
+import { isNeuronPath } from '../knowledge-base.ts'
+import { readCheckout } from './read-checkout.ts'
+
+/** What keeps a folder from being checked. */
+export class CheckError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CheckError'
+  }
+}
+
+/**
+ * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout
+ * ignored files are left out, and seqIds must be those of the revision `base` (without one: of the last commit, if any).
+ * @throws {CheckError} where there is no `kb.yaml` or no such revision
+ */
+export async function checkDirectory(
+  dir: string,
+  { base }: { base?: string | undefined },
+): Promise<{ findings: Finding[]; files: number }> {
+  const parser = new ParserPool()
+  try {
+    const { gitDir, files, settings } = await readCheckout(dir, parser)
+    if (settings === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
+    const { prefix, problems } = readSettings(settings)
+    const previousSeqIds = await seqIdsOf(dir, gitDir, base, files)
+    const findings = checkKb(files, problems, { prefix: prefix ?? '', previousSeqIds })
+    // Where kb.yaml gives no prefix, that alone is what is wrong.
+    return {
+      findings: prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings,
+      files: files.length,
+    }
+  } finally {
+    await parser.close()
+  }
+}
+
+function readSettings(text: string): { prefix: string | null; problems: SettingsProblem[] } {
+  const yaml = parseYaml(text)
+  const { settings, problems } = parseKbSettings(yaml.data)
+  const unreadable = yaml.problems.map(
+    ({ message, line }): SettingsProblem => ({ path: '', severity: 'error', message: `line ${line}: ${message}` }),
+  )
+  return { prefix: settings.prefix, problems: [...unreadable, ...problems] }
+}
+
+/** The seqId of each Neuron at a revision, by path. What is still the same in the checkout is not read again. */
+async function seqIdsOf(
+  dir: string,
+  gitDir: string | undefined,
+  base: string | undefined,
+  files: readonly CheckedFile[],
+): Promise<Map<string, string>> {
+  const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
+  if (base !== undefined && commit === undefined) {
+    throw new CheckError(gitDir === undefined ? `${dir} is no git checkout.` : `There is no commit ${base} in ${dir}.`)
+  }
+  if (gitDir === undefined || commit === undefined) return new Map()
+  const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron?.fields.seqId]))
+  const repository = new Repository(gitDir)
+  try {
+    const neurons = (await listFiles(gitDir, commit)).filter(
+      ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
+    )
+    const seqIds = neurons.map(async ({ path, oid }): Promise<[string, string | undefined]> => {
+      const isKnown = known.has(oid)
+      return [path, isKnown ? known.get(oid) : parseNeuronFile(await repository.readTextOnce(oid)).fields.seqId]
+    })
+    return new Map((await Promise.all(seqIds)).filter((entry): entry is [string, string] => entry[1] !== undefined))
+  } finally {
+    repository.close()
+  }
+}

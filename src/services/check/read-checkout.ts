@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashObject } from '../../git/object.ts'
+import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
+import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
+import { isNeuronPath } from '../knowledge-base.ts'
+
+/** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */
+export type Checkout = { gitDir: string | undefined; files: CheckedFile[]; settings: string | undefined }
+
+/** Larger pages are refused whatever they hold. */
+const maxParsedBytes = 1024 * 1024
+const filesAtOnce = 256
+
+/** Reads a checkout of a knowledge base, or any folder of such files, as the check sees it. */
+export async function readCheckout(dir: string, parser: ParserPool): Promise<Checkout> {
+  const gitDir = await findGitDir(dir)
+  const listed = gitDir === undefined ? await listFolder(dir, '') : await listWorkTree(gitDir, dir)
+  const reading: Promise<CheckedFile>[] = []
+  for (let start = 0; start < listed.length; start += filesAtOnce) {
+    const chunk = listed.slice(start, start + filesAtOnce).map((file) => readFoundFile(dir, file))
+    const found = (await Promise.all(chunk)).filter((file) => file !== undefined)
+    // Parsed while the next files are read.
+    reading.push(...found.map(({ bytes, ...file }) => parseFile(file, bytes, parser)))
+  }
+  const files = await Promise.all(reading)
+  const hasSettings = files.some(({ path, mode }) => path === 'kb.yaml' && mode?.startsWith('100'))
+  return { gitDir, files, settings: hasSettings ? await readFile(join(dir, 'kb.yaml'), 'utf8') : undefined }
+}
+
+/** Every file below a folder as git would track it, without git's own. */
+async function listFolder(dir: string, prefix: string): Promise<WorkTreeFile[]> {
+  const files: WorkTreeFile[] = []
+  for (const entry of await readdir(join(dir, prefix), { withFileTypes: true })) {
+    const path = prefix + entry.name
+    if (entry.isFile() || entry.isSymbolicLink()) files.push({ path, mode: undefined })
+    else if (entry.isDirectory() && entry.name !== '.git') files.push(...(await listFolder(dir, `${path}/`)))
+  }
+  return files
+}
+
+type FoundFile = CheckedFile & { bytes?: Buffer }
+
+/** With its bytes where it is a Neuron's; nothing for a file that is tracked and was deleted. */
+async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile): Promise<FoundFile | undefined> {
+  // Its name was no UTF-8, so it cannot be found under what is left of it, and the check refuses it by its path.
+  if (path.includes('\ufffd')) return { path, size: 0, ...(tracked === undefined ? {} : { mode: tracked }) }
+  const absolute = join(dir, path)
+  const stats = await lstat(absolute).catch(ignoreMissing)
+  if (stats === undefined) return undefined
+  const { size } = stats
+  if (!stats.isFile()) return { path, size: 0, mode: stats.isSymbolicLink() ? '120000' : '160000' }
+  const mode = tracked ?? (stats.mode & 0o100 ? '100755' : '100644')
+  const isParsed = isNeuronPath(path) && size <= maxParsedBytes
+  return isParsed ? { path, size, mode, bytes: await readFile(absolute) } : { path, size, mode }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  // A folder in the place of a file's folder is no file either.
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return
+  throw error
+}
+
+async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
+  if (bytes === undefined) return file
+  const text = bytes.toString('utf8')
+  const { fields, content, contentLine, findings } = parseNeuronFile(text)
+  const { links, flag } = await parser.links(content)
+  const found = [...findings, ...badEncoding(bytes, text), ...unparsed(flag, contentLine)]
+  return {
+    ...file,
+    oid: hashObject('blob', bytes),
+    neuron: { fields, content, contentLine, findings: found },
+    links,
+  }
+}
+
+function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {
+  if (isUtf8(bytes) && !text.includes('\0')) return []
+  const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
+  return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
+}
+
+function unparsed(flag: ParsedLinks['flag'], line: number): CheckedNeuron['findings'] {
+  if (flag === undefined) return []
+  const problem = flag === 'too-slow' ? 'takes too long to parse' : 'cannot be parsed'
+  return [{ rule: 'unparsed', severity: 'warning', line, message: `The Markdown ${problem}: its links are not seen.` }]
+}

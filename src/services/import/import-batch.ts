@@ -1,0 +1,172 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Staging } from '../../git/staging.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { pathKey } from '../../knowledge/portable-path.ts'
+import { formatSeqId } from '../../knowledge/seq-id.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { candidatesOfOrigin, type OriginRow } from '../../store/candidate-index.ts'
+import { findNeuron, isPathTaken, type NeuronRow } from '../../store/neuron-queries.ts'
+import { commitMessage, signatureOf } from '../commit-message.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { nextNumber } from '../seq-numbers.ts'
+import {
+  aliasesFor,
+  importConnector,
+  importedFields,
+  importMetadata,
+  newCandidate,
+  type PastCandidate,
+  type ReadNote,
+} from './import-candidate.ts'
+import { isAsImported, mergedNeuron } from './import-merge.ts'
+import { neuronOfNote } from './import-note.ts'
+
+export type ImportCounts = {
+  created: number
+  updated: number
+  unchanged: number
+  /** Changed here and there in ways that conflict: candidates that wait for a curator. */
+  pending: number
+}
+
+/** `written` are the seqIds of new and changed Neurons. */
+export type BatchOutcome = { counts: ImportCounts; written: string[]; created: { origin: string; path: string }[] }
+
+/** What is under way: the outcome so far, and what goes onto the two refs. */
+type Batch = BatchOutcome & {
+  kb: KnowledgeBase
+  staging: Staging
+  actor: Actor
+  at: Date
+  candidates: Map<string, Candidate>
+  files: Map<string, string>
+  pathKeys: Set<string>
+  nextNumber: number
+}
+
+/** Imports some notes, as one commit on each ref. Within a group commit. */
+export async function importBatch(
+  kb: KnowledgeBase,
+  staging: Staging,
+  notes: readonly ReadNote[],
+  { actor, at }: { actor: Actor; at: Date },
+): Promise<BatchOutcome> {
+  const batch: Batch = {
+    ...{ kb, staging, actor, at, nextNumber: nextNumber(kb) },
+    ...{ candidates: new Map(), files: new Map(), pathKeys: new Set() },
+    ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [] },
+  }
+  for (const file of notes) batch.counts[await importNote(batch, file)]++
+  const { counts, written, created, candidates, files } = batch
+  const author = signatureOf(actor, at)
+  const message = (verb: string, size: number) =>
+    commitMessage(`${verb} ${size} ${size === 1 ? 'note' : 'notes'}`, { Connector: importConnector })
+  if (candidates.size > 0) {
+    const records = { candidates: [...candidates.values()], message: message('Propose', candidates.size) }
+    await kb.commitToQueue(staging, { ...records, author, at })
+  }
+  if (files.size > 0) await kb.commitToMain(staging, { files, message: message('Import', files.size), author, at })
+  return { counts, written, created }
+}
+
+/** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
+async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCounts> {
+  const sql = batch.kb.projection.write
+  const past = candidatesOfOrigin(sql, importConnector, file.source)
+  const latest = past.find(({ approval }) => approval !== undefined)
+  const pending = past.filter(({ status }) => status === 'pending')
+  const same = pending.find(({ fingerprint }) => fingerprint === file.sha256)
+  for (const row of pending) if (row !== same) await withdraw(batch, row)
+  if (latest?.fingerprint === file.sha256) return 'unchanged'
+  if (same === undefined && (await wasRefused(batch, file, past, latest))) return 'unchanged'
+
+  const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
+  const waiting = same === undefined ? undefined : await readPast(batch, same)
+  // It would change a Neuron that is no longer there.
+  if (waiting !== undefined && waiting.record.target !== (target?.seqId ?? null)) return 'pending'
+  const imported = latest === undefined ? undefined : await readPast(batch, latest)
+  const isMerged = target !== undefined && imported !== undefined && !isAsImported(batch.kb, target, imported)
+  const candidate = propose(batch, file, { target, imported, waiting, isMerged })
+  if (target === undefined || imported === undefined) return addNew(batch, file, candidate)
+
+  const id = target.documentId ?? uuidv7()
+  const fields = importedFields(file, { candidate: candidate.id, seqId: target.seqId, id })
+  const text = isMerged
+    ? await mergedNeuron(batch.staging, { note: file.note, fields, target, before: imported.record })
+    : neuronOfNote(file.note, fields, aliasesFor(file, target.path))
+  if (text === undefined) return 'pending'
+  batch.files.set(target.path, text)
+  batch.written.push(target.seqId)
+  return 'updated'
+}
+
+async function readPast({ staging }: Batch, row: OriginRow): Promise<PastCandidate> {
+  return { row, record: parseCandidate(await staging.readText(row.blob)) }
+}
+
+/** Whether a curator dismissed the note as it is, since it was imported last. */
+async function wasRefused(
+  batch: Batch,
+  { sha256 }: ReadNote,
+  past: readonly OriginRow[],
+  latest: OriginRow | undefined,
+): Promise<boolean> {
+  for (const row of past) {
+    if (row.status !== 'dismissed' || row.fingerprint !== sha256) continue
+    if (latest !== undefined && row.createdAt < latest.createdAt) continue
+    const { record } = await readPast(batch, row)
+    if (record.decisions.at(-1)?.by.id !== batch.actor.id) return true
+  }
+  return false
+}
+
+/** Takes back what an earlier run proposed of a file that has changed since. */
+async function withdraw(batch: Batch, row: OriginRow): Promise<void> {
+  const { record } = await readPast(batch, row)
+  const decision = {
+    action: 'dismiss',
+    at: batch.at.toISOString(),
+    by: batch.actor,
+    reason: 'The file has changed since.',
+  } as const
+  batch.candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
+}
+
+/** Puts the note's candidate on the queue, where it does not wait there already. */
+function propose(
+  batch: Batch,
+  file: ReadNote,
+  known: {
+    target: NeuronRow | undefined
+    imported: PastCandidate | undefined
+    waiting: PastCandidate | undefined
+    isMerged: boolean
+  },
+): Candidate {
+  const metadata = importMetadata(file, known.isMerged)
+  const candidate =
+    known.waiting === undefined
+      ? newCandidate(batch.kb, file, { ...known, ...batch })
+      : { ...known.waiting.record, metadata }
+  if (known.waiting?.record.metadata !== metadata) batch.candidates.set(candidate.id, candidate)
+  return candidate
+}
+
+function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
+  const path = freePath(batch, file.path)
+  const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber++)
+  const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
+  batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))
+  batch.pathKeys.add(pathKey(path))
+  batch.written.push(seqId)
+  batch.created.push({ origin: file.origin, path })
+  return 'created'
+}
+
+function freePath({ kb, pathKeys }: Batch, path: string): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
+    const key = pathKey(candidate)
+    if (!pathKeys.has(key) && !isPathTaken(kb.projection.write, key)) return candidate
+  }
+}

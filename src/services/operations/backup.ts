@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { constants, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { listRefs, writeBundle } from '../../git/bundle.ts'
+import { syncDirectory, syncTree, writeSynced } from '../../git/durable-file.ts'
+import type { Oid } from '../../git/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import { copyDatabase } from '../../store/copy-database.ts'
+import { openDatabase } from '../../store/database.ts'
+import { KnowledgeBases } from '../../store/knowledge-bases.ts'
+import { projectionFile } from '../../store/projection.ts'
+import { Tenants } from '../../store/tenants.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type KbIdentity, KnowledgeBase, mainRef, queueRef } from '../knowledge-base.ts'
+import { nextNumber } from '../seq-numbers.ts'
+import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
+import { copyProjection } from './copy-projection.ts'
+
+const attempts = 100
+
+/**
+ * Copies everything that is not derived into a folder that is empty or does not exist, while a server is running too. The
+ * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk.
+ * @throws {BackupError} for a folder that holds something, {GitError} for a repository that cannot be copied whole.
+ */
+export async function backup(
+  ganglion: Ganglion,
+  target: string,
+  { version }: { version: string },
+): Promise<{ dir: string; manifest: Manifest }> {
+  const dir = resolve(target)
+  await makeEmptyFolder(dir)
+  const files = backupFiles(dir)
+  const createdAt = ganglion.now().toISOString()
+  copyDatabase(ganglion.directory.database, files.database)
+  await mkdir(files.repositories)
+  const kbs: Manifest['kbs'] = []
+  for (const { tenant, ...identity } of await registered(files.database)) {
+    const { id, slug } = identity
+    kbs.push({ id, slug, tenant, ...(await backUpRepository(ganglion, identity, files.bundle(id))) })
+  }
+  const { blobs } = ganglion.directory
+  if (existsSync(blobs)) await cp(blobs, files.blobs, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  await syncTree(dir)
+  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs }
+  await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
+  await syncDirectory(dir)
+  await syncDirectory(dirname(dir))
+  return { dir, manifest }
+}
+
+async function makeEmptyFolder(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
+}
+
+/** The knowledge bases that the copied database knows: those that came after it are not in this backup. */
+async function registered(file: string): Promise<(KbIdentity & { tenant: string })[]> {
+  const { db, close } = await openDatabase(file)
+  try {
+    const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
+    const kbs = await new KnowledgeBases(db).list()
+    return kbs.map(({ id, tenantId, slug, prefix }) => ({
+      id,
+      tenantId,
+      slug,
+      prefix,
+      tenant: slugs.get(tenantId) ?? '',
+    }))
+  } finally {
+    await close()
+  }
+}
+
+/** Without a write to the repository or its index, which are the server's. */
+async function backUpRepository(
+  { directory, parser }: Ganglion,
+  identity: KbIdentity,
+  file: string,
+): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
+  const gitDir = directory.repository(identity.id)
+  const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
+  try {
+    const indexDir = join(scratch, 'index')
+    await mkdir(indexDir)
+    try {
+      copyProjection(directory.index(identity.id), indexDir)
+    } catch {
+      // A damaged index is no reason to have no backup: another is built.
+      await rm(join(indexDir, projectionFile), { force: true })
+    }
+    const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+    try {
+      const refs = await refsOfOneMoment(kb.repository)
+      await writeBundle(gitDir, refs, file, join(scratch, 'borrowing.git'))
+      const knownNumber = nextNumber(kb) // also of what main has lost since
+      await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
+      return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
+    } finally {
+      await kb.close()
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Main and the queue belong together: what is on main is on the queue, and stays there. Other refs stand for themselves. */
+async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>> {
+  let main: Oid | undefined
+  let queue: Oid | undefined
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    main = await repository.readRef(mainRef)
+    queue = await repository.readRef(queueRef)
+    if (main === (await repository.readRef(mainRef))) break
+  }
+  const refs = await listRefs(repository.gitDir)
+  for (const [ref, oid] of [
+    [mainRef, main],
+    [queueRef, queue],
+  ] as const) {
+    if (oid === undefined) refs.delete(ref)
+    else refs.set(ref, oid)
+  }
+  return refs
+}

@@ -1,0 +1,43 @@
+import { consolidate, repositoryLoad } from '../../git/maintenance.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+
+const intervalMs = 60_000
+/** No write for this long: a quiet moment. */
+const quietMs = 10_000
+const timeLimitMs = 10 * 60_000
+/** More than this is worth a quiet moment, */
+const wanted = { packs: 24, looseObjects: 2_000 }
+/** and more than this cannot wait for one: every pack slows each reader down. */
+const needed = { packs: 400, looseObjects: 20_000 }
+
+/**
+ * Consolidates the repositories of open knowledge bases, one at a time, when nobody writes, at the lowest priority.
+ * @returns how to stop it, which also ends what it is doing.
+ */
+export function startMaintenance(ganglion: Ganglion, onError: (error: unknown) => void): () => Promise<void> {
+  const stopping = new AbortController()
+  let running = Promise.resolve()
+  const timer = setInterval(() => {
+    running = running.then(() => maintainAll(ganglion, stopping.signal).catch(onError))
+  }, intervalMs)
+  return async () => {
+    clearInterval(timer)
+    stopping.abort()
+    await running
+  }
+}
+
+async function maintainAll(ganglion: Ganglion, stopping: AbortSignal): Promise<void> {
+  for (const kb of await ganglion.openKbs()) {
+    if (stopping.aborted) return
+    if (await isDue(kb))
+      await consolidate(kb.repository.gitDir, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)]))
+  }
+}
+
+async function isDue(kb: KnowledgeBase): Promise<boolean> {
+  const { packs, looseObjects } = await repositoryLoad(kb.repository.gitDir)
+  const limit = Date.now() - kb.lastWriteAt >= quietMs ? wanted : needed
+  return packs > limit.packs || looseObjects > limit.looseObjects
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readRef } from '../../git/refs.ts'
+import { countRows } from '../../store/neuron-queries.ts'
+import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type KbIdentity, mainRef, queueRef, RefMissing } from '../knowledge-base.ts'
+
+export type Rebuilt = { id: string; slug: string; neurons: number; candidates: number }
+
+/**
+ * Drops the indexes of knowledge bases and builds them again from git. For a process that holds the data directory's
+ * lock, before it opens any of them.
+ * @throws {RefMissing} where the index to be dropped knows of a ref that is gone: nothing else tells where it was.
+ */
+export async function rebuild(ganglion: Ganglion, selection: readonly KbIdentity[]): Promise<Rebuilt[]> {
+  const rebuilt: Rebuilt[] = []
+  for (const identity of selection) {
+    const { id, slug } = identity
+    const indexDir = ganglion.directory.index(id)
+    await requireRefs(ganglion.directory.repository(id), lastHeads(join(indexDir, projectionFile)))
+    await rm(indexDir, { recursive: true, force: true })
+    const { projection } = await ganglion.openKb(identity)
+    rebuilt.push({ id, slug, ...countRows(projection.read) })
+  }
+  return rebuilt
+}
+
+async function requireRefs(gitDir: string, last: ProjectionHeads | undefined): Promise<void> {
+  for (const [ref, oid] of [
+    [mainRef, last?.main],
+    [queueRef, last?.queue],
+  ] as const) {
+    if (oid !== undefined && (await readRef(gitDir, ref)) === undefined) throw new RefMissing(gitDir, ref, oid)
+  }
+}
+
+/** The heads that a projection stands for; nothing where there is none, or one that is damaged. */
+function lastHeads(file: string): ProjectionHeads | undefined {
+  if (!existsSync(file)) return undefined
+  try {
+    const projection = new Projection(file)
+    const heads = projection.heads(projection.read)
+    projection.close()
+    return heads
+  } catch {
+    return undefined
+  }
+}

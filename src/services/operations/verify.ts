@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isAncestor } from '../../git/ancestry.ts'
+import { fsck } from '../../git/fsck.ts'
+import { GitError } from '../../git/git-error.ts'
+import type { Repository } from '../../git/repository.ts'
+import { parseKbSettings } from '../../knowledge/kb-settings.ts'
+import { oneLine } from '../../knowledge/text.ts'
+import { parseYaml } from '../../markdown/yaml.ts'
+import { type ProjectionHeads, projectionFile } from '../../store/projection.ts'
+import { checkCommit } from '../check/check-commit.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type KbIdentity, KnowledgeBase, mainRef, queueRef } from '../knowledge-base.ts'
+import { copyProjection, type StoredProjection } from './copy-projection.ts'
+import { projectionDifferences } from './projection-differences.ts'
+import { type KbVerification, problems } from './verification.ts'
+import { verifyHistory } from './verify-history.ts'
+import { verifyQueue } from './verify-queue.ts'
+
+export type Verification = { ok: boolean; kbs: KbVerification[] }
+
+const fsckLimitMs = 30 * 60_000
+/** Another process may be packing the same objects, or making a knowledge base. */
+const attempts = 3
+const betweenAttemptsMs = 300
+
+/**
+ * Verifies knowledge bases, beside a running server too: git's own consistency, the queue against main, the rules of
+ * `check`, and the projection against one that is built anew. Nothing is changed, and nothing of it is repaired.
+ * @param selection all that there are, and repositories of none, where it is left out.
+ */
+export async function verify(ganglion: Ganglion, selection?: readonly KbIdentity[]): Promise<Verification> {
+  const kbs: KbVerification[] = []
+  for (const identity of selection ?? (await ganglion.knowledgeBases.list())) {
+    kbs.push(await verifyKb(ganglion, identity))
+  }
+  if (selection === undefined) kbs.push(...(await unregistered(ganglion)))
+  return { ok: kbs.every((kb) => kb.problems.length === 0), kbs }
+}
+
+async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVerification> {
+  const { id, slug } = identity
+  const found: KbVerification = { id, slug, problems: [], notes: [] }
+  const gitDir = ganglion.directory.repository(id)
+  if (!existsSync(join(gitDir, 'HEAD'))) {
+    found.problems.push({ kind: 'repository', message: `There is no repository ${gitDir}.` })
+    return found
+  }
+  const scratch = await mkdtemp(join(ganglion.directory.tmp, 'verify-'))
+  try {
+    // The refs only move on: read after the projection, and main before the queue, each holds what the one before needs.
+    const stored = storedProjection(ganglion.directory.index(id), scratch, found)
+    found.problems.push(
+      ...problems('repository', await untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))),
+    )
+    await verifyContents(ganglion, identity, stored, scratch, found)
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+  return found
+}
+
+function storedProjection(indexDir: string, scratch: string, found: KbVerification): StoredProjection | undefined {
+  try {
+    const stored = copyProjection(indexDir, scratch)
+    if (stored === undefined) found.notes.push('There is no index yet: it is built when the knowledge base is used.')
+    return stored
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    found.problems.push({
+      kind: 'projection',
+      message: `The index cannot be read (${reason}): run "ganglion rebuild".`,
+    })
+    return undefined
+  }
+}
+
+/** Adds what is wrong with the refs, what they lead to, and the index. */
+async function verifyContents(
+  { directory, parser }: Ganglion,
+  identity: KbIdentity,
+  stored: StoredProjection | undefined,
+  scratch: string,
+  found: KbVerification,
+): Promise<void> {
+  const gitDir = directory.repository(identity.id)
+  const indexDir = join(scratch, 'rebuilt')
+  const rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+  try {
+    const { repository } = rebuilt
+    const main = await repository.readRef(mainRef)
+    const queue = await repository.readRef(queueRef)
+    const wrongRefs = await verifyRefs(repository, { main, queue }, stored)
+    found.problems.push(...problems('ref', wrongRefs))
+    if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
+      await rebuilt.followTo(stored.heads)
+      found.problems.push(...problems('projection', projectionDifferences(stored.file, join(indexDir, projectionFile))))
+    }
+    const { candidateIds, wrong } = await verifyQueue(repository, identity.id, queue)
+    found.problems.push(...problems('candidate', wrong))
+    if (main === undefined) return
+    await rebuilt.followTo({ main, queue })
+    const history = await verifyHistory(rebuilt, candidateIds)
+    const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
+    const errors = findings.filter(({ severity }) => severity === 'error')
+    found.problems.push(
+      ...history.problems,
+      ...problems('settings', await verifySettings(repository, main, identity)),
+      ...problems(
+        'file',
+        errors.map(({ path, line, rule, message }) => `${oneLine(path, 200)}:${line} ${rule}: ${message}`),
+      ),
+    )
+    found.notes.push(...history.notes)
+  } finally {
+    await rebuilt.close()
+  }
+}
+
+/** Refs that are gone, or that were moved to where their last known commit is no longer in their history. */
+async function verifyRefs(
+  { gitDir }: Repository,
+  heads: ProjectionHeads,
+  stored: StoredProjection | undefined,
+): Promise<string[]> {
+  const wrong: string[] = []
+  for (const [name, ref] of [
+    ['main', mainRef],
+    ['queue', queueRef],
+  ] as const) {
+    const [head, seen, lost] = [heads[name], stored?.heads[name], stored?.lost[name]]
+    if (head === undefined && seen !== undefined) wrong.push(`${ref} is gone; it was at ${seen}`)
+    else if (head === undefined && name === 'main') wrong.push(`${ref} is gone`)
+    const left = lost ?? seen
+    if (head !== undefined && left !== undefined && !(await isAncestor(gitDir, left, head))) {
+      wrong.push(`${ref} was moved from ${left} to ${head}, which does not follow it; "ganglion rebuild" accepts that`)
+    }
+  }
+  return wrong
+}
+
+async function verifySettings(repository: Repository, main: string, identity: KbIdentity): Promise<string[]> {
+  const blob = await repository.blobAt(main, 'kb.yaml')
+  if (blob === undefined) return ['There is no kb.yaml.']
+  const { settings } = parseKbSettings(parseYaml(await repository.readText(blob)).data)
+  return (['id', 'slug', 'prefix'] as const)
+    .filter((key) => settings[key] !== identity[key])
+    .map((key) => `kb.yaml has the ${key} ${settings[key]}, but it is ${identity[key]}`)
+}
+
+/** Repositories that no knowledge base claims, as a crash while one was made leaves them. */
+async function unregistered({ directory, knowledgeBases }: Ganglion): Promise<KbVerification[]> {
+  const strays = await untilClean(async () => {
+    const names = await readdir(directory.repositories)
+    const known = new Set((await knowledgeBases.list()).map(({ id }) => `${id}.git`))
+    return names.filter((name) => !known.has(name))
+  })
+  return strays.map((name) => ({
+    id: name.replace(/\.git$/, ''),
+    slug: null,
+    problems: [{ kind: 'repository', message: `${join(directory.repositories, name)} is of no knowledge base.` }],
+    notes: [],
+  }))
+}
+
+/** What a look at something that others are changing finds every time. */
+async function untilClean(look: () => Promise<string[]>): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await look()
+    if (found.length === 0 || attempt === attempts) return found
+    await delay(betweenAttemptsMs)
+  }
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import type { CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { CandidateKind } from '../../contract/vocabulary.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { candidateIdFor } from '../../knowledge/candidate-id.ts'
+import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
+import { judge } from '../../knowledge/policy.ts'
+import { oneLine } from '../../knowledge/text.ts'
+import { type CandidateRow, countPending, findCandidate } from '../../store/candidate-index.ts'
+import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import { commitMessage, signatureOf } from '../commit-message.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { approveByPolicy } from './approval.ts'
+
+const maxPending = 10_000
+const defaultConnector = 'api'
+/** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
+const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
+
+/**
+ * Puts a candidate into its knowledge base's queue; where the policy says so, approves it at once.
+ * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`
+ * @throws {ValidationError} for metadata that is none.
+ */
+export async function submitCandidate(
+  ganglion: Ganglion,
+  caller: Caller,
+  input: CandidateInput,
+  options: { idempotencyKey?: string | undefined } = {},
+): Promise<CandidateReceipt> {
+  const kb = await ganglion.kb(caller.tenantId, input.knowledgeBaseId)
+  const build = await prepareCandidate(kb, caller, input)
+  const submit = (id: string) =>
+    kb
+      .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
+      .then((row) => toReceipt(ganglion, kb, row))
+  const id = candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
+  if (options.idempotencyKey === undefined) return submit(id)
+  return once(ganglion, caller, options.idempotencyKey, { ...input, knowledgeBaseId: kb.identity.id }, id, submit)
+}
+
+/** Runs a submission at most once for an idempotency key, also across a crash: the candidate's id is reserved first. */
+async function once(
+  ganglion: Ganglion,
+  caller: Caller,
+  idempotencyKey: string,
+  input: CandidateInput,
+  subjectId: string,
+  submit: (id: string) => Promise<CandidateReceipt>,
+): Promise<CandidateReceipt> {
+  const key = { tenantId: caller.tenantId, keyId: caller.keyId, idempotencyKey }
+  const bodyHash = createHash('sha256').update(JSON.stringify(input)).digest('hex')
+  const request = { ...key, route: 'POST /api/v1/queue/candidates', bodyHash, subjectId }
+  const attempt = await ganglion.idempotency.begin(request, ganglion.now())
+  if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
+  if (attempt.state === 'replay') return attempt.body as CandidateReceipt
+  try {
+    const submission = await submit(attempt.subjectId)
+    await ganglion.idempotency.finish(key, { status: 201, body: submission })
+    return submission
+  } catch (error) {
+    // A retry may stand on an attempt that got further than this one.
+    if (attempt.state === 'new' && error instanceof GanglionError) await ganglion.idempotency.forget(key)
+    else ganglion.idempotency.abandon(key)
+    throw error
+  }
+}
+
+type Draft = Pick<
+  Candidate,
+  'kind' | 'title' | 'content' | 'metadata' | 'confidence' | 'impactEstimate' | 'connector'
+> & {
+  createdBy: Actor
+  trustedConnector: boolean
+  fields: ReturnType<typeof readMetadata>
+  settings: Awaited<ReturnType<KnowledgeBase['settings']>>
+}
+
+async function prepareCandidate(kb: KnowledgeBase, caller: Caller, input: CandidateInput): Promise<Draft> {
+  const { text, data } = parseMetadata(input.metadata)
+  const fields = readMetadata(data)
+  const connector = fields.connector ?? defaultConnector
+  const title = oneLine(input.title, 2 * 500)
+  if (title === '') throw new ValidationError({ title: ['must not be blank'] })
+  return {
+    kind: input.kind,
+    title,
+    content: input.content,
+    metadata: text,
+    confidence: input.confidence,
+    impactEstimate: input.impactEstimate,
+    connector,
+    createdBy: actorOf(caller),
+    trustedConnector: caller.connectors.includes(connector),
+    fields,
+    settings: await kb.settings(),
+  }
+}
+
+async function submitStaged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  draft: Draft,
+  id: string,
+  now: Date,
+): Promise<CandidateRow> {
+  const { write: sql } = kb.projection
+  const known = findCandidate(sql, id)
+  if (known === undefined) {
+    const candidate = toCandidate(kb, draft, id, now)
+    if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
+    await recordCandidate(kb, staging, candidate, 'Propose')
+  }
+  const row = findCandidate(sql, id)
+  if (row === undefined) throw new GanglionError('internal')
+  if (row.status !== 'pending' || !row.approvedByPolicy) return row
+  await approveByPolicy(kb, staging, id, now)
+  return findCandidate(sql, id) ?? row
+}
+
+function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
+  const { fields, settings, trustedConnector, ...record } = draft
+  const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
+  const targetProblem = problemWithTarget(fields.targetNeuron, named)
+  const actionZone = fields.actionZone ?? null
+  const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
+  return {
+    ...record,
+    id,
+    target,
+    base: target === null ? null : (named?.blob ?? null),
+    verdict: judge({ ...record, trustedConnector, actionZone, targetProblem }, settings),
+    createdAt: now.toISOString(),
+    decisions: [],
+  }
+}
+
+function problemWithTarget(target: string | undefined, neuron: NeuronRow | undefined): string | null {
+  return target === undefined || neuron !== undefined ? null : `The target ${target} does not exist.`
+}
+
+/** Writes a candidate's record to the queue, as one commit there. Within a group commit. */
+export async function recordCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidate: Candidate,
+  verb: 'Propose' | 'Dismiss' | 'Reopen',
+): Promise<void> {
+  const { id, kind, connector, title, createdBy, createdAt } = candidate
+  const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }
+  await kb.commitToQueue(staging, {
+    candidates: [candidate],
+    message: commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector }),
+    author: signatureOf(by, new Date(at)),
+    at: new Date(at),
+  })
+}
+
+function toReceipt(ganglion: Ganglion, kb: KnowledgeBase, row: CandidateRow): CandidateReceipt {
+  return {
+    candidateId: row.id,
+    status: row.status,
+    kbId: kb.identity.id,
+    queueUrl: ganglion.queueUrl(row.id),
+    ...(row.approval === undefined ? {} : { seqId: row.approval.seqId, commit: row.approval.commit }),
+  }
+}
