@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat, unlink } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +11,9 @@ export type RepositoryLoad = {
   /** Loose objects, estimated from one of their 256 folders, as git does. */
   looseObjects: number
 }
+
+/** No maintenance takes as long as this. */
+const abandonedAfterMs = 60 * 60_000
 
 /** Memory for pack-objects is bounded, whatever the machine has. */
 const bounds = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m', '-c', 'pack.deltaCacheSize=64m']
@@ -29,9 +32,19 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
  * @throws {GitError} `git-failed`, also when `signal` ends it.
  */
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
+  await clearOldLocks(gitDir)
   await runInBackground(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], signal)
   await runInBackground(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths', '--split'], signal)
   await runInBackground(gitDir, ['pack-refs', '--all'], signal)
+}
+
+/** What a git that was killed in the middle of the same work leaves behind, and what would keep it from ever being done again. */
+async function clearOldLocks(gitDir: string): Promise<void> {
+  for (const lock of ['packed-refs.lock', 'objects/info/commit-graphs/commit-graph-chain.lock']) {
+    const path = join(gitDir, lock)
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined && Date.now() - found.mtimeMs > abandonedAfterMs) await unlink(path).catch(() => {})
+  }
 }
 
 async function runInBackground(gitDir: string, args: readonly string[], signal: AbortSignal): Promise<void> {

@@ -109,15 +109,18 @@ export class Repository {
   /** Every file that differs between two trees; equal subtrees are never read. An absent side is an empty tree. */
   async *diffTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<TreeChange> {
     if (before === after) return
-    const old = new Map(
-      (before === undefined ? Tree.empty : await this.readTree(before)).entries.map((entry) => [entry.name, entry]),
-    )
-    for (const entry of (after === undefined ? Tree.empty : await this.readTree(after)).entries) {
-      const was = old.get(entry.name)
-      old.delete(entry.name)
-      yield* this.#diffEntry(prefix + fromBinaryName(entry.name), was, entry)
-    }
-    for (const was of old.values()) yield* this.#diffEntry(prefix + fromBinaryName(was.name), was, undefined)
+    const entriesOf = async (oid: Oid | undefined) => (oid === undefined ? [] : (await this.readTree(oid)).entries)
+    const [old, now] = await Promise.all([entriesOf(before), entriesOf(after)])
+    const was = new Map(old.map((entry) => [entry.name, entry]))
+    const is = new Map(now.map((entry) => [entry.name, entry]))
+    const isChanged = ({ name }: TreeEntry) => was.get(name)?.oid !== is.get(name)?.oid
+    const changed = [...now, ...old.filter(({ name }) => !is.has(name))].filter(isChanged)
+    // Asked for together, so that git answers without a pause; each is then remembered.
+    const folders = changed
+      .flatMap(({ name }) => [was.get(name), is.get(name)])
+      .filter((entry) => entry?.mode === '40000')
+    await Promise.all(folders.map((entry) => entry && this.find(entry.oid)))
+    for (const { name } of changed) yield* this.#diffEntry(prefix + fromBinaryName(name), was.get(name), is.get(name))
   }
 
   async *#diffEntry(path: string, was: TreeEntry | undefined, is: TreeEntry | undefined) {

@@ -6,7 +6,7 @@ import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../git/hist
 import type { Oid, Signature } from '../git/object.ts'
 import { clearAbandonedPacks } from '../git/pack-files.ts'
 import { clearAbandonedLocks } from '../git/refs.ts'
-import { Repository } from '../git/repository.ts'
+import { Repository, type TreeChange } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Candidate, candidatePath } from '../knowledge/candidate.ts'
 import { type KbSettings, parseKbSettings } from '../knowledge/kb-settings.ts'
@@ -14,17 +14,18 @@ import { CandidateFileError, formatCandidate, parseCandidate } from '../markdown
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import { parseYaml } from '../markdown/yaml.ts'
 import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
-import { type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
+import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
 import { blobAtPath } from '../store/neuron-queries.ts'
 import { Projection, projectionFile } from '../store/projection.ts'
 import { committer } from './commit-message.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
+import { chunksOf, readAhead } from './read-ahead.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 export const mainRef = 'refs/heads/main'
 export const queueRef = 'refs/ganglion/queue'
-/** Files that are read and parsed at a time while catching up. */
-const chunkFiles = 500
+/** A file of the queue that has changed; without `blob` and `text` it was removed. */
+type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
 
 export type FileContents = ReadonlyMap<string, string | Buffer | null>
 
@@ -197,22 +198,14 @@ export class KnowledgeBase {
 
   async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     if (to === undefined) return
-    let chunk: HistoryEntry[] = []
-    let files = 0
-    for await (const entry of readHistory(this.repository.gitDir, to, from)) {
-      chunk.push(entry)
-      files += entry.changes.length
-      if (files >= chunkFiles) {
-        await this.#indexChunk(chunk)
-        chunk = []
-        files = 0
-      }
+    const history = chunksOf(readHistory(this.repository.gitDir, to, from), ({ changes }) => changes.length)
+    for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
+      for (const commit of commits) await indexCommit(this.projection, commit, this.#load)
     }
-    await this.#indexChunk(chunk)
     this.projection.setHead('main', to)
   }
 
-  async #indexChunk(entries: readonly HistoryEntry[]): Promise<void> {
+  async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
     const read = entries.map(async ({ commit, at, changes }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
@@ -220,38 +213,34 @@ export class KnowledgeBase {
       })
       return { commit, at, files: await Promise.all(files) }
     })
-    for (const commit of await Promise.all(read)) await indexCommit(this.projection, commit, this.#load)
+    return Promise.all(read)
   }
 
   async #followQueue(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     const before = from === undefined ? undefined : await this.repository.treeOf(from)
     const after = to === undefined ? undefined : await this.repository.treeOf(to)
-    let chunk: { path: string; after?: Oid }[] = []
-    for await (const change of this.repository.diffTrees(before, after)) {
-      chunk.push(change)
-      if (chunk.length < chunkFiles) continue
-      await this.#indexQueueChunk(chunk)
-      chunk = []
+    const changes = chunksOf(this.repository.diffTrees(before, after), () => 1)
+    for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
+      for (const file of files) this.#indexQueueFile(file)
     }
-    await this.#indexQueueChunk(chunk)
     this.projection.setHead('queue', to)
   }
 
-  async #indexQueueChunk(changes: readonly { path: string; after?: Oid }[]): Promise<void> {
-    const texts = changes.map(({ after }) => (after === undefined ? undefined : this.repository.readTextOnce(after)))
-    for (const [position, text] of (await Promise.all(texts)).entries()) {
-      const { path = '', after = '' } = changes[position] ?? {}
-      if (path === seqFloorPath) this.projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
-      else this.#indexQueueFile(path, text, after)
-    }
+  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
+    return Promise.all(
+      changes.map(async ({ path, after: blob }) => {
+        return { path, blob, text: blob === undefined ? undefined : await this.repository.readTextOnce(blob) }
+      }),
+    )
   }
 
   /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
-  #indexQueueFile(path: string, text: string | undefined, blob: Oid): void {
+  #indexQueueFile({ path, blob, text }: QueueFile): void {
+    if (path === seqFloorPath) this.projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
     const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
     if (path !== candidatePath(id)) return
     const candidate = text === undefined ? undefined : readCandidateFile(text)
-    if (candidate?.id === id) indexCandidate(this.projection, candidate, blob)
+    if (candidate?.id === id && blob !== undefined) indexCandidate(this.projection, candidate, blob)
     else forgetCandidate(this.projection, id)
   }
 

@@ -83,8 +83,10 @@ function putNeuron(
   const number = parseSeqId(seqId)?.number ?? 0
   sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, ${blob}, ${candidateId})`
-  const first = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
-  const createdAt = String(first?.at ?? at.toISOString())
+  const first =
+    version > 1 &&
+    sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
+  const createdAt = first ? String(first.at) : at.toISOString()
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
       created_at, updated_at, tags, audience, edges)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
@@ -95,11 +97,10 @@ function putNeuron(
       VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
     sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
   }
-  sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
+  if (version > 1) forgetNames(sql, seqId)
   for (const { key, kind, exact } of neuron.names) {
-    sql.run`INSERT INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
+    sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
   }
-  sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
   for (const [ordinal, { type = 'cites', kb = null, target }] of neuron.links.entries()) {
     sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target) VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target})`
   }
@@ -111,6 +112,10 @@ function removeNeuron({ write: sql }: Projection, seqId: string, path: string, p
   sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
   sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
+  forgetNames(sql, seqId)
+}
+
+function forgetNames(sql: Projection['write'], seqId: string): void {
   sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
   sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
 }

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 1
+export const projectionVersion = 2
 
 export const projectionTables = [
   'meta',
@@ -45,8 +45,10 @@ export const projectionSchema = `
     candidate_id TEXT PRIMARY KEY, seq_id TEXT NOT NULL, document_id TEXT, position INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
 
-  CREATE TABLE names (key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL) STRICT;
-  CREATE INDEX names_by_key ON names (key);
+  CREATE TABLE names (
+    key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL,
+    PRIMARY KEY (key, seq_id, kind, exact)
+  ) WITHOUT ROWID, STRICT;
   CREATE INDEX names_by_seq_id ON names (seq_id);
 
   CREATE TABLE links (

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
@@ -56,5 +56,17 @@ test('it ends when it is told to, and what it had not done is not lost', async (
   await expect(consolidating).rejects.toThrow()
   expect(nativeGit(repository.gitDir, ['fsck', '--full', '--strict'])).toBe('')
   await put('after.md')
+  repository.close()
+})
+
+test('locks that a killed maintenance left behind long ago do not stop the next', async () => {
+  const { repository, put } = await newWriter()
+  for (let n = 0; n < 5; n++) await put(`${n}.md`)
+  const lock = join(repository.gitDir, 'packed-refs.lock')
+  writeFileSync(lock, '')
+  await expect(consolidate(repository.gitDir, new AbortController().signal)).rejects.toThrow('packed-refs')
+  utimesSync(lock, new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 2 * 3_600_000))
+  await consolidate(repository.gitDir, new AbortController().signal)
+  expect(existsSync(join(repository.gitDir, main))).toBe(false) // packed
   repository.close()
 })

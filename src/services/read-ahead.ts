@@ -1,0 +1,35 @@
+/** What is read and parsed at a time while catching up with git. */
+const chunkWeight = 500
+
+/** Items in chunks of about the same weight, which bounds how much is in memory at once. */
+export async function* chunksOf<Item>(
+  items: AsyncIterable<Item>,
+  weightOf: (item: Item) => number,
+): AsyncGenerator<Item[]> {
+  let chunk: Item[] = []
+  let weight = 0
+  for await (const item of items) {
+    chunk.push(item)
+    weight += weightOf(item)
+    if (weight < chunkWeight) continue
+    yield chunk
+    chunk = []
+    weight = 0
+  }
+  yield chunk
+}
+
+/** Reads the next chunk while the consumer is at work on the one before. */
+export async function* readAhead<Chunk, Result>(
+  chunks: AsyncIterable<Chunk>,
+  read: (chunk: Chunk) => Promise<Result>,
+): AsyncGenerator<Result> {
+  let ahead: Promise<Result> | undefined
+  for await (const chunk of chunks) {
+    const next = read(chunk)
+    next.catch(() => {}) // thrown where it is awaited, or nowhere when the consumer has stopped
+    if (ahead !== undefined) yield await ahead
+    ahead = next
+  }
+  if (ahead !== undefined) yield await ahead
+}

@@ -1,0 +1,89 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Caller } from '../../src/services/caller.ts'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { listCandidates } from '../../src/services/queue/list-candidates.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { readNeuron } from '../../src/services/read-neuron.ts'
+import { candidate, correction } from '../services/support.ts'
+import { tempDir } from '../support/temp.ts'
+import { audit } from './support/audit.ts'
+import { Ledger } from './support/ledger.ts'
+
+const hour = 3_600_000
+const start = Date.parse('2026-05-01T12:00:00Z')
+
+/** Offsets of the clock, in hours: set back, set forward, and back by years. */
+const offsets = [0, 1, -1, 5, -30, 2, -30, 24 * 400, 0, -24 * 800, 3, -2]
+
+test('a clock that is set back and forth between approvals changes no number, no order and no answer', async () => {
+  const dataDir = tempDir()
+  let now = start
+  let ganglion = await Ganglion.open({ dataDir, now: () => new Date(now) })
+  const { gitDir, id } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const caller = await curatorOf(ganglion)
+  const ledger = new Ledger()
+
+  for (const [index, offset] of offsets.entries()) {
+    now = start + offset * hour
+    const marker = `marker-${index}`
+    const content = `The first line of ${marker}.`
+    const { candidateId } = await submitCandidate(ganglion, caller, candidate({ title: `Note ${marker}`, content }))
+    const { seqId, commit } = await approveCandidate(ganglion, caller, candidateId, {})
+    expect(seqId).toBe(`handbook_${String(index + 1).padStart(8, '0')}`)
+    ledger.candidates.set(candidateId, marker)
+    ledger.approvals.set(candidateId, { seqId, commit, marker })
+    const changed = await submitCandidate(
+      ganglion,
+      caller,
+      correction('handbook_00000001', `Version ${index + 2}.`, { confidence: 0.9 }),
+    )
+    expect(changed.status).toBe('approved')
+    expect(await readNeuron(ganglion, caller, { kb: 'handbook', seqId: 'handbook_00000001' })).toMatchObject({
+      version: index + 2,
+      content: expect.stringContaining(`Version ${index + 2}.`),
+    })
+  }
+  expect(await audit(gitDir, ledger)).toEqual([])
+
+  const before = await answers(ganglion, caller)
+  await ganglion.close()
+  rmSync(join(dataDir, 'index', id), { recursive: true })
+  ganglion = await Ganglion.open({ dataDir, now: () => new Date(now) })
+  expect(await answers(ganglion, caller)).toEqual(before)
+  expect(readdirSync(join(dataDir, 'index', id))).toContain('knowledge.db')
+  await ganglion.close()
+})
+
+test('a clock that is set back lets no idempotency key make a second candidate', async () => {
+  let now = start
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), now: () => new Date(now) })
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const caller = await curatorOf(ganglion)
+  const submit = () => submitCandidate(ganglion, caller, candidate(), { idempotencyKey: 'once' })
+  const first = await submit()
+  now -= 48 * hour
+  expect(await submit()).toEqual(first)
+  expect((await listCandidates(ganglion, caller, { kb: 'handbook', limit: 100 })).candidates).toHaveLength(1)
+  await ganglion.close()
+})
+
+async function curatorOf(ganglion: Ganglion): Promise<Caller> {
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const key = { tenantId, name: 'The curator', role: 'curator', connectors: [] } as const
+  const made = await ganglion.apiKeys.create({ ...key, connectors: [], expiresAt: null }, ganglion.now())
+  return { ...key, keyId: made.key.id }
+}
+
+/** Every Neuron and the queue, as the API answers them. */
+async function answers(ganglion: Ganglion, caller: Caller): Promise<unknown[]> {
+  const { candidates } = await listCandidates(ganglion, caller, { kb: 'handbook', limit: 100 })
+  const seqIds = offsets.map((_, index) => `handbook_${String(index + 1).padStart(8, '0')}`)
+  return [
+    candidates,
+    ...(await Promise.all(seqIds.map((seqId) => readNeuron(ganglion, caller, { kb: 'handbook', seqId })))),
+  ]
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { tempDir } from '../support/temp.ts'
+import { Api } from './support/api.ts'
+import { audit } from './support/audit.ts'
+import { Known, runClient } from './support/clients.ts'
+import { NativeCurator } from './support/curator.ts'
+import { cycles } from './support/cycles.ts'
+import { end, newDeployment, startServer, verify } from './support/deployment.ts'
+import { Importer } from './support/importer.ts'
+import { Ledger } from './support/ledger.ts'
+import { askAgain, newWitness, readBack } from './support/witness.ts'
+
+test(`nothing acknowledged is lost or doubled in ${cycles} kills under load`, async () => {
+  const deployment = await newDeployment(join(tempDir(), 'data'))
+  const ledger = new Ledger()
+  const known = new Known()
+  const curator = await NativeCurator.start(deployment.gitDir, join(tempDir(), 'clone'), ledger)
+  const importer = new Importer(deployment, join(tempDir(), 'notes'), ledger)
+  const witness = newWitness(deployment.gitDir)
+  const begun = performance.now()
+
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const server = await startServer(deployment)
+    const api = new Api(server.url, deployment.token, ledger)
+    await askAgain(api, ledger)
+    expect(await readBack(api, ledger)).toEqual([])
+
+    let isOver = false
+    const hasEnded = () => isOver
+    const clients = Array.from({ length: 4 + (cycle % 5) }, () => runClient(api, ledger, known, hasEnded))
+    const native = curator.work(hasEnded, { tidiesUp: cycle % 2 === 0 })
+    const imports = cycle % 3 === 0 ? importer.run() : undefined
+    await delay(50 + Math.random() * 750)
+    if (cycle % 6 === 0) importer.kill()
+    if (cycle % 10 === 5) curator.kill()
+    await end(server.process, 'SIGKILL')
+    isOver = true
+    await Promise.all([...clients, native, imports])
+    expect([cycle, ...(await witness(ledger))]).toEqual([cycle])
+  }
+
+  const server = await startServer(deployment)
+  const api = new Api(server.url, deployment.token, ledger)
+  await askAgain(api, ledger)
+  expect(await readBack(api, ledger)).toEqual([])
+  await end(server.process, 'SIGTERM')
+  expect(await audit(deployment.gitDir, ledger)).toEqual([])
+  report(ledger, { cycles, seconds: (performance.now() - begun) / 1000 })
+  const { code, stdout } = await verify(deployment)
+  expect([code, stdout]).toEqual([0, expect.any(String)])
+})
+
+function report(ledger: Ledger, { cycles, seconds }: { cycles: number; seconds: number }): void {
+  const { candidates, approvals, dismissals, pushes, imported } = ledger
+  const counts = { candidates, approvals, dismissals, pushes, imported }
+  const sizes = Object.entries(counts).map(([name, { size }]) => `${size} ${name}`)
+  process.stdout.write(`${cycles} kills in ${Math.round(seconds)} s, acknowledged: ${sizes.join(', ')}; none lost\n`)
+}

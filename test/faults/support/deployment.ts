@@ -1,0 +1,42 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { z } from 'zod'
+import { ganglion, ganglionJson, serve } from '../../cli/support.ts'
+import type { Finished } from '../../support/process.ts'
+
+export type Deployment = { dataDir: string; gitDir: string; kbId: string; token: string }
+export type Server = { url: string; process: ChildProcess }
+
+export const tenant = 'acme'
+export const kbSlug = 'faults'
+
+const Made = z.object({ id: z.string(), gitDir: z.string() })
+const Key = z.object({ token: z.string() })
+
+/** A data directory with one knowledge base and a key that may do everything. */
+export async function newDeployment(dataDir: string): Promise<Deployment> {
+  const kb = Made.parse((await ganglionJson(['kb', 'create', kbSlug, '--tenant', tenant, '--data', dataDir])).json)
+  const create = ['key', 'create', '--tenant', tenant, '--role', 'curator', '--data', dataDir]
+  const { token } = Key.parse((await ganglionJson(create)).json)
+  return { dataDir, gitDir: kb.gitDir, kbId: kb.id, token }
+}
+
+/** Starts a real server on a free port, without a limit of requests. */
+export async function startServer({ dataDir }: Deployment, env: Record<string, string> = {}): Promise<Server> {
+  const unlimited = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
+  const { child, line } = await serve(dataDir, { ...unlimited, ...env })
+  return { url: z.string().parse(line.url), process: child }
+}
+
+/** Ends a process and waits until it is gone. */
+export async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  await gone
+}
+
+/** What `ganglion verify` has to say. */
+export function verify({ dataDir }: Deployment): Promise<Finished> {
+  return ganglion(['verify', '--json', '--data', dataDir])
+}

@@ -1,0 +1,82 @@
+import { parse } from 'yaml'
+import { git, gitOutput, readBlobs } from './git.ts'
+
+export type FrontMatter = Record<string, unknown>
+export type File = { path: string; blob: string; text: string; data: FrontMatter }
+export type Commit = { oid: string; candidates: string[]; seqIds: string[]; files: File[] }
+
+/** What a repository says, read by nothing but native git: main's history and files, and the queue. */
+export type History = { commits: Map<string, Commit>; files: File[]; queue: File[] }
+
+const mainRef = 'refs/heads/main'
+const queueRef = 'refs/ganglion/queue'
+
+export async function readWholeHistory(gitDir: string): Promise<History> {
+  const [log, files, queue] = await Promise.all([
+    readLog(gitDir),
+    listFiles(gitDir, mainRef, 'neurons'),
+    listFiles(gitDir, queueRef, '.'),
+  ])
+  const changes = log.flatMap((commit) => commit.files)
+  const texts = await readBlobs(
+    gitDir,
+    [...changes, ...files, ...queue].map(({ blob }) => blob),
+  )
+  const read = ({ path, blob }: { path: string; blob: string }): File => {
+    const text = texts.get(blob) ?? ''
+    return { path, blob, text, data: frontMatter(text) }
+  }
+  return {
+    commits: new Map(log.map((commit) => [commit.oid, { ...commit, files: commit.files.map(read) }])),
+    files: files.map(read),
+    queue: queue.filter(({ path }) => path.endsWith('.md')).map(read),
+  }
+}
+
+/** What `git fsck` complains about: nothing, in a repository that is whole. */
+export async function fsck(gitDir: string): Promise<string> {
+  const { code, stdout, stderr } = await git(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])
+  return code === 0 ? '' : `fsck ended with ${code}: ${stdout}${stderr}`
+}
+
+async function readLog(gitDir: string) {
+  const output = await gitOutput(gitDir, [
+    ...['log', '--raw', '--no-abbrev', '--no-renames', '--root'],
+    '--format=%x01%H%x02%(trailers:key=Candidate,valueonly,separator=%x2c)%x02%(trailers:key=Neuron,valueonly,separator=%x2c)',
+    mainRef,
+  ])
+  return output
+    .split('\u0001')
+    .slice(1)
+    .map((entry) => {
+      const [head = '', ...changes] = entry.split('\n')
+      const [oid = '', candidates = '', seqIds = ''] = head.split('\u0002')
+      const files = changes.flatMap((line) => {
+        const [, , , after = '', , path = ''] = line.split(/[ \t]/)
+        return path.startsWith('neurons/') && path.endsWith('.md') && !/^0+$/.test(after) ? [{ path, blob: after }] : []
+      })
+      return { oid, candidates: split(candidates), seqIds: split(seqIds), files }
+    })
+}
+
+async function listFiles(gitDir: string, ref: string, folder: string): Promise<{ path: string; blob: string }[]> {
+  const { code, stdout } = await git(gitDir, ['ls-tree', '-r', '-z', ref, folder])
+  if (code !== 0) return []
+  return stdout
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [info = '', path = ''] = line.split('\t')
+      return { path, blob: info.split(' ')[2] ?? '' }
+    })
+}
+
+function frontMatter(text: string): FrontMatter {
+  const end = text.indexOf('\n---', 4)
+  const data: unknown = text.startsWith('---\n') && end > 0 ? parse(text.slice(4, end), { schema: 'failsafe' }) : {}
+  return Object.fromEntries(Object.entries(data ?? {}))
+}
+
+function split(list: string): string[] {
+  return list === '' ? [] : list.split(',')
+}
