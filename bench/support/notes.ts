@@ -5,7 +5,7 @@
 export type GeneratedNote = { path: string; title: string; text: string }
 
 /** Pseudo-random numbers in [0, 1), the same for the same seed (mulberry32, Tommy Ettinger). */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -9,8 +9,6 @@ export type Mode = '100644' | '100755' | '120000' | '160000' | '40000' | (string
  */
 export type TreeEntry = { mode: Mode; name: string; oid: Oid }
 
-export const emptyTree: Oid = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
-
 export function toBinaryName(name: string): string {
   return Buffer.from(name, 'utf8').toString('latin1')
 }

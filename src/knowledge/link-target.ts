@@ -20,7 +20,7 @@ export function linkKey(text: string): string {
 }
 
 /** A name as spelled, whatever its Unicode normalisation and the space around it. */
-export function exactKey(text: string): string {
+function exactKey(text: string): string {
   return text.normalize('NFC').trim()
 }
 

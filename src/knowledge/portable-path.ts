@@ -1,8 +1,8 @@
 import { foldCase } from './fold.ts'
 
-export const maxSegmentBytes = 255
-export const maxPathBytes = 1024
-export const maxPathDepth = 16
+const maxSegmentBytes = 255
+const maxPathBytes = 1024
+const maxPathDepth = 16
 
 /** What shows nothing or reorders what is shown; HFS+ ignores most of it, so `.g\u200cit` is `.git` there. */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\p{Variation_Selector}]/v

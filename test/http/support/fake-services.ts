@@ -5,8 +5,8 @@ import type { Neuron } from '../../../src/contract/neurons.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import type { Services } from '../../../src/http/services.ts'
 
-export const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
-export const commit = '3f786850e387550fdab836ed7e6dc881de23001b'
+const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
+const commit = '3f786850e387550fdab836ed7e6dc881de23001b'
 
 export const neuron: Neuron = {
   seqId: 'handbook_00000042',
