@@ -43,7 +43,7 @@ export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string
   let offset = header.length
   for (const [oid, object] of objects) {
     const { head, plain, depth } = encodeEntry(object, offset, packed)
-    const body = deflateSync(plain, { level: 1 })
+    const body = deflateSync(plain, { level: 1, chunkSize: 1024 })
     packed.set(oid, { oid, offset, crc: crc32(body, crc32(head)), depth, size: object.data.length })
     parts.push(head, body)
     offset += head.length + body.length

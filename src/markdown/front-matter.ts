@@ -97,6 +97,16 @@ export function formatValue(value: YamlInput): { inline?: string; items: string[
   return isLong ? { items: value.map((item) => `- ${formatFlow(item)}`) } : { inline: flow, items: [] }
 }
 
+/** Whether a file's front matter is small enough to be read again. */
+export function hasReadableSize(text: string): boolean {
+  const layout = fileLayout(text)
+  return layout.kind !== 'block' || !isTooLarge(layout.yaml)
+}
+
+function isTooLarge(yaml: string): boolean {
+  return Buffer.byteLength(yaml) > maxYamlBytes || yaml.split('\n').length > maxLines
+}
+
 function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterProblem[] } {
   const empty: YamlMap = Object.create(null)
   if (layout.kind === 'none') return { data: empty, problems: [] }
@@ -107,7 +117,7 @@ function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterPro
     }
   }
   const { yaml } = layout
-  if (Buffer.byteLength(yaml) > maxYamlBytes || yaml.split('\n').length > maxLines) {
+  if (isTooLarge(yaml)) {
     const message = `Front matter is limited to ${maxYamlBytes} bytes and ${maxLines} lines.`
     return { data: empty, problems: [problem('front-matter-too-large', message)] }
   }

@@ -8,6 +8,7 @@ import { pathKey } from '../../knowledge/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { type CandidateRow, findCandidate, unfinishedApprovals } from '../../store/candidate-index.ts'
 import { findNeuron, isPathTaken } from '../../store/neuron-queries.ts'
@@ -146,7 +147,7 @@ async function changedNeuron(
 function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fields: Fields) => string): string {
   for (const fitting of [fields, { ...fields, metadata: undefined }]) {
     const text = write(fitting)
-    if (!parseNeuronFile(text).findings.some(({ rule }) => rule === 'front-matter-too-large')) return text
+    if (hasReadableSize(text)) return text
   }
   throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
 }
