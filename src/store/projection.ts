@@ -88,9 +88,10 @@ export class Projection {
     if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK')
   }
 
-  /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored. */
+  /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored or main is rewritten. */
   seqFloor(): number {
-    return Number(this.write.get`SELECT value FROM meta WHERE key = 'seq-floor'`?.value ?? 0)
+    const rows = this.write.all`SELECT value FROM meta WHERE key IN ('seq-floor', 'lost-number')`
+    return Math.max(0, ...rows.map(({ value }) => Number(value)))
   }
 
   /** 0: none. */
@@ -110,6 +111,9 @@ export class Projection {
 
   /** Forgets everything but what no history tells, to derive it again. Within a transaction. */
   clear(): void {
+    const lost = this.write.get`SELECT max(number) AS number FROM versions`?.number
+    const number = Math.max(Number(lost ?? 0), this.seqFloor())
+    if (number > 0) this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('lost-number', ${String(number)})`
     for (const table of projectionTables) {
       this.#writer.exec(`DELETE FROM ${table} ${table === 'meta' ? "WHERE key NOT LIKE 'lost-%'" : ''}`)
     }

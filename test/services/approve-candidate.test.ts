@@ -287,3 +287,12 @@ test('metadata that would not fit into front matter stays with the candidate', a
   })
   expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(head)
 })
+
+test('not even when main is wound back by force: what was cited goes on meaning what it meant', async () => {
+  const bed = await newTestBed()
+  const first = await approved(bed, candidate({ title: 'Stays' }))
+  const lost = await approved(bed, candidate({ title: 'Goes' }))
+  nativeGit(bed.gitDir, ['update-ref', 'refs/heads/main', first.commit])
+  await expect(read(bed, lost.seqId)).rejects.toMatchObject({ code: 'not_found' })
+  expect((await approved(bed, candidate({ title: 'Next' }))).seqId).toBe('handbook_00000003')
+})

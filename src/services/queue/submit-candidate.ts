@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
+import { type CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind } from '../../contract/vocabulary.ts'
 import type { Staging } from '../../git/staging.ts'
@@ -57,7 +57,7 @@ async function once(
   const request = { ...key, route: 'POST /api/v1/queue/candidates', bodyHash, subjectId }
   const attempt = await ganglion.idempotency.begin(request, ganglion.now())
   if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
-  if (attempt.state === 'replay') return attempt.body as CandidateReceipt
+  if (attempt.state === 'replay') return CandidateReceipt.parse(attempt.body)
   try {
     const submission = await submit(attempt.subjectId)
     await ganglion.idempotency.finish(key, { status: 201, body: submission })
