@@ -38,7 +38,7 @@ export class Ganglion {
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
   /** The least recently used first. */
-  readonly #open = new Map<string, { opening: Promise<OpenKb>; usedAt: number }>()
+  readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
 
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
@@ -67,8 +67,9 @@ export class Ganglion {
   /** The knowledge base that a candidate's id names. @throws {GanglionError} `not_found` */
   async kbOfCandidate(tenantId: string, candidateId: string): Promise<KnowledgeBase> {
     if (!isUuid(candidateId)) throw new GanglionError('not_found')
-    const identities = await this.knowledgeBases.list(tenantId)
-    const identity = identities.find(({ id }) => candidateBelongsTo(candidateId, id))
+    const isNamed = (kb: KbIdentity) => kb.tenantId === tenantId && candidateBelongsTo(candidateId, kb.id)
+    const open = [...this.#open.values()].map(({ identity }) => identity)
+    const identity = open.find(isNamed) ?? (await this.knowledgeBases.list(tenantId)).find(isNamed)
     if (identity === undefined) throw new GanglionError('not_found')
     return this.openKb(identity)
   }
@@ -77,7 +78,7 @@ export class Ganglion {
   async openKb(identity: KbIdentity): Promise<KnowledgeBase> {
     const opening = this.#open.get(identity.id)?.opening ?? this.#load(identity)
     this.#open.delete(identity.id)
-    this.#open.set(identity.id, { opening, usedAt: Date.now() })
+    this.#open.set(identity.id, { identity, opening, usedAt: Date.now() })
     this.#closeIdle()
     try {
       const { kb } = await opening

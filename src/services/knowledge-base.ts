@@ -17,6 +17,7 @@ import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
 import { blobAtPath } from '../store/neuron-queries.ts'
 import { Projection, projectionFile } from '../store/projection.ts'
+import { coalesce } from './coalesce.ts'
 import { committer } from './commit-message.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
@@ -81,7 +82,9 @@ export class KnowledgeBase {
   }
 
   /** Brings the projection up to the refs as they are now, whoever moved them. */
-  async sync(): Promise<void> {
+  readonly sync = coalesce(() => this.#followRefs())
+
+  async #followRefs(): Promise<void> {
     const { main, queue } = this.projection.heads(this.projection.read)
     const heads = await this.#writer.readHeads()
     if (heads.get(mainRef) !== main || heads.get(queueRef) !== queue) await this.#writer.run(async () => {})
