@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ErrorAnswer } from '../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError } from '../contract/errors.ts'
+import { failureCode } from '../services/failure.ts'
 
 /** What Fastify itself refuses, by the status that it gives. */
 const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
@@ -38,7 +39,7 @@ function envelope({ code, message, details }: GanglionError): Record<string, unk
 function fromFastify(error: unknown): GanglionError {
   const isFastifys = error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
   const status = isFastifys && 'statusCode' in error ? Number(error.statusCode) : 500
-  return new GanglionError(codeByStatus.get(status) ?? 'internal')
+  return new GanglionError(codeByStatus.get(status) ?? failureCode(error))
 }
 
 /** Refusals that any route of the API may answer with. */
@@ -51,14 +52,11 @@ const common = [
   'header_too_large',
   'internal',
   'unavailable',
+  'insufficient_storage',
 ] as const satisfies readonly ErrorCode[]
 
 /** Refusals that any route that changes something may answer with. */
-const ofWrites = [
-  'payload_too_large',
-  'unsupported_media_type',
-  'insufficient_storage',
-] as const satisfies readonly ErrorCode[]
+const ofWrites = ['payload_too_large', 'unsupported_media_type'] as const satisfies readonly ErrorCode[]
 
 type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
 

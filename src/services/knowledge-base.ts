@@ -19,6 +19,7 @@ import { blobAtPath } from '../store/neuron-queries.ts'
 import { Projection, projectionFile } from '../store/projection.ts'
 import { coalesce } from './coalesce.ts'
 import { committer } from './commit-message.ts'
+import { isStorageFull } from './failure.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
@@ -81,13 +82,21 @@ export class KnowledgeBase {
     return this.#writer.run(work)
   }
 
-  /** Brings the projection up to the refs as they are now, whoever moved them. */
+  /**
+   * Brings the projection up to the refs as they are now, whoever moved them. On a full disk it cannot follow: what it
+   * holds is then served until there is space.
+   */
   readonly sync = coalesce(() => this.#followRefs())
 
   async #followRefs(): Promise<void> {
     const { main, queue } = this.projection.heads(this.projection.read)
     const heads = await this.#writer.readHeads()
-    if (heads.get(mainRef) !== main || heads.get(queueRef) !== queue) await this.#writer.run(async () => {})
+    if (heads.get(mainRef) === main && heads.get(queueRef) === queue) return
+    try {
+      await this.#writer.run(async () => {})
+    } catch (error) {
+      if (main === undefined || !isStorageFull(error)) throw error
+    }
   }
 
   /** The settings that `kb.yaml` on main holds now. */

@@ -68,6 +68,22 @@ test('a killed server leaves no lock behind', async () => {
   expect((await serve(data)).line).toEqual({ url: expect.any(String) })
 })
 
+test('options say where to listen before the environment does, and must make sense', async () => {
+  const data = join(tempDir(), 'data')
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const options = ['--host', '127.0.0.1', '--port', String(address.port)]
+  const { code, stderr } = await ganglion(['serve', '--data', data, ...options], {
+    GANGLION_PORT: '0',
+    GANGLION_HOST: '::1',
+  })
+  taken.close()
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${address.port}`)])
+  expect((await ganglion(['serve', '--data', data, '--port', '70000'])).code).toBe(2)
+})
+
 test('a port that is taken ends the start, before any key is made', async () => {
   const data = join(tempDir(), 'data')
   const taken = createServer().listen(0, '127.0.0.1')

@@ -34,7 +34,7 @@ test('every route of the API is described with every status that it can answer',
         ([method, { responses }]) => `${method} ${path} ${Object.keys(responses).join(' ')}`,
       ),
     )
-  const read = (status: number, own = '') => `${status} 400 401 ${own}404 408 429 431 500 503`
+  const read = (status: number, own = '') => `${status} 400 401 ${own}404 408 429 431 500 503 507`
   expect(statuses.sort()).toEqual([
     `get /api/v1/neurons/{kb}/{seqId} ${read(200)}`,
     `get /api/v1/queue/candidates ${read(200, '403 ')}`,
