@@ -1,0 +1,55 @@
+import closeWithGrace from 'close-with-grace'
+import { buildServer, type ServerOptions } from '../http/server.ts'
+import { firstRun } from '../services/first-run.ts'
+import { Ganglion } from '../services/ganglion.ts'
+import { startMaintenance } from '../services/operations/maintenance.ts'
+import { DataDirectory } from '../store/data-directory.ts'
+import { acquireLock } from '../store/directory-lock.ts'
+import { announcement } from './announcement.ts'
+import type { Answer } from './command.ts'
+import type { Environment } from './environment.ts'
+import { servicesOf } from './services.ts'
+
+/** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
+const LOCK_WAIT = 1_000
+const SHUTDOWN = 30_000
+const SWEEP_INTERVAL = 3_600_000
+
+/** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
+export async function runServer(environment: Environment): Promise<Answer> {
+  const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: LOCK_WAIT })
+  const started: (() => unknown)[] = [release]
+  const stop = async () => {
+    for (const close of started.reverse()) await close()
+  }
+  try {
+    const { dataDir, host, port, publicUrl } = environment
+    const onError = (error: unknown) => server.log.error(error)
+    const ganglion = await Ganglion.open({ dataDir, publicUrl, watch: { onError } })
+    started.push(() => ganglion.close())
+    started.push(startMaintenance(ganglion, onError))
+    await ganglion.idempotency.sweep(ganglion.now())
+    // What one sweep cannot remove, because the database is busy, the next one does.
+    const sweeping = setInterval(() => ganglion.idempotency.sweep(ganglion.now()).catch(() => {}), SWEEP_INTERVAL)
+    started.push(() => clearInterval(sweeping))
+    let isReady = false
+    const server = await buildServer({ ...servicesOf(ganglion), isReady: () => isReady }, serverOptions(environment))
+    started.push(() => server.close())
+    // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
+    const address = await server.listen({ host, port })
+    const made = await firstRun(ganglion)
+    isReady = true
+    closeWithGrace({ delay: SHUTDOWN }, stop)
+    const url = publicUrl ?? address
+    const first = made === undefined ? undefined : { ...made, kb: made.kb.slug }
+    return { json: { url, ...first }, text: announcement(url, first) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Standard output is left to the announcement. */
+function serverOptions({ logLevel, rateReads, rateWrites }: Environment): ServerOptions {
+  return { rateReads, rateWrites, log: { level: logLevel, stream: process.stderr } }
+}
