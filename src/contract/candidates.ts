@@ -109,7 +109,7 @@ export const Approval = z
     candidateId: z.uuid(),
     status: z.literal('approved'),
     seqId: SeqId,
-    documentId: z.string().describe('A UUID.'),
+    documentId: z.string().nullable().describe('A UUID. Null where the file came by a push and was given none yet.'),
     commit: ObjectId,
   })
   .meta({ id: 'Approval', description: 'The Neuron that the candidate has become.' })

@@ -12,6 +12,10 @@ export const errorTable = {
   not_dismissed: { status: 409, message: 'Only a dismissed candidate can be reopened.' },
   merge_conflict: { status: 409, message: 'The Neuron has changed since, and the changes conflict.' },
   target_not_found: { status: 409, message: 'The Neuron that the candidate targets does not exist.' },
+  target_unreadable: {
+    status: 409,
+    message: 'The front matter of the Neuron that the candidate targets cannot be read.',
+  },
   already_exists: { status: 409, message: 'It exists already.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type is not supported.' },

@@ -265,7 +265,7 @@ test('what native git commits meanwhile is read at once, with version and times 
   })
   expect(await read(bed, first.seqId)).toMatchObject({ path: 'neurons/moved/vip.md', version: 2, commit, createdAt })
   expect(dirname(path)).not.toBe('neurons/moved')
-  expect(await read(bed, first.documentId)).toMatchObject({ seqId: first.seqId })
+  expect(await read(bed, first.documentId ?? '')).toMatchObject({ seqId: first.seqId })
 })
 
 test('metadata that would not fit into front matter stays with the candidate', async () => {
@@ -295,4 +295,23 @@ test('not even when main is wound back by force: what was cited goes on meaning 
   nativeGit(bed.gitDir, ['update-ref', 'refs/heads/main', first.commit])
   await expect(read(bed, lost.seqId)).rejects.toMatchObject({ code: 'not_found' })
   expect((await approved(bed, candidate({ title: 'Next' }))).seqId).toBe('handbook_00000003')
+})
+
+test('a target whose front matter somebody broke is refused until it is mended, and nothing of it is lost', async () => {
+  const bed = await newTestBed()
+  const first = await approved(bed)
+  const { path } = await read(bed, first.seqId)
+  editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'title: VIP', 'owner: a\nowner: b\ntitle: VIP'))
+  const { candidateId } = await submitCandidate(
+    bed.ganglion,
+    bed.app,
+    correction(first.seqId, 'New.', { confidence: 1 }),
+  )
+  const head = nativeGit(bed.gitDir, ['rev-parse', 'main'])
+  const refused = approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^target_/), status: 409 })
+  expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(head)
+  editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'owner: b\n', ''))
+  await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  expect((await read(bed, first.seqId)).content).toBe('New.')
 })

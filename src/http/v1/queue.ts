@@ -71,7 +71,7 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
         body: CandidateEdit,
         response: {
           200: Approval,
-          ...writeErrors('insufficient_role', 'not_pending', 'merge_conflict', 'target_not_found'),
+          ...writeErrors('insufficient_role', 'not_pending', 'merge_conflict', 'target_not_found', 'target_unreadable'),
         },
       },
     },

@@ -9,8 +9,9 @@ import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
+import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { type CandidateRow, findCandidate, unfinishedApprovals } from '../../store/candidate-index.ts'
+import { findCandidate, unfinishedApprovals } from '../../store/candidate-index.ts'
 import { findNeuron, isPathTaken } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -26,7 +27,7 @@ export type ApprovalEdit = {
   base?: string | undefined
 }
 
-export type Approval = { seqId: string; documentId: string; commit: string }
+export type Approval = { seqId: string; documentId: string | null; commit: string }
 
 /** A file of main that an approval writes. */
 type NeuronFile = Omit<Approval, 'commit'> & { path: string; text: string; title: string; isNew: boolean }
@@ -54,11 +55,12 @@ export async function approveByPolicy(
   try {
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {
-    if (!(error instanceof GanglionError)) throw error
+    if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
   }
 }
 
 const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
+
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
 export async function approveStaged(
   kb: KnowledgeBase,
@@ -70,7 +72,7 @@ export async function approveStaged(
 ): Promise<Approval> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
-  if (row.approval !== undefined) return approvalOf(row.approval)
+  if (row.approval !== undefined) return row.approval
   const candidate = parseCandidate(await staging.readText(row.blob))
   if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
 
@@ -89,10 +91,6 @@ export async function approveStaged(
     at: now,
   })
   return { seqId: file.seqId, documentId: file.documentId, commit }
-}
-
-function approvalOf({ seqId, documentId, commit }: NonNullable<CandidateRow['approval']>): Approval {
-  return { seqId, documentId: documentId ?? '', commit }
 }
 
 function newNeuron(kb: KnowledgeBase, candidate: Candidate, edit: ApprovalEdit, now: Date): NeuronFile {
@@ -136,8 +134,18 @@ async function changedNeuron(
     id: documentId,
     ...(title === row.title ? {} : { title, aliases: [...new Set([...fields.aliases, row.title])] }),
   }
-  const text = withinLimits(changes, (fitting) => editNeuron(current, fitting, content))
+  const text = withinLimits(changes, (fitting) => editReadable(current, fitting, content))
   return { seqId: row.seqId, documentId, path: row.path, title, isNew: false, text }
+}
+
+/** @throws {GanglionError} `target_unreadable` where a curator must mend the front matter first. */
+function editReadable(text: string, changes: NeuronChanges, content: string): string {
+  try {
+    return editNeuron(text, changes, content)
+  } catch (error) {
+    if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
+    throw error
+  }
 }
 
 /**

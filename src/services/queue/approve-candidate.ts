@@ -4,7 +4,7 @@ import { type Approval, type ApprovalEdit, approveStaged } from './approval.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer.
- * @throws {GanglionError} `not_found`, `not_pending`, `target_not_found`, and `merge_conflict` with `conflicts` and the
+ * @throws {GanglionError} `not_found`, `not_pending`, `target_not_found`, `target_unreadable`, and `merge_conflict` with `conflicts` and the
  *   target's present `commit`; the candidate then stays pending.
  */
 export async function approveCandidate(
