@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { GitError } from './git-error.ts'
 
@@ -37,28 +38,52 @@ export function spawnGit(gitDir: string, args: readonly string[]): ChildProcessW
   return spawn('git', [...isolation, ...args], { env: gitEnvironment(gitDir), cwd: gitDir })
 }
 
+/** How a git ended, and what it said. Without an exit code it was ended by a signal. */
+export type GitOutcome = { exitCode: number | null; output: string; complaint: string }
+
 /**
- * Runs native git to its end and gives its standard output.
- * @throws {GitError} `git-failed` when it exits with anything but 0 or is stopped by `signal`.
+ * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
+ * @param priority as the operating system has it, where git must not be in anybody's way.
+ * @throws {GitError} `git-failed` when it cannot be started; the signal's reason when that had come before.
+ */
+export async function tryGit(
+  gitDir: string,
+  args: readonly string[],
+  { signal, priority }: { signal?: AbortSignal; priority?: number } = {},
+): Promise<GitOutcome> {
+  signal?.throwIfAborted()
+  const child = spawnGit(gitDir, args)
+  const stop = () => child.kill('SIGTERM')
+  signal?.addEventListener('abort', stop, { once: true })
+  if (priority !== undefined) lowerPriority(child.pid, priority)
+  child.stdin.end()
+  try {
+    const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
+    return { exitCode: child.exitCode, output, complaint }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Runs native git and gives its standard output.
+ * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`.
  */
 export async function runGit(
   gitDir: string,
   args: readonly string[],
-  options: { input?: string; signal?: AbortSignal } = {},
+  options: { signal?: AbortSignal; priority?: number } = {},
 ): Promise<string> {
-  const child = spawnGit(gitDir, args)
-  const stop = () => child.kill('SIGKILL')
-  options.signal?.addEventListener('abort', stop, { once: true })
-  child.stdin.on('error', () => {})
-  child.stdin.end(options.input ?? '')
+  const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
+  if (exitCode === 0) return output
+  throw new GitError('git-failed', `git ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${complaint}`)
+}
+
+function lowerPriority(pid: number | undefined, priority: number): void {
   try {
-    const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
-    if (child.exitCode !== 0) {
-      throw new GitError('git-failed', `git ${args[0]} ended with ${child.exitCode ?? child.signalCode}: ${complaint}`)
-    }
-    return output
-  } finally {
-    options.signal?.removeEventListener('abort', stop)
+    if (pid !== undefined) setPriority(pid, priority)
+  } catch {
+    // It has ended already.
   }
 }
 

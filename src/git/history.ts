@@ -11,13 +11,20 @@ const noObject = '0'.repeat(40)
 /**
  * A branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
  * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
+ * @param line only the commits that have this in a line of their message.
  * @throws {GitError} `git-failed`
  */
-export async function* readHistory(gitDir: string, head: Oid, after: Oid | undefined): AsyncGenerator<HistoryEntry> {
+export async function* readHistory(
+  gitDir: string,
+  head: Oid,
+  after: Oid | undefined,
+  line?: string,
+): AsyncGenerator<HistoryEntry> {
+  const grep = line === undefined ? [] : ['--fixed-strings', `--grep=${line}`]
   const range = after === undefined ? [head] : [head, `^${after}`]
   const child = spawnGit(gitDir, [
     ...['log', '--first-parent', '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev'],
-    ...['--no-renames', '--no-show-signature', '--format=%x01%H %ct', '--end-of-options', ...range, '--'],
+    ...['--no-renames', '--no-show-signature', '--format=%x01%H %ct', ...grep, '--end-of-options', ...range, '--'],
   ])
   const end = ended(child)
   child.stdin.end()

@@ -1,4 +1,4 @@
-import { runGit } from './git-process.ts'
+import { readHistory } from './history.ts'
 import type { Oid } from './object.ts'
 
 /**
@@ -7,26 +7,12 @@ import type { Oid } from './object.ts'
  * @throws {GitError} `git-failed`
  */
 export async function lastWritten(gitDir: string, head: Oid, line: string): Promise<Map<string, Oid>> {
-  const output = await runGit(gitDir, [
-    ...[
-      'log',
-      '--first-parent',
-      '--reverse',
-      '--diff-merges=first-parent',
-      '--raw',
-      '-z',
-      '--no-abbrev',
-      '--no-renames',
-    ],
-    ...['--no-show-signature', '--format=', '--fixed-strings', `--grep=${line}`, '--end-of-options', head, '--'],
-  ])
-  const fields = output.split('\0').filter((field) => field !== '')
   const written = new Map<string, Oid>()
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [, , , oid = '', status] = (fields[at] ?? '').trim().split(' ')
-    const path = fields[at + 1] ?? ''
-    if (status === 'D') written.delete(path)
-    else written.set(path, oid)
+  for await (const { changes } of readHistory(gitDir, head, undefined, line)) {
+    for (const { path, after } of changes) {
+      if (after === undefined) written.delete(path)
+      else written.set(path, after)
+    }
   }
   return written
 }

@@ -1,9 +1,7 @@
 import { readdir, stat, unlink } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { GitError } from './git-error.ts'
-import { ended, spawnGit } from './git-process.ts'
+import { runGit } from './git-process.ts'
 
 export type RepositoryLoad = {
   /** Packs: each batch of writes adds one. */
@@ -33,9 +31,10 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
  */
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
   await clearOldLocks(gitDir)
-  await runInBackground(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], signal)
-  await runInBackground(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths', '--split'], signal)
-  await runInBackground(gitDir, ['pack-refs', '--all'], signal)
+  const background = { signal, priority: constants.priority.PRIORITY_LOW }
+  await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], background)
+  await runGit(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths', '--split'], background)
+  await runGit(gitDir, ['pack-refs', '--all'], background)
 }
 
 /** What a git that was killed in the middle of the same work leaves behind, and what would keep it from ever being done again. */
@@ -44,25 +43,5 @@ async function clearOldLocks(gitDir: string): Promise<void> {
     const path = join(gitDir, lock)
     const found = await stat(path).catch(() => undefined)
     if (found !== undefined && Date.now() - found.mtimeMs > abandonedAfterMs) await unlink(path).catch(() => {})
-  }
-}
-
-async function runInBackground(gitDir: string, args: readonly string[], signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  const child = spawnGit(gitDir, args)
-  const stop = () => child.kill('SIGTERM')
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    // It has ended already.
-  }
-  child.stdin.end()
-  child.stdout.resume()
-  try {
-    const [complaint] = await Promise.all([text(child.stderr), ended(child)])
-    if (child.exitCode !== 0) throw new GitError('git-failed', `git ${args.join(' ')}: ${complaint}`)
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }

@@ -97,8 +97,7 @@ export class Staging {
 
   /** The folder's new tree, or undefined when nothing is left in it: git keeps no empty folders. */
   async #applyChanges(base: Oid | undefined, changes: ChangeTree): Promise<Oid | undefined> {
-    const before = base === undefined ? Tree.empty : await this.#readTree(base)
-    let tree = before
+    let tree = base === undefined ? Tree.empty : await this.#readTree(base)
     let delta: Delta | undefined
     for (const [name, change] of changes) {
       const entry = 'blob' in change ? blobEntry(change.blob) : await this.#folderEntry(tree.get(name), change.folder)
