@@ -1,13 +1,11 @@
 import type { Oid } from '../../git/object.ts'
-import type { Repository, TreeChange } from '../../git/repository.ts'
+import type { Repository } from '../../git/repository.ts'
 import { candidatePath } from '../../knowledge/candidate.ts'
 import { candidateBelongsTo } from '../../knowledge/candidate-id.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { CandidateFileError, parseCandidate } from '../../markdown/candidate-file.ts'
+import { chunksOf } from '../read-ahead.ts'
 import { parseSeqFloor, seqFloorPath } from '../seq-floor.ts'
-
-/** Files that are read at a time. */
-const chunkFiles = 500
 
 /** The candidates that the queue holds, damaged ones included, and what is wrong with its files. @throws {GitError} */
 export async function verifyQueue(
@@ -18,7 +16,7 @@ export async function verifyQueue(
   const candidateIds = new Set<string>()
   const wrong: string[] = []
   const tree = head === undefined ? undefined : await repository.treeOf(head)
-  const verifyChunk = async (files: readonly TreeChange[]) => {
+  for await (const files of chunksOf(repository.diffTrees(undefined, tree), () => 1)) {
     const texts = await Promise.all(files.map(({ after = '' }) => repository.readTextOnce(after)))
     for (const [index, { path }] of files.entries()) {
       const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
@@ -27,13 +25,6 @@ export async function verifyQueue(
       if (reason !== undefined) wrong.push(`${oneLine(path, 200)} on the queue ${reason}`)
     }
   }
-  let chunk: TreeChange[] = []
-  for await (const file of repository.diffTrees(undefined, tree)) {
-    if (chunk.push(file) < chunkFiles) continue
-    await verifyChunk(chunk)
-    chunk = []
-  }
-  await verifyChunk(chunk)
   return { candidateIds, wrong }
 }
 
