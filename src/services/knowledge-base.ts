@@ -9,10 +9,10 @@ import { clearAbandonedLocks } from '../git/refs.ts'
 import { Repository, type TreeChange } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Candidate, candidatePath } from '../knowledge/candidate.ts'
-import { type KbSettings, parseKbSettings } from '../knowledge/kb-settings.ts'
+import type { KbSettings } from '../knowledge/kb-settings.ts'
 import { CandidateFileError, formatCandidate, parseCandidate } from '../markdown/candidate-file.ts'
+import { parseKbFile } from '../markdown/kb-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
-import { parseYaml } from '../markdown/yaml.ts'
 import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
 import { blobAtPath } from '../store/neuron-queries.ts'
@@ -104,7 +104,7 @@ export class KnowledgeBase {
     const blob = blobAtPath(this.projection.read, 'kb.yaml')
     if (this.#settings === undefined || this.#settings.blob !== blob) {
       const text = blob === undefined ? '' : await this.repository.readText(blob)
-      this.#settings = { blob, value: parseKbSettings(parseYaml(text).data).settings }
+      this.#settings = { blob, value: parseKbFile(text).settings }
     }
     return this.#settings.value
   }
@@ -176,11 +176,10 @@ export class KnowledgeBase {
   async #follow(heads: Heads): Promise<void> {
     const known = this.projection.heads(this.projection.write)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
-    const isLost = [
-      await this.#noteIfLost('main', mainRef, known.main, main),
-      await this.#noteIfLost('queue', queueRef, known.queue, queue),
-    ].includes(true)
-    const isRewritten = isLost || !(await this.#continues(known.main, main))
+    const isContinued = await this.#continues(known.main, main)
+    if (!isContinued) await this.#noteIfLost('main', mainRef, known.main, main)
+    const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
+    const isRewritten = isQueueLost || !isContinued
     if (isRewritten) this.projection.clear() // also the queue's listing, which says what main approved
     if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
     if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)

@@ -3,11 +3,10 @@ import type { Oid } from '../../git/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
-import { parseKbSettings } from '../../knowledge/kb-settings.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { parseYaml } from '../../markdown/yaml.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
 
 /** Files that are read at a time. */
@@ -26,9 +25,7 @@ export async function checkCommit(
     checked.push(...(await Promise.all(chunk.map((file) => toChecked(repository, file, parser)))))
   }
   const settings = await repository.blobAt(commit, 'kb.yaml')
-  const { problems } = parseKbSettings(
-    parseYaml(settings === undefined ? '' : await repository.readTextOnce(settings)).data,
-  )
+  const { problems } = parseKbFile(settings === undefined ? '' : await repository.readTextOnce(settings))
   return checkKb(checked, problems, { prefix })
 }
 

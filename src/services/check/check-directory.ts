@@ -3,11 +3,10 @@ import { Repository } from '../../git/repository.ts'
 import { findCommit } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
-import { parseKbSettings, type SettingsProblem } from '../../knowledge/kb-settings.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { ParserPool } from '../../markdown/parser-pool.ts'
-import { parseYaml } from '../../markdown/yaml.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
 import { readCheckout } from './read-checkout.ts'
 
@@ -30,9 +29,10 @@ export async function checkDirectory(
 ): Promise<{ findings: Finding[]; files: number }> {
   const parser = new ParserPool()
   try {
-    const { gitDir, files, settings } = await readCheckout(dir, parser)
-    if (settings === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
-    const { prefix, problems } = readSettings(settings)
+    const { gitDir, files, settings: kbFile } = await readCheckout(dir, parser)
+    if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
+    const { settings, problems } = parseKbFile(kbFile)
+    const { prefix } = settings
     const previousSeqIds = await seqIdsOf(dir, gitDir, base, files)
     const findings = checkKb(files, problems, { prefix: prefix ?? '', previousSeqIds })
     // Where kb.yaml gives no prefix, that alone is what is wrong.
@@ -43,15 +43,6 @@ export async function checkDirectory(
   } finally {
     await parser.close()
   }
-}
-
-function readSettings(text: string): { prefix: string | null; problems: SettingsProblem[] } {
-  const yaml = parseYaml(text)
-  const { settings, problems } = parseKbSettings(yaml.data)
-  const unreadable = yaml.problems.map(
-    ({ message, line }): SettingsProblem => ({ path: '', severity: 'error', message: `line ${line}: ${message}` }),
-  )
-  return { prefix: settings.prefix, problems: [...unreadable, ...problems] }
 }
 
 /** The seqId of each Neuron at a revision, by path. What is still the same in the checkout is not read again. */

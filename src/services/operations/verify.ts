@@ -6,9 +6,8 @@ import { isAncestor } from '../../git/ancestry.ts'
 import { fsck } from '../../git/fsck.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Repository } from '../../git/repository.ts'
-import { parseKbSettings } from '../../knowledge/kb-settings.ts'
 import { oneLine } from '../../knowledge/text.ts'
-import { parseYaml } from '../../markdown/yaml.ts'
+import { parseKbFile } from '../../markdown/kb-file.ts'
 import { type ProjectionHeads, projectionFile } from '../../store/projection.ts'
 import { checkCommit } from '../check/check-commit.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -147,7 +146,7 @@ async function verifyRefs(
 async function verifySettings(repository: Repository, main: string, identity: KbIdentity): Promise<string[]> {
   const blob = await repository.blobAt(main, 'kb.yaml')
   if (blob === undefined) return ['There is no kb.yaml.']
-  const { settings } = parseKbSettings(parseYaml(await repository.readText(blob)).data)
+  const { settings } = parseKbFile(await repository.readText(blob))
   return (['id', 'slug', 'prefix'] as const)
     .filter((key) => settings[key] !== identity[key])
     .map((key) => `kb.yaml has the ${key} ${settings[key]}, but it is ${identity[key]}`)
