@@ -5,9 +5,9 @@ import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
+import { parsePage } from './parse-page.ts'
 
 /** Files that are read at a time. */
 const chunkFiles = 500
@@ -31,7 +31,5 @@ export async function checkCommit(
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {
   if (!file.mode.startsWith('100') || !isNeuronPath(file.path)) return file
-  const { fields, findings, content, contentLine } = parseNeuronFile(await repository.readTextOnce(file.oid))
-  const { links } = await parser.links(content)
-  return { ...file, neuron: { fields, findings, content, contentLine }, links }
+  return { ...file, ...(await parsePage(await repository.readTextOnce(file.oid), parser)) }
 }

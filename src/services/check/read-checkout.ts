@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { hashObject } from '../../git/object.ts'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
+import { parsePage } from './parse-page.ts'
 
 /** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */
 export type Checkout = { gitDir: string | undefined; files: CheckedFile[]; settings: string | undefined }
@@ -67,25 +67,13 @@ function ignoreMissing(error: unknown): undefined {
 async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
   if (bytes === undefined) return file
   const text = bytes.toString('utf8')
-  const { fields, content, contentLine, findings } = parseNeuronFile(text)
-  const { links, flag } = await parser.links(content)
-  const found = [...findings, ...badEncoding(bytes, text), ...unparsed(flag, contentLine)]
-  return {
-    ...file,
-    oid: hashObject('blob', bytes),
-    neuron: { fields, content, contentLine, findings: found },
-    links,
-  }
+  const { neuron, links } = await parsePage(text, parser)
+  const findings = [...neuron.findings, ...badEncoding(bytes, text)]
+  return { ...file, oid: hashObject('blob', bytes), neuron: { ...neuron, findings }, links }
 }
 
 function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {
   if (isUtf8(bytes) && !text.includes('\0')) return []
   const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
   return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
-}
-
-function unparsed(flag: ParsedLinks['flag'], line: number): CheckedNeuron['findings'] {
-  if (flag === undefined) return []
-  const problem = flag === 'too-slow' ? 'takes too long to parse' : 'cannot be parsed'
-  return [{ rule: 'unparsed', severity: 'warning', line, message: `The Markdown ${problem}: its links are not seen.` }]
 }
