@@ -1,0 +1,19 @@
+import { fold } from '../knowledge/fold.ts'
+
+const ascii = /^[\0-\x7f]*$/
+const notOfWords = /[^\p{L}\p{N}\p{M}']+/gu
+
+/** A word as it is compared, before it is stemmed: `10000` of `10,000`, `don't` of `DON’T`. */
+export function foldWord(word: string): string {
+  return bareWord(ascii.test(word) ? word.toLowerCase() : fold(word))
+}
+
+/** Without what is no part of a word: thousands separators, joiners, the brackets that `⑴` has when folded. */
+export function bareWord(word: string): string {
+  return plainApostrophes(word).replace(notOfWords, '')
+}
+
+/** With `'` for the typographic apostrophe and the letter that looks like it, which Unicode keeps apart. */
+export function plainApostrophes(text: string): string {
+  return text.replace(/[’ʼ]/g, "'")
+}

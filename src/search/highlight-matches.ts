@@ -1,0 +1,72 @@
+import type { Analyser, Token } from './analyser.ts'
+import type { Leaf } from './query.ts'
+import { isUnspaced } from './script.ts'
+import type { Range } from './tokens.ts'
+
+/** A place that a leaf matches. */
+export type Match = Range & {
+  /** What was typed for the leaf: a word that is looked for in several ways counts once. */
+  typed: string
+}
+
+const join = /^(?:_{1,8}|[-‐‑])?$/
+
+/** Where leaves match a text, by their start; a phrase as a whole. */
+export function matchesOf(text: string, leaves: readonly Leaf[], analyser: Analyser): Match[] {
+  const tokens = analyser.tokens(text)
+  const byFirstTerm = Map.groupBy(leaves, (leaf) =>
+    leaf.type === 'phrase' ? leaf.terms[0] : leaf.type === 'term' ? leaf.term : undefined,
+  )
+  const prefixes = byFirstTerm.get(undefined) ?? []
+  const matches: Match[] = []
+  const seek = (term: string, index: number, start: number) => {
+    for (const sought of [byFirstTerm.get(term), prefixes]) {
+      for (const leaf of sought ?? []) {
+        const end = endOfMatch(leaf, term, index, tokens, text)
+        if (end !== undefined) matches.push({ start, end, typed: leaf.text })
+      }
+    }
+  }
+  for (const [index, { start, term, also }] of tokens.entries()) {
+    seek(term, index, start)
+    for (const other of also) seek(other, index, start)
+  }
+  return matches
+}
+
+/** Where a leaf's match ends that begins at a token found by a term; undefined where there is none. */
+function endOfMatch(
+  leaf: Leaf,
+  term: string,
+  index: number,
+  tokens: readonly Token[],
+  text: string,
+): number | undefined {
+  if (leaf.type === 'term') return endOfTerm(term, index, tokens, text)
+  if (leaf.type === 'prefix') return term.startsWith(leaf.prefix) ? endOfPrefix(leaf.prefix, index, tokens) : undefined
+  const isThere = leaf.terms.every((sought, offset) => {
+    const token = tokens[index + offset]
+    return token !== undefined && (token.term === sought || token.also.includes(sought))
+  })
+  return isThere ? tokens[index + leaf.terms.length - 1]?.end : undefined
+}
+
+/** A term may be of a whole identifier, whose first word has it: then it goes on over the words that are joined to it. */
+function endOfTerm(term: string, index: number, tokens: readonly Token[], text: string): number | undefined {
+  const first = tokens[index]
+  if (first === undefined || first.term === term) return first?.end
+  let { end } = first
+  let length = end - first.start
+  for (let next = tokens[index + 1]; next !== undefined && length < term.length; next = tokens[++index + 1]) {
+    if (!join.test(text.slice(end, next.start))) break
+    end = next.end
+    length += next.end - next.start
+  }
+  return end
+}
+
+/** One character of a script without spaces stands in a pair, of which it alone is meant. */
+function endOfPrefix(prefix: string, index: number, tokens: readonly Token[]): number | undefined {
+  const [token, next] = [tokens[index], tokens[index + 1]]
+  return token !== undefined && next !== undefined && isUnspaced(prefix) ? Math.min(token.end, next.start) : token?.end
+}

@@ -1,0 +1,84 @@
+import { fold } from '../knowledge/fold.ts'
+import type { Analyser, Token } from './analyser.ts'
+import { foldWord, plainApostrophes } from './fold-word.ts'
+import { prefixStems } from './prefix-stems.ts'
+import type { Query } from './query.ts'
+import { isUnspaced } from './script.ts'
+import { joins } from './tokens.ts'
+
+/** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
+export function wordQuery(word: string, analyser: Analyser): Query | undefined {
+  const tokens = analyser.tokens(word)
+  const [first, last] = [tokens[0], tokens.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const typed = word.slice(first.start, last.end)
+  const isPrefix = word[last.end] === '*' && word[last.end + 1] !== '*'
+  if (isPrefix && !isUnspaced(word.slice(last.start))) return prefixQuery(typed, analyser)
+  if (tokens.every(({ start, end }) => analyser.isStopWord(foldWord(word.slice(start, end))))) return undefined
+  return phraseQuery(typed, analyser)
+}
+
+/** Folded, in one line: what notes are compared by. */
+export function literalOf(text: string): string {
+  return plainApostrophes(fold(text)).replace(/\s+/g, ' ').trim()
+}
+
+/** One of several queries, or all of them; those that look for the same count once. */
+export function join(type: 'and' | 'or', queries: readonly Query[]): Query {
+  const distinct = [...new Map(queries.map((query) => [soughtBy(query), query])).values()]
+  const [first] = distinct
+  return first !== undefined && distinct.length === 1 ? first : { type, queries: distinct }
+}
+
+/** A query without how it was typed. */
+function soughtBy(query: Query): string {
+  return JSON.stringify(query, (name, value: unknown) => (name === 'text' ? undefined : value))
+}
+
+/** Words that begin as the last word of what is typed does, and before it the others. */
+function prefixQuery(typed: string, analyser: Analyser): Query {
+  const text = literalOf(typed)
+  const spellings = [...new Set([typed.toLowerCase(), unjoined(typed)])].flatMap((spelling) => {
+    const tokens = analyser.tokens(spelling)
+    const last = tokens.at(-1)
+    if (last === undefined) return []
+    const prefix = foldWord(spelling.slice(last.start, last.end))
+    const stems = prefixStems(prefix, analyser).map((term): Query => ({ type: 'term', term, text }))
+    const beginning = join('or', [{ type: 'prefix', prefix, text }, ...stems])
+    return [join('and', [...sequence(analyser.tokens(spelling.slice(0, last.start)), text), beginning])]
+  })
+  return join('or', spellings)
+}
+
+/** What words one after the other ask for, as they are written or undivided; undefined where there is none. */
+export function phraseQuery(typed: string, analyser: Analyser): Query | undefined {
+  const text = literalOf(typed)
+  const spellings = [...new Set([typed, unjoined(typed)])].flatMap((spelling) => {
+    const tokens = analyser.tokens(spelling)
+    const [last, beforeLast] = [tokens.at(-1), tokens.at(-2)]
+    if (last === undefined || !isUnspaced(last.term)) return sequence(tokens, text)
+    // The last character of a run: a text where the run goes on has it only in a pair.
+    if (beforeLast !== undefined && last.start < beforeLast.end) return sequence(tokens.slice(0, -1), text)
+    const others = sequence(analyser.tokens(spelling.slice(0, last.start)), text)
+    return [join('and', [...others, { type: 'prefix', prefix: last.term, text }])]
+  })
+  return spellings.length === 0 ? undefined : join('or', spellings)
+}
+
+/** What the analyser divides, in one: `foobar` of `foo-bar` and of `fooBar`. */
+function unjoined(typed: string): string {
+  return typed.replace(joins, '').toLowerCase()
+}
+
+/** The terms of tokens at consecutive positions; none of no token. */
+function sequence(tokens: readonly Token[], text: string): Query[] {
+  const [first, ...others] = tokens
+  if (first === undefined) return []
+  if (others.length > 0) return [{ type: 'phrase', terms: tokens.map(({ term }) => term), text }]
+  return [
+    join(
+      'or',
+      [first.term, ...first.also].map((term): Query => ({ type: 'term', term, text })),
+    ),
+  ]
+}

@@ -1,0 +1,38 @@
+import { newStemmer } from 'snowball-stemmers'
+
+/** Snowball's algorithms by BCP 47 language. Its `english` is Porter2. */
+const algorithms: Readonly<Record<string, string>> = {
+  ar: 'arabic',
+  ca: 'catalan',
+  cs: 'czech',
+  da: 'danish',
+  de: 'german',
+  en: 'english',
+  es: 'spanish',
+  eu: 'basque',
+  fi: 'finnish',
+  fr: 'french',
+  ga: 'irish',
+  hu: 'hungarian',
+  hy: 'armenian',
+  it: 'italian',
+  nb: 'norwegian',
+  nl: 'dutch',
+  nn: 'norwegian',
+  no: 'norwegian',
+  pt: 'portuguese',
+  ro: 'romanian',
+  ru: 'russian',
+  sl: 'slovene',
+  sv: 'swedish',
+  ta: 'tamil',
+  tr: 'turkish',
+}
+
+/** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
+export function stemmerFor(language: string): (word: string) => string {
+  const algorithm = algorithms[language]
+  if (algorithm === undefined) return (word) => word
+  const stemmer = newStemmer(algorithm)
+  return (word) => stemmer.stem(word)
+}

@@ -1,0 +1,62 @@
+import { characterStarts, unspaced } from './script.ts'
+
+/** A part of a text, in UTF-16 offsets. */
+export type Range = { start: number; end: number }
+
+/** Longer words are cut to this: of a hash or of text without spaces, more tells nothing. */
+export const maxWord = 64
+
+const letter = `[[\\p{L}\\p{N}]--${unspaced}]`
+/** Letters, digits, marks, and what shows nothing inside a word: soft hyphen and joiners. */
+const inside = `[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060]--${unspaced}]`
+const word = `${letter}${inside}{0,255}(?:['’＇]${letter}${inside}{0,255}){0,8}`
+
+/**
+ * What a text is cut into first: numbers with their thousands set apart, runs of the unspaced scripts, and words, several
+ * where underscores or hyphens join them. Every repetition is bounded, since a regular expression keeps a way back for each
+ * character; what is left of a word beyond that is passed over.
+ */
+export const runs = new RegExp(
+  `\\d{1,3}(?:,\\d{3}){1,6}(?!,?${letter})|${unspaced}{1,10000}|(?<!${inside})${word}(?:(?:_{1,8}|[\\-‐‑])${word}){0,64}`,
+  'gv',
+)
+
+export const joins = /_+|[-‐‑]/g
+
+/**
+ * Where case says that a word begins: `camel|Case`, `HTTP|Server2`, `HTTP2|Server`. `IDs`, `URLs`, `B2B` and `p53` are one
+ * word each.
+ */
+const humps = /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))/u
+
+/** The words of a run of words: between its joins, and by the case of its letters. */
+export function wordsOf(run: string): Range[] {
+  const words: Range[] = []
+  let start = 0
+  for (const join of run.matchAll(joins)) {
+    words.push(...humpsOf(run, start, join.index))
+    start = join.index + join[0].length
+  }
+  words.push(...humpsOf(run, start, run.length))
+  return words
+}
+
+function humpsOf(run: string, start: number, end: number): Range[] {
+  // Longer ones are no words but encoded data, where case says nothing.
+  if (end - start > maxWord) return [{ start, end }]
+  const words: Range[] = []
+  for (const { length } of run.slice(start, end).split(humps)) {
+    const from = words.at(-1)?.end ?? start
+    words.push({ start: from, end: from + length })
+  }
+  return words
+}
+
+/**
+ * The characters of a run of an unspaced script in overlapping pairs, as Lucene's CJKAnalyzer has them, and the last one
+ * alone, so that every character begins one of them.
+ */
+export function pairsOf(run: string): Range[] {
+  const starts = characterStarts(run)
+  return starts.slice(0, -1).map((start, index) => ({ start, end: starts[index + 2] ?? run.length }))
+}

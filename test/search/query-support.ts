@@ -1,0 +1,33 @@
+import { analyserFor } from '../../src/search/analyser.ts'
+import { parseQuery, type Query } from '../../src/search/query.ts'
+
+/** A query as it is read: `&`, `|` and `!` for and, or and not; phrases in quotes, prefixes with an asterisk. */
+export function read(q: string, language = 'en'): string | undefined {
+  const query = parseQuery(q, analyserFor(language))
+  return query && written(query)
+}
+
+export function written(query: Query): string {
+  if (query.type === 'term') return query.term
+  if (query.type === 'prefix') return `${query.prefix}*`
+  if (query.type === 'phrase') return `"${query.terms.join(' ')}"`
+  if (query.type === 'not') return `!${written(query.query)}`
+  return `(${query.queries.map(written).join(query.type === 'and' ? ' & ' : ' | ')})`
+}
+
+/** What an index does with a query, on one text. */
+export function finds(q: string, text: string, language = 'en'): boolean {
+  const tokens = analyserFor(language).tokens(text)
+  const terms = tokens.flatMap(({ term, also }) => [term, ...also])
+  const matches = (query: Query): boolean => {
+    if (query.type === 'term') return terms.includes(query.term)
+    if (query.type === 'prefix') return terms.some((term) => term.startsWith(query.prefix))
+    if (query.type === 'phrase') {
+      return tokens.some((_, start) => query.terms.every((term, offset) => tokens[start + offset]?.term === term))
+    }
+    if (query.type === 'not') return !matches(query.query)
+    return query.type === 'and' ? query.queries.every(matches) : query.queries.some(matches)
+  }
+  const query = parseQuery(q, analyserFor(language))
+  return query !== undefined && matches(query)
+}

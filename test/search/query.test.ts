@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { analyserFor } from '../../src/search/analyser.ts'
+import { everyLeafOf, leavesOf, matchesNote, parseQuery, QueryError } from '../../src/search/query.ts'
+import { finds, read, written } from './query-support.ts'
+
+const english = analyserFor('en')
+
+describe('words', () => {
+  // As FTS5's implicit AND: https://www.sqlite.org/fts5.html#fts5_boolean_operators
+  test('must all match, in any inflection', () => {
+    expect(read('escalated tickets')).toBe('(escal & ticket)')
+    expect(finds('policy escalation', 'We escalate by these policies')).toBe(true)
+  })
+
+  test('count once, and stop words not at all', () => {
+    expect(read('the ticket of a TICKET, tickets')).toBe('ticket')
+    expect(read("don't panic")).toBe('panic')
+  })
+
+  test('are operators only in capitals', () => {
+    expect(read('login or not login')).toBe('login')
+    expect(read('or not and', 'pl')).toBe('(or & not & and)')
+  })
+
+  test('are of the language', () => {
+    expect(read('die Häuser', 'de')).toBe('haus')
+  })
+
+  test('of punctuation are nothing', () => {
+    expect(read('ticket - & ... 🎉')).toBe('ticket')
+  })
+})
+
+describe('phrases', () => {
+  // https://help.obsidian.md/Plugins/Search#Search+terms
+  test('have their words one after the other, stop words too', () => {
+    expect(read('"to be or not" question')).toBe('("to be or not" & question)')
+    expect(finds('"page of the day"', 'the pages of the day')).toBe(true)
+    expect(finds('"page of the day"', 'the page of this day')).toBe(false)
+  })
+
+  test('of one word are that word', () => {
+    expect(read('"the"')).toBe('the')
+  })
+
+  test('may stand in typographic quotes', () => {
+    expect(read('“vip ticket” „on page“')).toBe('("vip ticket" & "on page")')
+  })
+
+  test('of no word are nothing', () => {
+    expect(read('"" "..." ticket')).toBe('ticket')
+  })
+
+  // FTS5 and Lucene refuse them; PostgreSQL's websearch_to_tsquery reads anything, and so do we:
+  // https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-PARSING-QUERIES
+  test('that are not closed are words, and a quote in a word is punctuation', () => {
+    expect(read('"vip ticket')).toBe('(vip & ticket)')
+    expect(read('vip "')).toBe('vip')
+    expect(read('5"10 "a vip"')).toBe('("5 10" & "a vip")')
+  })
+})
+
+describe('OR', () => {
+  // https://developers.google.com/custom-search/docs/query_syntax#OR: capitals, and tighter than the words beside it.
+  test('binds tighter than words beside each other', () => {
+    expect(read('vpn login OR access OR "single sign on" guide')).toBe(
+      '(vpn & (login | access | "singl sign on") & guid)',
+    )
+  })
+
+  test('with nothing on one side is nothing', () => {
+    expect(read('OR vpn OR')).toBe('vpn')
+    expect(read('vpn OR OR login')).toBe('(vpn | login)')
+    expect(read('vpn OR the')).toBe('vpn')
+    expect(read('the OR vpn login')).toBe('(vpn & login)')
+  })
+
+  test('is what groups, since parentheses are punctuation', () => {
+    expect(read('(vpn OR login) guide')).toBe('((vpn | login) & guid)')
+    expect(read('vpn AND (login)')).toBe('(vpn & login)')
+  })
+})
+
+describe('negation', () => {
+  test('excludes a word or a phrase', () => {
+    expect(read('vpn -mobile')).toBe('(vpn & !mobil)')
+    expect(read('-"mobile app" vpn')).toBe('(vpn & !"mobil app")')
+    expect(read('vpn NOT mobile')).toBe('(vpn & !mobil)')
+    expect(read('vpn NOT -mobile')).toBe('(vpn & !mobil)')
+    expect(read('vpn (-mobile)')).toBe('(vpn & !mobil)')
+  })
+
+  test('takes a dash right before what it negates', () => {
+    expect(read('vpn - mobile')).toBe('(vpn & mobil)')
+    expect(read('run --force')).toBe('(run & forc)')
+    expect(finds('well-known', 'a well-known port')).toBe(true)
+  })
+
+  test('of a stop word is nothing', () => {
+    expect(read('vpn -the')).toBe('vpn')
+  })
+
+  // As in Lucene's BooleanQuery, where `a OR NOT b` has the clauses SHOULD a, MUST_NOT b:
+  // https://lucene.apache.org/core/9_0_0/queryparser/org/apache/lucene/queryparser/classic/package-summary.html
+  test('excludes beside OR as well', () => {
+    expect(read('vpn OR -mobile OR login')).toBe('((vpn | login) & !mobil)')
+    expect(read('-mobile OR vpn')).toBe('(vpn & !mobil)')
+    expect(read('vpn OR NOT mobile')).toBe('(vpn & !mobil)')
+    expect(read('vpn -mobile OR login')).toBe('(vpn & login & !mobil)')
+  })
+})
+
+describe('a prefix', () => {
+  test('is of what is typed, not of its stem', () => {
+    expect(read('vpn*')).toBe('vpn*')
+    expect(read('Éco*', 'fr')).toBe('eco*')
+    expect(read('the*')).toBe('the*')
+  })
+
+  test('finds every word that begins so, though the index holds stems', () => {
+    const words = [
+      'escalation',
+      'organizations',
+      'policies',
+      'happily',
+      'running',
+      'relational',
+      'skies',
+      'GitHub',
+      'usefulness',
+    ]
+    for (const word of words) {
+      for (let length = 2; length <= word.length; length++) {
+        expect(finds(`${word.slice(0, length)}*`, word), word.slice(0, length)).toBe(true)
+      }
+    }
+  })
+
+  test('may be in the last part of a word', () => {
+    expect(read('foo-bar-px*')).toBe('(("foo bar" & px*) | foobarpx*)')
+    expect(finds('foo-ba*', 'a foo-bar')).toBe(true)
+  })
+
+  test('has two characters, of scripts without spaces one', () => {
+    expect(() => parseQuery('v*', english)).toThrow(QueryError)
+    expect(() => parseQuery('vpn -é*', english)).toThrow(QueryError)
+    expect(read('中*')).toBe('中*')
+    expect(finds('国*', '我是中国人')).toBe(true)
+  })
+
+  test('ends its word: an asterisk elsewhere is punctuation', () => {
+    expect(read('** **vpn** log*in')).toBe('(vpn & "log in")')
+  })
+})
+
+describe('a word that divides', () => {
+  test('is a phrase of its parts, or the whole in one', () => {
+    expect(read('GitHub')).toBe('("git hub" | github)')
+    expect(read('on-call')).toBe('("on call" | oncal)')
+    expect(read('"GitHub actions"')).toBe('("git hub action" | "github action")')
+    expect(read('and/or')).toBeUndefined()
+  })
+
+  test('is found however it is written', () => {
+    for (const spellings of [
+      ['GitHub', 'github'],
+      ['e-mail', 'email'],
+      ['snake_case', 'snakeCase', 'snakecase'],
+      ['10,000', '10000'],
+    ]) {
+      for (const q of spellings) for (const text of spellings) expect(finds(q, text), `${q} in ${text}`).toBe(true)
+    }
+    expect(finds('educacion', 'educación', 'es') && finds('educación', 'educacion', 'es')).toBe(true)
+  })
+
+  // As Lucene's CJKAnalyzer: a run of characters is a phrase of its pairs.
+  test('is found inside a run of characters', () => {
+    expect(read('中国人')).toBe('"中国 国人"')
+    for (const q of ['中国', '中国人', '我', '是', '人', '我是中国人']) expect(finds(q, '我是中国人'), q).toBe(true)
+    expect(finds('国中', '我是中国人')).toBe(false)
+    for (const q of ['第3章', '第3', '3章', '章']) expect(finds(q, '看第3章节'), q).toBe(true)
+  })
+})
+
+test('a query of only stop words, operators or negations asks for nothing', () => {
+  for (const q of [
+    '',
+    ' ',
+    'the of a',
+    'OR',
+    'NOT AND OR',
+    '-vpn',
+    'NOT vpn',
+    '-vpn OR -login',
+    '"',
+    '*',
+    '-',
+    '()',
+    '🎉',
+  ]) {
+    expect(read(q), q).toBeUndefined()
+  }
+})
+
+describe('limits', () => {
+  const words = Array.from({ length: 33 }, (_, index) => `w${index}`)
+
+  test('32 different words, wherever they stand', () => {
+    expect(parseQuery([...words.slice(1), ...words.slice(1)].join(' '), english)).toBeDefined()
+    expect(() => parseQuery(words.join(' '), english)).toThrow('A query has at most 32 different words.')
+    expect(() => parseQuery(words.join(' OR '), english)).toThrow(QueryError)
+    expect(() => parseQuery(`"${words.join(' ')}"`, english)).toThrow(QueryError)
+    expect(() => parseQuery(words.join(' -'), english)).toThrow(QueryError)
+  })
+
+  test('a run of characters is one word', () => {
+    expect(parseQuery('中国人民共和国'.repeat(20), english)?.type).toBe('phrase')
+  })
+})
+
+test('leaves are those that may be found, or every one', () => {
+  const query = parseQuery('"vip ticket" OR vpn -mobile', english)
+  if (query === undefined) throw new Error('It asks for something.')
+  expect(leavesOf(query).map(written)).toEqual(['"vip ticket"', 'vpn'])
+  expect(everyLeafOf(query).map(written)).toEqual(['"vip ticket"', 'vpn', 'mobil'])
+})
+
+describe('a note', () => {
+  function noted(q: string, note: string): boolean {
+    const query = parseQuery(q, english)
+    return query !== undefined && matchesNote(query, note)
+  }
+
+  test('is matched by what is typed, as a part of its text', () => {
+    expect(noted('escal', 'see Deescalation')).toBe(true)
+    expect(noted('escalated', 'see escalation')).toBe(false)
+    expect(noted('CAFÉ', 'the cafe')).toBe(true)
+    expect(noted('esca*', 'deescalate')).toBe(true)
+    expect(noted("don’t “don't panic”", "Don't  panic")).toBe(true)
+  })
+
+  test('is matched by phrases over its lines', () => {
+    expect(noted('"vip  ticket"', 'a VIP\nticket')).toBe(true)
+    expect(noted('"vip ticket"', 'a vip, ticket')).toBe(false)
+  })
+
+  test('is matched by the whole query', () => {
+    expect(noted('vip ticket', 'a vip')).toBe(false)
+    expect(noted('vip OR ticket', 'a vip')).toBe(true)
+    expect(noted('vip -ticket', 'a vip ticket')).toBe(false)
+    expect(noted('foo-bar', 'foo bar')).toBe(false)
+    expect(noted('foo-bar', 'foo-bars')).toBe(true)
+  })
+})
