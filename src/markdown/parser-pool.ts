@@ -1,41 +1,52 @@
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
+import type { Chunk } from '../knowledge/chunk.ts'
 import type { WikiLink } from '../knowledge/neuron.ts'
+import { certainChunks } from './chunks.ts'
 import { certainLinks } from './links.ts'
-import type { LinkTask } from './parse-worker.ts'
+import type { PageParts, PageRequest } from './parse-page.ts'
+import type { ParseTask } from './parse-worker.ts'
+import { plainChunks } from './plain-chunks.ts'
 
-/** With a flag there are no links: the text took too long, or exhausted memory or stack. */
-export type ParsedLinks = { links: WikiLink[]; flag?: 'too-slow' | 'failed' }
+/** Why a text was not parsed: it took too long, or exhausted memory or stack. */
+type Flagged = { flag?: 'too-slow' | 'failed' }
 
-type Job = { content: string; isAlone: boolean; resolve: (parsed: ParsedLinks) => void }
+/** With a flag only those that are certain without a parser. */
+export type ParsedLinks = { links: WikiLink[] } & Flagged
+/** With a flag they are those of the text as it is, see `plainChunks`. */
+export type ParsedChunks = { chunks: Chunk[] } & Flagged
+export type ParsedPage = ParsedLinks & ParsedChunks
+
+type Job = PageRequest & { isAlone: boolean; resolve: (parsed: PageParts & Flagged) => void }
 
 const timeLimit = 2000
 const heapLimitMb = 128
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
+/** Characters of a text that is looked through for certain chunks without a thread: a few milliseconds. */
+const soonSize = 16 * 1024
+const nothing: PageParts = { links: [], chunks: [] }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Markdown parsing that hostile text cannot hold up: in worker threads, each task within 2 s and a heap of 128 MB. Texts
- * whose links are certain without a parser are answered at once; threads start with the first text that needs one.
+ * Markdown parsing that hostile text cannot hold up: in worker threads, each task within 2 s and a heap of 128 MB. What is
+ * certain without a parser is answered at once; threads start with the first text that needs one. No method rejects.
  */
 export class ParserPool {
   readonly #queue: Job[] = []
-  #pool: Piscina<LinkTask, WikiLink[][]> | undefined
+  #pool: Piscina<ParseTask, PageParts[]> | undefined
   #running = 0
   #isClosed = false
 
-  /** The wiki links of a content. Never rejects. */
-  links(content: string): Promise<ParsedLinks> {
-    const links = certainLinks(content)
-    if (links) return Promise.resolve({ links })
-    return new Promise((resolve) => {
-      this.#queue.push({ content, isAlone: false, resolve })
-      this.#dispatch()
-    })
+  /** The wiki links of a content. */
+  async links(content: string): Promise<ParsedLinks> {
+    const certain = certainLinks(content)
+    if (certain) return { links: certain }
+    const { chunks: _, ...parsed } = await this.#parse(content, 'links')
+    return parsed
   }
 
   /** The wiki links of each content, in the order given. */
@@ -43,11 +54,37 @@ export class ParserPool {
     return Promise.all(contents.map((content) => this.links(content)))
   }
 
+  /** The chunks of a content. */
+  async chunks(content: string): Promise<ParsedChunks> {
+    const certain = soonCertainChunks(content)
+    if (certain) return { chunks: certain }
+    const { links: _, ...parsed } = await this.#parse(content, 'chunks')
+    return parsed
+  }
+
+  /** The wiki links and the chunks of a content. */
+  async page(content: string): Promise<ParsedPage> {
+    const links = certainLinks(content)
+    const chunks = soonCertainChunks(content)
+    if (links && chunks) return { links, chunks }
+    const parsed = await this.#parse(content, links ? 'chunks' : 'both')
+    return links ? { ...parsed, links } : parsed
+  }
+
   /** Ends all threads. What waits is answered as failed. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#dispatch()
     await this.#pool?.destroy()
+  }
+
+  async #parse(content: string, wants: PageRequest['wants']): Promise<ParsedPage> {
+    const parsed = await new Promise<PageParts & Flagged>((resolve) => {
+      this.#queue.push({ content, wants, isAlone: false, resolve })
+      this.#dispatch()
+    })
+    if (parsed.flag === undefined || wants === 'links') return parsed
+    return { ...parsed, chunks: plainChunks(content) }
   }
 
   #dispatch(): void {
@@ -61,8 +98,8 @@ export class ParserPool {
   async #run(jobs: Job[]): Promise<void> {
     this.#running++
     try {
-      const results = await this.#work(jobs.map(({ content }) => content))
-      for (const [index, job] of jobs.entries()) job.resolve({ links: results[index] ?? [] })
+      const results = await this.#work(jobs.map(({ content, wants }) => ({ content, wants })))
+      for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? nothing)
     } catch (error) {
       const isTooSlow = error instanceof Error && error.name === 'AbortError'
       if (jobs.length === 1) answerAll(jobs, isTooSlow ? 'too-slow' : 'failed')
@@ -74,7 +111,7 @@ export class ParserPool {
     }
   }
 
-  async #work(contents: string[]): Promise<WikiLink[][]> {
+  async #work(requests: PageRequest[]): Promise<PageParts[]> {
     this.#pool ??= startPool()
     const started = new Int32Array(new SharedArrayBuffer(4))
     const limit = new AbortController()
@@ -85,7 +122,7 @@ export class ParserPool {
       if (!isDone) timer = setTimeout(() => limit.abort(), timeLimit)
     })
     try {
-      return await this.#pool.run({ contents, started }, { signal: limit.signal })
+      return await this.#pool.run({ requests, started }, { signal: limit.signal })
     } finally {
       isDone = true
       clearTimeout(timer)
@@ -94,10 +131,10 @@ export class ParserPool {
   }
 }
 
-function startPool(): Piscina<LinkTask, WikiLink[][]> {
-  const pool = new Piscina<LinkTask, WikiLink[][]>({
+function startPool(): Piscina<ParseTask, PageParts[]> {
+  const pool = new Piscina<ParseTask, PageParts[]>({
     filename: workerFile.href,
-    name: 'linksOf',
+    name: 'parsePages',
     minThreads: 0,
     maxThreads,
     idleTimeout,
@@ -123,5 +160,10 @@ function takeTask(queue: Job[]): Job[] {
 }
 
 function answerAll(jobs: readonly Job[], flag: 'too-slow' | 'failed'): void {
-  for (const job of jobs) job.resolve({ links: [], flag })
+  for (const job of jobs) job.resolve({ ...nothing, flag })
+}
+
+/** A long text goes to a thread in any case, so as not to hold up the event loop. */
+function soonCertainChunks(content: string): Chunk[] | undefined {
+  return content.length <= soonSize ? certainChunks(content) : undefined
 }

@@ -13,9 +13,8 @@ const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
  * `\|` separates too. `undefined` when the target is empty or longer than 200 UTF-16 units: then it is literal text.
  */
 export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
-  const pipe = /\\?\|/.exec(inner)
-  const alias = pipe ? inner.slice(pipe.index + pipe[0].length).trim() : ''
-  const reference = (pipe ? inner.slice(0, pipe.index) : inner).trim()
+  const { reference, alias } = splitAlias(inner)
+  if (reference.startsWith('#')) return undefined
   const colon = reference.indexOf(':')
   const type = EdgeType.safeParse(reference.slice(0, Math.max(colon, 0)))
   const untyped = type.success ? reference.slice(colon + 1).trim() : reference
@@ -31,4 +30,21 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
     ...(heading === '' ? {} : { heading }),
     ...(alias === '' ? {} : { alias }),
   }
+}
+
+/**
+ * What a reader sees of a link within its own page: the alias of `#Heading|alias`, or else the heading; nothing of a block's id.
+ * `undefined` when it is no such link.
+ */
+export function ownPageLinkText(inner: string): string | undefined {
+  const { reference, alias } = splitAlias(inner)
+  const place = /^#+([^#].*)$/s.exec(reference)?.[1]?.trim()
+  if (place === undefined || alias !== '') return place && alias
+  return place.startsWith('^') ? '' : place
+}
+
+function splitAlias(inner: string): { reference: string; alias: string } {
+  const pipe = /\\?\|/.exec(inner)
+  if (!pipe) return { reference: inner.trim(), alias: '' }
+  return { reference: inner.slice(0, pipe.index).trim(), alias: inner.slice(pipe.index + pipe[0].length).trim() }
 }

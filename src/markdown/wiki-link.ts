@@ -3,7 +3,7 @@ import type { Extension as FromMarkdownExtension } from 'mdast-util-from-markdow
 import { markdownLineEnding } from 'micromark-util-character'
 import type { Code, Construct, Effects, State, Extension as SyntaxExtension } from 'micromark-util-types'
 import type { Processor } from 'unified'
-import { parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
+import { ownPageLinkText, parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
 
 /** `value` is the text that a reader sees: the alias, or else the target. */
 interface WikiLinkNode extends Literal {
@@ -43,14 +43,16 @@ const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink }
 /** micromark syntax: `[[…]]` and `![[…]]` on one line, without brackets inside, outside code and HTML. */
 const wikiLinkSyntax: SyntaxExtension = { text: { [exclamationMark]: wikiLink, [leftBracket]: wikiLink } }
 
-/** mdast nodes of type `wikiLink` for that syntax. */
+/** mdast nodes of type `wikiLink` for that syntax; a link within the page (`[[#Heading]]`) leads nowhere else, and is text. */
 const wikiLinkFromMarkdown: FromMarkdownExtension = {
   enter: {
     wikiLink(token) {
       const source = this.sliceSerialize(token)
       const embed = source.startsWith('!')
-      const link = parseWikiLinkText(source.slice(embed ? 3 : 2, -2))
+      const inner = source.slice(embed ? 3 : 2, -2)
+      const link = parseWikiLinkText(inner)
       if (link) this.enter({ type: 'wikiLink', value: link.alias ?? link.target, embed, link }, token)
+      else this.enter({ type: 'text', value: ownPageLinkText(inner) ?? source }, token)
     },
   },
   exit: {
@@ -101,7 +103,8 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
   }
 
   function close(code: Code): State | undefined {
-    if (code !== rightBracket || parseWikiLinkText(inner) === undefined) return nok(code)
+    if (code !== rightBracket) return nok(code)
+    if (parseWikiLinkText(inner) === undefined && ownPageLinkText(inner) === undefined) return nok(code)
     effects.consume(code)
     effects.exit('wikiLink')
     return ok

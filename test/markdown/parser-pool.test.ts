@@ -1,7 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { extractChunks } from '../../src/markdown/chunks.ts'
+import { extractLinks } from '../../src/markdown/links.ts'
+import { parsePage } from '../../src/markdown/parse-page.ts'
 import { ParserPool } from '../../src/markdown/parser-pool.ts'
+import { plainChunks } from '../../src/markdown/plain-chunks.ts'
+import { markdown } from './markdown-arbitrary.ts'
 
 const pool = new ParserPool()
 afterAll(() => pool.close())
@@ -27,6 +33,44 @@ describe('ParserPool', () => {
     await own.close()
   })
 
+  test('gives links and chunks of a page by what each needs', async () => {
+    const table = '| a | b |\n| - | - |\n| c\\|d | [[a\\|e]] |'
+    for (const content of [
+      '# A\n\n[[a]] b',
+      '[[a]] b\n\n| a |\n| - |\n| b |',
+      table,
+      needsParser('<!--\n\n-->'),
+      '',
+      'b',
+    ]) {
+      const page = await pool.page(content)
+      expect(page, content).toEqual({ links: extractLinks(content), chunks: extractChunks(content) })
+      expect(await pool.links(content), content).toEqual({ links: page.links })
+      expect(await pool.chunks(content), content).toEqual({ chunks: page.chunks })
+    }
+  })
+
+  test('gives one parse of a page for what two give', () => {
+    fc.assert(
+      fc.property(markdown, (content) => {
+        const parts = { links: extractLinks(content), chunks: extractChunks(content) }
+        expect(parsePage({ content, wants: 'both' })).toEqual(parts)
+        expect(parsePage({ content, wants: 'links' })).toEqual({ ...parts, chunks: [] })
+        expect(parsePage({ content, wants: 'chunks' })).toEqual({ ...parts, links: [] })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('gives the plain text of what takes too long, and the links that are certain', async () => {
+    const chunks = plainChunks(tooSlow)
+    expect(chunks.length).toBeGreaterThan(100)
+    expect(await pool.page(tooSlow)).toEqual({ links: [], chunks, flag: 'too-slow' })
+    expect(await pool.chunks(tooSlow)).toEqual({ chunks, flag: 'too-slow' })
+    const certain = `[[a]]\n\n${'[a]('.repeat(60_000)}`
+    expect(await pool.page(certain)).toEqual({ links: [link], chunks: plainChunks(certain), flag: 'too-slow' })
+  })
+
   test.each([
     ['nested quotes', `${'>'.repeat(10_000)}[[a]] <b>`],
     ['brackets', needsParser('['.repeat(50_000))],
@@ -38,8 +82,10 @@ describe('ParserPool', () => {
     ['links', tooSlow],
   ])('bounds hostile text: %s', async (_name, content) => {
     const start = performance.now()
-    const { links, flag } = await pool.links(content)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    const [{ links, flag }, { chunks }] = await Promise.all([pool.links(content), pool.page(content)])
+    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(chunks.length).toBeLessThanOrEqual(2000)
+    for (const chunk of chunks) expect(chunk.content.length).toBeLessThanOrEqual(2000)
     if (flag === undefined) expect(links).toContainEqual(link)
     else expect(links).toEqual([])
   })
@@ -70,6 +116,11 @@ describe('ParserPool', () => {
     const answers = await Promise.all([...waiting, own.links(needsParser(''))])
     expect(answers.map(({ flag }) => flag)).toEqual(['failed', 'failed', 'failed', 'failed'])
     expect(await own.links('[[a]]')).toEqual({ links: [link] })
+    expect(await own.page(needsParser(''))).toEqual({
+      links: [],
+      chunks: [{ headings: [], content: 'x <b> [[a]]', text: 'x <b> [[a]]' }],
+      flag: 'failed',
+    })
   })
 
   test('works in plain Node, and lets the process end', async () => {

@@ -1,0 +1,44 @@
+import type { Blockquote, Heading, Nodes, Paragraph, Root } from 'mdast'
+
+const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/
+const blockId = /\s\^[A-Za-z0-9-]+$/
+const onlyBlockId = /^\^[A-Za-z0-9-]+$/
+
+/**
+ * Takes out of the tree what Obsidian does not show: the type of a callout (`> [!note] Title`), whose title then stands on a line
+ * of its own, and the id at the end of a block (` ^abc123`).
+ */
+export function hideMarks(tree: Root): void {
+  const open: Nodes[] = [tree]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (node.type === 'paragraph' || node.type === 'heading') hideBlockId(node)
+    else if (node.type === 'blockquote') hideCalloutType(node)
+    if ('children' in node && node.type !== 'paragraph') open.push(...node.children)
+  }
+}
+
+/** A paragraph or a heading, or the end of one, without its block id. */
+export function withoutBlockId(source: string): string {
+  return onlyBlockId.test(source) ? '' : source.replace(blockId, '')
+}
+
+function hideBlockId({ children }: Paragraph | Heading): void {
+  const last = children.at(-1)
+  if (last?.type !== 'text') return
+  const beginsLine = children.length === 1 || children.at(-2)?.type === 'break'
+  last.value = beginsLine ? withoutBlockId(last.value) : last.value.replace(blockId, '')
+}
+
+function hideCalloutType({ children: [paragraph] }: Blockquote): void {
+  if (paragraph?.type !== 'paragraph') return
+  const { children } = paragraph
+  const [first] = children
+  if (first?.type !== 'text' || !calloutType.test(first.value)) return
+  first.value = first.value.replace(calloutType, '')
+  const index = children.findIndex((child) => child.type === 'text' && child.value.includes('\n'))
+  const node = children[index]
+  if (node?.type !== 'text') return
+  const lineEnd = node.value.indexOf('\n')
+  const [title, rest] = [node.value.slice(0, lineEnd), node.value.slice(lineEnd + 1)]
+  children.splice(index, 1, { type: 'text', value: title }, { type: 'break' }, { type: 'text', value: rest })
+}

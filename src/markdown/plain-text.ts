@@ -1,0 +1,60 @@
+import type { Nodes } from 'mdast'
+
+/** Tags that part no words: `H<sub>2</sub>O`. */
+const inlineTag =
+  /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var)(?:[\s/][^<>]*)?>/gi
+const unseen = /<!--.*?(?:-->|$)|<(script|style|template)[\s>].*?(?:<\/\1\s*>|$)/gis
+const otherTag = /<[!/?a-z][^<>]*>/gi
+
+const lineEnd = /\r\n|[\r\n]/g
+
+/** Within a paragraph a line end shows as a blank. */
+export function oneLine(text: string): string {
+  return text.replace(lineEnd, ' ')
+}
+
+/** What a reader sees of a node, without markup: blocks and lines that are broken on purpose are parted by newlines. */
+export function plainText(node: Nodes): string {
+  switch (node.type) {
+    case 'text':
+    case 'inlineCode':
+      return oneLine(node.value)
+    case 'code':
+      return node.value.replace(lineEnd, '\n')
+    case 'wikiLink':
+      return node.embed ? node.link.target : node.value
+    case 'image':
+    case 'imageReference':
+      return node.alt ?? ''
+    case 'html':
+      return node.value
+        .replace(unseen, '')
+        .replace(/<br[\s/]*>/gi, '\n')
+        .replace(inlineTag, '')
+        .replace(otherTag, ' ')
+    case 'break':
+      return '\n'
+    case 'paragraph':
+    case 'heading':
+    case 'tableCell':
+      return joined(node.children, '').trim()
+    case 'tableRow':
+      return joined(node.children, ' ').trim()
+    case 'root':
+    case 'blockquote':
+    case 'list':
+    case 'listItem':
+    case 'footnoteDefinition':
+    case 'table':
+      return node.children
+        .map((child) => plainText(child).trim())
+        .filter((text) => text !== '')
+        .join('\n')
+    default:
+      return 'children' in node ? joined(node.children, '') : ''
+  }
+}
+
+function joined(nodes: readonly Nodes[], separator: string): string {
+  return nodes.map(plainText).join(separator)
+}
