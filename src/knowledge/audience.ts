@@ -25,7 +25,12 @@ export function maySee(
   defaultAudience: readonly string[],
 ): boolean {
   if (audience === 'curator') return true
-  if (neuron.tags.some((tag) => tag.trim().toLowerCase() === 'internal')) return false
+  if (isInternal(neuron.tags)) return false
   const listed = neuron.audience ?? defaultAudience
   return sees[audience].some((name) => listed.includes(name))
+}
+
+/** Whether tags hide a Neuron from all but curators. */
+export function isInternal(tags: readonly string[]): boolean {
+  return tags.some((tag) => tag.trim().toLowerCase() === 'internal')
 }

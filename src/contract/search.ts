@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { PageLimit } from './envelope.ts'
+import { KbId } from './identifiers.ts'
+import { SeqId } from './vocabulary.ts'
+
+export const KbPath = z.object({
+  kbId: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
+})
+
+/** What a search finds: a Neuron, or the text of an uploaded Source. */
+export const DocumentKind = z.enum(['source', 'wiki'])
+export type DocumentKind = z.infer<typeof DocumentKind>
+
+const maxQuery = 512
+
+export const SearchQuery = z.strictObject({
+  q: z
+    .string()
+    .min(1)
+    .max(maxQuery)
+    .describe('Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`.'),
+  kind: z.enum([...DocumentKind.options, 'all']).default('all'),
+  limit: PageLimit.describe('1 to 100; 50 without it.'),
+})
+export type SearchQuery = z.output<typeof SearchQuery>
+
+/** The search that names its knowledge base in the query string. */
+export const TenantSearchQuery = SearchQuery.extend({ kb: KbId.describe('Slug or UUID of the knowledge base.') })
+export type TenantSearchQuery = z.output<typeof TenantSearchQuery>
+
+const Rank = z.number().gt(0).max(1).describe('Relevance; comparable within one answer.')
+const Highlight = z.string().describe('HTML-escaped text with `<mark>` around the matched terms, and nothing else.')
+
+export const SearchHit = z
+  .object({
+    id: z.string().describe('UUID of the document; the seqId of a Neuron that was given none yet.'),
+    knowledgeBaseId: z.uuid(),
+    filename: z.string(),
+    title: z.string().nullable(),
+    path: z.string(),
+    kind: DocumentKind,
+    seq: z.int().nullable().describe('The number in the seqId.'),
+    seqId: SeqId.nullable().describe('Null for a Source.'),
+    highlight: Highlight,
+    rank: Rank,
+  })
+  .meta({ id: 'SearchHit' })
+export type SearchHit = z.infer<typeof SearchHit>
+
+export const SearchAnswer = z
+  .object({ documents: z.array(SearchHit).describe('Best first.') })
+  .meta({ id: 'SearchAnswer', description: 'What was found.' })
+export type SearchAnswer = z.infer<typeof SearchAnswer>
+
+export const TenantSearchAnswer = z
+  .object({
+    hits: z.array(SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true })).describe('Best first.'),
+    total: z.int().nonnegative().describe('How many match, on this page or not.'),
+  })
+  .meta({ id: 'TenantSearchAnswer', description: 'What was found.' })
+export type TenantSearchAnswer = z.infer<typeof TenantSearchAnswer>
+
+/** Characters of a question in natural language. */
+export const maxQuestion = 8000
+
+export const RetrieveInput = z
+  .object({
+    query: z.string().min(1).max(maxQuestion).describe('Natural language: any term may match.'),
+    audience: z
+      .enum(['curator', 'tool', 'public', 'student'])
+      .default('tool')
+      .describe('Whom the context is for. A key sees no more than its role may.'),
+    maxChars: z.int().min(1).max(16_000).default(2000).describe('Bounds the sum of the lengths of `content`.'),
+    topK: z.int().min(1).max(50).default(5),
+  })
+  .meta({ id: 'RetrieveInput', examples: [{ query: 'Who is paged for a VIP ticket?', maxChars: 4000, topK: 5 }] })
+export type RetrieveInput = z.output<typeof RetrieveInput>
+
+export const RetrieveChunk = z
+  .object({
+    documentId: z.string().describe('UUID of the document; the seqId of a Neuron that was given none yet.'),
+    seqId: SeqId,
+    title: z.string(),
+    neuronPath: z.string().describe('Its path below `neurons/`, without `.md`.'),
+    content: z.string().describe('Markdown.'),
+    headerBreadcrumb: z.string().describe('The headings that it stands under, separated by ` > `.'),
+    rank: Rank,
+  })
+  .meta({ id: 'RetrieveChunk' })
+export type RetrieveChunk = z.infer<typeof RetrieveChunk>
+
+export const RetrieveAnswer = z
+  .object({
+    hitCount: z.int().nonnegative(),
+    totalChars: z.int().nonnegative().describe('The sum of the lengths of `content`.'),
+    formattedContext: z.string().describe('Markdown, ready to give to a language model.'),
+    chunks: z.array(RetrieveChunk).describe('Best first.'),
+  })
+  .meta({ id: 'RetrieveAnswer', description: 'What the knowledge base holds on it.' })
+export type RetrieveAnswer = z.infer<typeof RetrieveAnswer>

@@ -1,0 +1,125 @@
+import { isInternal, maySee } from '../knowledge/audience.ts'
+import type { StoredPage } from './index-store.ts'
+import type { Scope, View } from './search-index.ts'
+
+/** What a scope lets see, and the figures that ranking needs of just that. */
+export type Visible = {
+  /** 1 where the page of that id is seen. */
+  pages: Uint8Array
+  /** Every page is seen. */
+  isAll: boolean
+  pageCount: number
+  chunkCount: number
+  averagePageLength: number
+  averageChunkLength: number
+}
+
+type Entry = StoredPage & { length: number; signature: number }
+
+/** The pages of an index in memory: who may see them, which chunks are whose, and how long they are. */
+export class Catalog {
+  readonly #byKey = new Map<string, Entry>()
+  readonly #noted = new Map<string, StoredPage>()
+  readonly #byId: (Entry | undefined)[] = []
+  readonly #pageOf: number[] = []
+  readonly #lengthOf: number[] = []
+  /** Pages with the same signature are seen by the same audiences. */
+  readonly #signatures = new Map<string, number>()
+  readonly #samples: Entry[] = []
+  readonly #visible = new Map<string, Visible>()
+  #chunkCount = 0
+
+  get pageCount(): number {
+    return this.#byKey.size
+  }
+
+  get chunkCount(): number {
+    return this.#chunkCount
+  }
+
+  add(page: StoredPage): void {
+    const key = JSON.stringify([page.kind, page.audience ?? null, isInternal(page.tags)])
+    const signature = this.#signatures.get(key) ?? this.#signatures.size
+    const length = page.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const entry = { ...page, length, signature }
+    this.#signatures.set(key, signature)
+    this.#samples[signature] ??= entry
+    this.#byKey.set(page.key, entry)
+    this.#byId[page.id] = entry
+    if (page.note !== undefined) this.#noted.set(page.key, page)
+    for (const chunk of page.chunks) {
+      this.#pageOf[chunk.id] = page.id
+      this.#lengthOf[chunk.id] = chunk.length
+    }
+    this.#chunkCount += page.chunks.length
+    this.#visible.clear()
+  }
+
+  remove(page: StoredPage): void {
+    this.#byKey.delete(page.key)
+    this.#noted.delete(page.key)
+    this.#byId[page.id] = undefined
+    this.#chunkCount -= page.chunks.length
+    this.#visible.clear()
+  }
+
+  find(key: string): StoredPage | undefined {
+    return this.#byKey.get(key)
+  }
+
+  /** @throws {RangeError} for an id that no page has. */
+  page(id: number): StoredPage & { length: number } {
+    const page = this.#byId[id]
+    if (page === undefined) throw new RangeError(`There is no page ${id}.`)
+    return page
+  }
+
+  pages(): IterableIterator<StoredPage> {
+    return this.#byKey.values()
+  }
+
+  /** Those with a user's note that is shared. */
+  notedPages(): IterableIterator<StoredPage> {
+    return this.#noted.values()
+  }
+
+  /** The id of the page that a chunk belongs to. */
+  pageOf(chunk: number): number {
+    return this.#pageOf[chunk] ?? 0
+  }
+
+  /** In terms. */
+  lengthOf(chunk: number): number {
+    return this.#lengthOf[chunk] ?? 0
+  }
+
+  visible({ audience, defaultAudience, kind }: View & Pick<Scope, 'kind'>): Visible {
+    const key = JSON.stringify([audience, defaultAudience, kind ?? null])
+    const known = this.#visible.get(key)
+    if (known !== undefined) return known
+    const isSeen = this.#samples.map(
+      ({ kind: ofPage, audience: listed, tags }) =>
+        (kind === undefined || kind === ofPage) &&
+        maySee(audience, { tags, ...(listed === undefined ? {} : { audience: listed }) }, defaultAudience),
+    )
+    const pages = new Uint8Array(this.#byId.length)
+    let [pageCount, chunkCount, length] = [0, 0, 0]
+    for (const page of this.#byKey.values()) {
+      if (isSeen[page.signature] !== true) continue
+      pages[page.id] = 1
+      pageCount++
+      chunkCount += page.chunks.length
+      length += page.length
+    }
+    const visible = {
+      pages,
+      isAll: pageCount === this.#byKey.size,
+      pageCount,
+      chunkCount,
+      averagePageLength: length / Math.max(1, pageCount),
+      averageChunkLength: length / Math.max(1, chunkCount),
+    }
+    this.#visible.set(key, visible)
+    return visible
+  }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import type { DocumentKind } from '../contract/search.ts'
+import type { Chunk } from '../knowledge/chunk.ts'
+import type { ChunkTerms, TermPlaces } from './page-terms.ts'
+
+/** Raised whenever the tables, or what is derived into them, change: an older file is emptied and filled again. */
+const storeVersion = 1
+
+/** A page as the tables hold it. */
+export type StoredPage = {
+  id: number
+  key: string
+  kind: DocumentKind
+  version: string
+  audience: readonly string[] | undefined
+  tags: readonly string[]
+  note: string | undefined
+  chunks: StoredChunk[]
+}
+
+/** A chunk's place in the tables, and its length in terms. */
+export type StoredChunk = { id: number; length: number }
+
+export type NewPage = Omit<StoredPage, 'id' | 'chunks'> & {
+  title: string
+  chunks: readonly ChunkTerms[]
+}
+
+const tables = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE pages (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL,
+    audience TEXT, tags TEXT NOT NULL, note TEXT
+  ) STRICT;
+  -- terms: what the chunk is found by, in the order of the text; see pageTerms
+  CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, page INTEGER NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
+    terms TEXT NOT NULL, length INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX chunks_by_page ON chunks (page, id);
+  -- chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
+  CREATE TABLE removed (id INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT;
+`
+
+/**
+ * The pages of one knowledge base with their chunks and terms, in a SQLite file: what every engine is built from, so that a
+ * page is parsed and analysed once. It may be deleted at any time.
+ */
+export class IndexStore {
+  readonly db: DatabaseSync
+  /** Other for every file that was ever filled: ids of chunks mean something together with it only. */
+  readonly id: string
+  readonly #sql: SQLTagStore
+
+  /** @param analyser the version of the analyser: what another one made is forgotten. */
+  constructor(file: string, analyser: string) {
+    this.db = new DatabaseSync(file, { timeout: 10_000 })
+    this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    this.#prepare(`${storeVersion} ${analyser}`)
+    this.#sql = this.db.createTagStore(200)
+    this.id = String(this.#sql.get`SELECT value FROM meta WHERE key = 'id'`?.value)
+  }
+
+  #prepare(made: string): void {
+    const { count } = this.db.prepare("SELECT count(*) AS count FROM sqlite_schema WHERE name = 'meta'").get() ?? {}
+    const known = count === 1 ? this.db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value : undefined
+    if (known === made) return
+    this.transaction(() => {
+      const names = this.db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .all()
+      for (const { name } of names) this.db.exec(`DROP TABLE IF EXISTS "${name}"`)
+      this.db.exec(tables)
+      this.db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('id', ?)").run(made, randomUUID())
+    })
+  }
+
+  /** All of it, or nothing where it throws. */
+  transaction(work: () => void): void {
+    this.db.exec('BEGIN IMMEDIATE')
+    try {
+      work()
+      this.db.exec('COMMIT')
+    } catch (error) {
+      if (this.db.isTransaction) this.db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** Every page, by id. */
+  *pages(): Generator<StoredPage> {
+    const chunks = new Map<number, StoredChunk[]>()
+    for (const { id, page, length } of this.db.prepare('SELECT id, page, length FROM chunks ORDER BY id').iterate()) {
+      const ofPage = chunks.get(Number(page)) ?? []
+      if (ofPage.length === 0) chunks.set(Number(page), ofPage)
+      ofPage.push({ id: Number(id), length: Number(length) })
+    }
+    const rows = this.db.prepare('SELECT id, key, kind, version, audience, tags, note FROM pages ORDER BY id').iterate()
+    for (const row of rows) {
+      yield {
+        id: Number(row.id),
+        key: String(row.key),
+        kind: row.kind as DocumentKind,
+        version: String(row.version),
+        audience: row.audience === null ? undefined : JSON.parse(String(row.audience)),
+        tags: JSON.parse(String(row.tags)),
+        note: row.note === null ? undefined : String(row.note),
+        chunks: chunks.get(Number(row.id)) ?? [],
+      }
+    }
+  }
+
+  /** Adds a page under a free key. Within a transaction. */
+  add({ chunks, ...page }: NewPage): StoredPage {
+    const { key, kind, version, title, tags, audience, note } = page
+    const added = this.#sql.run`INSERT INTO pages (key, kind, version, title, audience, tags, note)
+      VALUES (${key}, ${kind}, ${version}, ${title}, ${audience === undefined ? null : JSON.stringify(audience)},
+        ${JSON.stringify(tags)}, ${note ?? null})`
+    const id = Number(added.lastInsertRowid)
+    const stored = chunks.map(({ headings, content, text, terms, length, textAt, offsets }) => {
+      const bytes = new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
+      const chunk = this.#sql.run`INSERT INTO chunks (page, headings, content, text, terms, length, text_at, offsets)
+        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${textAt}, ${bytes})`
+      return { id: Number(chunk.lastInsertRowid), length }
+    })
+    return { key, kind, version, tags, audience, note, id, chunks: stored }
+  }
+
+  /** Within a transaction. */
+  remove(pageId: number): void {
+    this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE page = ${pageId}`
+    this.#sql.run`DELETE FROM chunks WHERE page = ${pageId}`
+    this.#sql.run`DELETE FROM pages WHERE id = ${pageId}`
+  }
+
+  chunk(id: number): Chunk {
+    const row = this.#sql.get`SELECT headings, content, text FROM chunks WHERE id = ${id}`
+    return {
+      headings: JSON.parse(String(row?.headings ?? '[]')),
+      content: String(row?.content ?? ''),
+      text: String(row?.text ?? ''),
+    }
+  }
+
+  /** A chunk's text, and where its terms stand in it. */
+  termPlaces(id: number): TermPlaces {
+    const row = this.#sql.get`SELECT text, terms, text_at, offsets FROM chunks WHERE id = ${id}`
+    return {
+      text: String(row?.text ?? ''),
+      terms: String(row?.terms ?? ''),
+      textAt: Number(row?.text_at ?? 0),
+      offsets: new Uint32Array(row?.offsets instanceof Uint8Array ? Uint8Array.from(row.offsets).buffer : []),
+    }
+  }
+
+  title(pageId: number): string {
+    return String(this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? '')
+  }
+
+  terms(chunkId: number): string {
+    return String(this.#sql.get`SELECT terms FROM chunks WHERE id = ${chunkId}`?.terms ?? '')
+  }
+
+  /** The terms of every chunk, by id. */
+  *allTerms(): Generator<{ id: number; page: number; terms: string }> {
+    for (const { id, page, terms } of this.db.prepare('SELECT id, page, terms FROM chunks ORDER BY id').iterate()) {
+      yield { id: Number(id), page: Number(page), terms: String(terms) }
+    }
+  }
+
+  /** The chunks that are gone since {@link forgetRemoved}. */
+  removed(): { id: number; terms: string }[] {
+    return this.#sql.all`SELECT id, terms FROM removed`.map(({ id, terms }) => ({
+      id: Number(id),
+      terms: String(terms),
+    }))
+  }
+
+  forgetRemoved(): void {
+    this.#sql.run`DELETE FROM removed`
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close()
+  }
+}

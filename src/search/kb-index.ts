@@ -1,0 +1,194 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Analyser, analyserFor } from './analyser.ts'
+import { idf } from './bm25.ts'
+import { Catalog, type Visible } from './catalog.ts'
+import { feedback } from './feedback.ts'
+import { highlight, highlightMatches } from './highlight.ts'
+import { IndexStore } from './index-store.ts'
+import { MiniSearchEngine } from './minisearch-engine.ts'
+import { occurrences, pageTerms } from './page-terms.ts'
+import { leavesOf, matchesNote, parseQuery, type Query } from './query.ts'
+import { type QuestionTerm, questionTerms } from './question.ts'
+import type { ScoredChunk } from './scorer.ts'
+import type { ChunkHit, Engine, IndexedDocument, PageHit, Scope, SearchIndex } from './search-index.ts'
+import { SqliteEngine } from './sqlite-engine.ts'
+import { storedMatches } from './stored-matches.ts'
+import type { TermEngine } from './term-engine.ts'
+
+/** Milliseconds that a query may take. */
+const timeLimit = 250
+/** `auto` keeps the postings in memory up to so many chunks, and does so again from half of them down. */
+const maxInMemory = 20_000
+
+/** Chunks that feedback puts in order. */
+const minCandidates = 100
+
+export type IndexOptions = {
+  /** BCP 47: decides how words are analysed. */
+  language: string
+  engine: Engine | 'auto'
+}
+
+/** The index of one knowledge base, in a folder of its own. Where {@link apply} throws, it must be closed and opened anew. */
+export class KbIndex implements SearchIndex {
+  readonly #analyser: Analyser
+  readonly #store: IndexStore
+  readonly #catalog = new Catalog()
+  readonly #snapshotFile: string
+  readonly #wanted: Engine | 'auto'
+  readonly language: string
+  #engine: { name: Engine; terms: TermEngine }
+  #unsavedChunks = 0
+
+  constructor(directory: string, { language, engine }: IndexOptions) {
+    this.language = language
+    mkdirSync(directory, { recursive: true })
+    this.#analyser = analyserFor(language)
+    this.#store = new IndexStore(join(directory, 'search.db'), this.#analyser.version)
+    this.#snapshotFile = join(directory, 'search.json')
+    this.#wanted = engine
+    for (const page of this.#store.pages()) this.#catalog.add(page)
+    this.#engine = this.#openEngine(this.#fitting(undefined))
+  }
+
+  get engine(): Engine {
+    return this.#engine.name
+  }
+
+  /** Chunks whose postings are in memory. */
+  get chunksInMemory(): number {
+    return this.engine === 'minisearch' ? this.#catalog.chunkCount : 0
+  }
+
+  /** Chunks that came or went since {@link save}. */
+  get unsavedChunks(): number {
+    return this.#unsavedChunks
+  }
+
+  versions(): Map<string, string> {
+    return new Map(Array.from(this.#catalog.pages(), ({ key, version }) => [key, version]))
+  }
+
+  apply({ put, remove }: { put: readonly IndexedDocument[]; remove: readonly string[] }): void {
+    const keys = new Set([...remove, ...put.map(({ key }) => key)])
+    const pages = put.map((page) => ({ ...page, chunks: pageTerms(page, this.#analyser) }))
+    this.#store.transaction(() => {
+      for (const key of keys) {
+        const page = this.#catalog.find(key)
+        if (page === undefined) continue
+        this.#unsavedChunks += page.chunks.length
+        this.#engine.terms.remove(page)
+        this.#store.remove(page.id)
+        this.#catalog.remove(page)
+      }
+      for (const page of pages) {
+        const stored = this.#store.add(page)
+        const chunks = stored.chunks.map(({ id }, index) => ({ id, terms: page.chunks[index]?.terms ?? '' }))
+        this.#unsavedChunks += chunks.length
+        this.#catalog.add(stored)
+        this.#engine.terms.add({ id: stored.id, chunks })
+      }
+    })
+    const fitting = this.#fitting(this.engine)
+    if (fitting !== this.engine) this.#engine = this.#openEngine(fitting)
+  }
+
+  search(q: string, scope: Scope): { hits: PageHit[]; total: number } {
+    const query = parseQuery(q, this.#analyser)
+    if (query === undefined) return { hits: [], total: 0 }
+    const visible = this.#catalog.visible(scope)
+    const { pages, total, includes } = this.#engine.terms.search(query, visible, scope.limit, deadline())
+    const found = pages.map((page) => ({ ...this.#excerpt(page, query), rank: page.score / (pages[0]?.score ?? 1) }))
+    const noted = this.#searchNotes(query, visible, includes).map((hit) => ({
+      ...hit,
+      rank: (found.at(-1)?.rank ?? 2) / 2,
+    }))
+    const hits = [...found, ...noted].slice(0, scope.limit)
+    return { hits, total: total + noted.length }
+  }
+
+  retrieve(question: string, scope: Scope): ChunkHit[] {
+    const terms = questionTerms(question, this.#analyser)
+    const visible = this.#catalog.visible(scope)
+    const engine = this.#engine.terms
+    const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline())
+    const candidates = found.map((scored) => {
+      return { ...scored, terms: this.#store.terms(scored.chunk), length: this.#catalog.lengthOf(scored.chunk) }
+    })
+    const chunksWith = (term: string) => engine.chunksWith(term, visible)
+    const { chunkCount, averageChunkLength: averageLength } = visible
+    const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
+    const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith })
+    const ranked = candidates
+      .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
+      .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
+      .slice(0, scope.limit)
+    const rarities = terms.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
+    return ranked.map(({ chunk, page, score, terms: ofChunk }) => {
+      const { key, chunks: ofPage } = this.#catalog.page(page)
+      const ordinal = ofPage.findIndex(({ id }) => id === chunk)
+      const rank = score / (ranked[0]?.score ?? 1)
+      return { key, ordinal, ...this.#store.chunk(chunk), rank, coverage: coverage(ofChunk, rarities) }
+    })
+  }
+
+  save(): void {
+    this.#engine.terms.save()
+    this.#unsavedChunks = 0
+  }
+
+  close(): void {
+    this.#store.close()
+  }
+
+  /** What a page shows of itself: where the words stand, in its text, or else in its headings or title. */
+  #excerpt({ page, chunk }: ScoredChunk, query: Query): { key: string; highlight: string } {
+    const { key } = this.#catalog.page(page)
+    const leaves = leavesOf(query)
+    const places = this.#store.termPlaces(chunk)
+    const excerpt = highlightMatches(places.text, storedMatches(places, leaves))
+    if (isMarked(excerpt)) return { key, highlight: excerpt }
+    const shown = [places.text, this.#store.chunk(chunk).headings.join(' > '), this.#store.title(page)]
+    const excerpts = shown.map((part) => highlight(part, leaves, this.#analyser))
+    return { key, highlight: excerpts.find(isMarked) ?? excerpt }
+  }
+
+  /** Pages that a shared note alone makes a hit, ranked below all others. */
+  #searchNotes(query: Query, visible: Visible, isFound: (page: number) => boolean): Omit<PageHit, 'rank'>[] {
+    const hits: Omit<PageHit, 'rank'>[] = []
+    for (const { id, key, note } of this.#catalog.notedPages()) {
+      if (note === undefined || visible.pages[id] !== 1 || !matchesNote(query, note) || isFound(id)) continue
+      hits.push({ key, highlight: highlight(note, leavesOf(query), this.#analyser) })
+    }
+    return hits.sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  #fitting(now: Engine | undefined): Engine {
+    if (this.#wanted !== 'auto') return this.#wanted
+    return this.#catalog.chunkCount > (now === 'sqlite' ? maxInMemory / 2 : maxInMemory) ? 'sqlite' : 'minisearch'
+  }
+
+  #openEngine(name: Engine): { name: Engine; terms: TermEngine } {
+    if (name === 'sqlite') return { name, terms: new SqliteEngine(this.#catalog, this.#store) }
+    SqliteEngine.drop(this.#store)
+    return { name, terms: new MiniSearchEngine(this.#catalog, this.#store, this.#snapshotFile) }
+  }
+}
+
+function deadline(): number {
+  return performance.now() + timeLimit
+}
+
+function coverage(terms: string, weighted: readonly QuestionTerm[]): number {
+  let [held, all] = [0, 0]
+  for (const { term, weight } of weighted) {
+    all += weight
+    if (occurrences(terms, term) > 0) held += weight
+  }
+  return all === 0 ? 0 : held / all
+}
+
+function isMarked(html: string): boolean {
+  return html.includes('<mark>')
+}

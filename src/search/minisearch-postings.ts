@@ -1,0 +1,42 @@
+import MiniSearch, { type AsPlainObject } from 'minisearch'
+import { boundary } from './page-terms.ts'
+
+type Chunk = { id: number; terms: string }
+
+const options = {
+  fields: ['terms'],
+  tokenize: (terms: string) => terms.trim().split(' '),
+  processTerm: (term: string) => (term === boundary ? null : term),
+}
+
+/**
+ * The inverted index of MiniSearch, read as postings: which chunks hold a term, and how often. MiniSearch's own scoring is not
+ * BM25 and counts what a reader may not see, so that ranking is done on the postings.
+ */
+export class MiniSearchPostings extends MiniSearch<Chunk> {
+  constructor() {
+    super(options)
+  }
+
+  /** @param snapshot what `toJSON` gave. */
+  static restore(snapshot: AsPlainObject): MiniSearchPostings {
+    return Object.assign(new MiniSearchPostings(), MiniSearch.loadJS<Chunk>(snapshot, options))
+  }
+
+  /** Calls with every chunk that holds a term, and how often it does. */
+  eachPosting(term: string, visit: (chunk: number, frequency: number) => void): void {
+    for (const [document, frequency] of this._index.get(term)?.get(0) ?? []) {
+      visit(this._documentIds.get(document), frequency)
+    }
+  }
+
+  /** In how many chunks a term is. */
+  chunksWith(term: string): number {
+    return this._index.get(term)?.get(0)?.size ?? 0
+  }
+
+  /** Terms that begin so, with the number of chunks that hold each. */
+  *termsWithPrefix(prefix: string): Generator<[term: string, chunkCount: number]> {
+    for (const [term, fields] of this._index.atPrefix(prefix)) yield [term, fields.get(0)?.size ?? 0]
+  }
+}

@@ -1,0 +1,21 @@
+/** A chunk of a Neuron that was found for a question, with what it takes to cite it. */
+export type Passage = {
+  seqId: string
+  /** UUID; the seqId where the Neuron was given none yet. */
+  documentId: string
+  title: string
+  /** In the repository. */
+  path: string
+  /** The commit of the Neuron's version. */
+  commit: string
+  /** Headings that the chunk stands under, outermost first. */
+  headings: readonly string[]
+  /** Markdown. */
+  content: string
+  /** What a reader sees of it. */
+  text: string
+  /** (0, 1], comparable within one answer. */
+  rank: number
+  /** 0 to 1: the part of the question's terms, weighted by how rare they are, that the chunk holds. */
+  coverage: number
+}

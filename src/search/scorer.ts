@@ -1,0 +1,125 @@
+import { idf, saturation } from './bm25.ts'
+import type { Catalog, Visible } from './catalog.ts'
+
+/** Where something that is sought stands: visible chunks, each once, and how often it stands in each. */
+export type PostingList = {
+  chunks: readonly number[]
+  frequencies: readonly number[]
+  /** Of all that is visible, listed here or not. */
+  chunkCount: number
+  pageCount: number
+  /** How much it counts. */
+  weight: number
+}
+
+export type ScoredChunk = { chunk: number; page: number; score: number }
+
+/** What a page's own score counts beside that of its best chunk, and a chunk's page beside the chunk. */
+const pageShare = 0.5
+
+/** Scores chunks and pages by BM25. Keeps its buffers, which are as long as there are ids, from query to query. */
+export class Scorer {
+  readonly #catalog: Catalog
+  #ofChunk = new Float64Array(0)
+  #ofPage = new Float64Array(0)
+  #frequencyInPage = new Float64Array(0)
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /**
+   * Every chunk in any of the lists, in no order.
+   * @param among 1 for each page whose chunks are wanted, by id.
+   */
+  scoreChunks(lists: readonly PostingList[], visible: Visible, among = visible.pages): ScoredChunk[] {
+    const chunks = this.#accumulate(lists, visible, among)
+    const scored = chunks.map((chunk) => {
+      const page = this.#catalog.pageOf(chunk)
+      return { chunk, page, score: at(this.#ofChunk, chunk) + pageShare * at(this.#ofPage, page) }
+    })
+    this.#clear(chunks)
+    return scored
+  }
+
+  /** Every page with a chunk in any of the lists, with its best chunk, in no order. */
+  scorePages(lists: readonly PostingList[], visible: Visible, among = visible.pages): ScoredChunk[] {
+    const best = new Map<number, ScoredChunk>()
+    for (const scored of this.scoreChunks(lists, visible, among)) {
+      const known = best.get(scored.page)
+      if (known === undefined || isBetter(scored, known)) best.set(scored.page, scored)
+    }
+    return [...best.values()]
+  }
+
+  #accumulate(lists: readonly PostingList[], visible: Visible, among: Uint8Array): number[] {
+    this.#grow(lists, visible)
+    const touched: number[] = []
+    for (const { chunks, frequencies, chunkCount, pageCount, weight } of lists) {
+      const chunkWeight = weight * idf(chunkCount, visible.chunkCount)
+      const pageWeight = weight * idf(pageCount, visible.pageCount)
+      const pages: number[] = []
+      for (let i = 0; i < chunks.length; i++) {
+        const chunk = chunks[i] ?? 0
+        const frequency = frequencies[i] ?? 0
+        const page = this.#catalog.pageOf(chunk)
+        if (among[page] !== 1) continue
+        if (this.#ofChunk[chunk] === 0) touched.push(chunk)
+        const length = this.#catalog.lengthOf(chunk)
+        add(this.#ofChunk, chunk, chunkWeight * saturation(frequency, length, visible.averageChunkLength))
+        if (this.#frequencyInPage[page] === 0) pages.push(page)
+        add(this.#frequencyInPage, page, frequency)
+      }
+      for (const page of pages) {
+        const { length } = this.#catalog.page(page)
+        const frequency = at(this.#frequencyInPage, page)
+        add(this.#ofPage, page, pageWeight * saturation(frequency, length, visible.averagePageLength))
+        this.#frequencyInPage[page] = 0
+      }
+    }
+    return touched
+  }
+
+  #grow(lists: readonly PostingList[], visible: Visible): void {
+    let highest = 0
+    for (const { chunks } of lists) for (const chunk of chunks) if (chunk > highest) highest = chunk
+    if (this.#ofChunk.length <= highest) this.#ofChunk = new Float64Array(2 * highest + 1)
+    if (this.#ofPage.length >= visible.pages.length) return
+    this.#ofPage = new Float64Array(2 * visible.pages.length)
+    this.#frequencyInPage = new Float64Array(2 * visible.pages.length)
+  }
+
+  #clear(chunks: readonly number[]): void {
+    for (const chunk of chunks) {
+      this.#ofChunk[chunk] = 0
+      this.#ofPage[this.#catalog.pageOf(chunk)] = 0
+    }
+  }
+}
+
+/** The best `limit` of what was scored, best first; what is equal, in the order of the pages' keys and the text. */
+export function best(scored: readonly ScoredChunk[], limit: number, catalog: Catalog): ScoredChunk[] {
+  const scores = Float64Array.from(scored, ({ score }) => score).sort()
+  const least = scores[scores.length - limit] ?? 0
+  return scored
+    .filter(({ score }) => score >= least)
+    .sort((a, b) => b.score - a.score || byPlace(a, b, catalog))
+    .slice(0, limit)
+}
+
+function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: Catalog): number {
+  if (a.page === b.page) return a.chunk - b.chunk
+  return catalog.page(a.page).key < catalog.page(b.page).key ? -1 : 1
+}
+
+function isBetter(a: ScoredChunk, b: ScoredChunk): boolean {
+  return a.score > b.score || (a.score === b.score && a.chunk < b.chunk)
+}
+
+function at(array: Float64Array, index: number): number {
+  return array[index] ?? 0
+}
+
+function add(array: Float64Array, index: number, amount: number): void {
+  array[index] = (array[index] ?? 0) + amount
+}

@@ -1,0 +1,74 @@
+import type { DocumentKind } from '../contract/search.ts'
+import type { Audience } from '../knowledge/audience.ts'
+import type { Chunk } from '../knowledge/chunk.ts'
+
+/** A page as an index takes it. */
+export type IndexedDocument = {
+  /** Unique in the index: a Neuron's seqId, or the UUID of a Source. */
+  key: string
+  kind: DocumentKind
+  /** Other whenever anything of the page is other. */
+  version: string
+  title: string
+  aliases: readonly string[]
+  tags: readonly string[]
+  /** Absent: the knowledge base's default holds. */
+  audience: readonly string[] | undefined
+  /** A user's note that is shared. */
+  note: string | undefined
+  chunks: readonly Chunk[]
+}
+
+/** Who looks: what this audience may not see is not counted, ranked or found. */
+export type View = { audience: Audience; defaultAudience: readonly string[] }
+
+export type Scope = View & { kind?: DocumentKind; limit: number }
+
+export type PageHit = {
+  key: string
+  /** HTML: see `highlight`. */
+  highlight: string
+  /** (0, 1]: the best page of the answer has 1. */
+  rank: number
+}
+
+export type ChunkHit = {
+  key: string
+  ordinal: number
+  headings: string[]
+  content: string
+  text: string
+  /** (0, 1]: the best chunk of the answer has 1. */
+  rank: number
+  /** 0 to 1: the part of the question's terms, weighted by how rare they are, that the chunk holds. */
+  coverage: number
+}
+
+/** The engines that an index can have. */
+export type Engine = 'minisearch' | 'sqlite'
+
+/** A full-text index of one knowledge base's pages. Equal for equal pages, whatever happened before. */
+export interface SearchIndex {
+  /** The version of every page, by key. */
+  versions(): Map<string, string>
+  /** Takes pages in, in place of what has the same key, and takes keys out; all of it or nothing. */
+  apply(changes: { put: readonly IndexedDocument[]; remove: readonly string[] }): void
+  /**
+   * Pages that match a query of the query language, best first.
+   * @throws {QueryError} for a query beyond the limits. @throws {SearchTimeout}
+   */
+  search(q: string, scope: Scope): { hits: PageHit[]; total: number }
+  /** Chunks that hold any term of a question in natural language, best first. @throws {SearchTimeout} */
+  retrieve(question: string, scope: Scope): ChunkHit[]
+  /** Keeps on disk what makes the next opening fast. */
+  save(): void
+  close(): void
+}
+
+/** A query took longer than a query may. */
+export class SearchTimeout extends Error {
+  constructor() {
+    super('The search took too long; use fewer or longer words.')
+    this.name = 'SearchTimeout'
+  }
+}

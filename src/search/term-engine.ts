@@ -1,0 +1,50 @@
+import type { Visible } from './catalog.ts'
+import type { Query } from './query.ts'
+import type { QuestionTerm } from './question.ts'
+import type { ScoredChunk } from './scorer.ts'
+import { SearchTimeout } from './search-index.ts'
+
+/** By `performance.now()`: when a search gives up. */
+export type Deadline = number
+
+/** A page as an engine takes it in and out: `terms` is what `pageTerms` made. */
+export type TermPage = { id: number; chunks: readonly { id: number; terms: string }[] }
+
+export type PageMatches = {
+  /** The best pages that match, each with its best chunk, best first. */
+  pages: ScoredChunk[]
+  /** How many match in all, */
+  total: number
+  /** and whether a page is one of them. */
+  includes: (page: number) => boolean
+}
+
+const maxExpansions = 200
+
+/** Finds and ranks the chunks and pages that hold terms. What is not visible is as if it were not there. */
+export interface TermEngine {
+  add(page: TermPage): void
+  /** Of a page that was added. */
+  remove(page: { id: number; chunks: readonly { id: number }[] }): void
+  /** @throws {SearchTimeout} */
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches
+  /** The best chunks that hold any of the terms, best first. @throws {SearchTimeout} */
+  retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[]
+  /** In how many visible chunks a term is. */
+  chunksWith(term: string, visible: Visible): number
+  /** Keeps on disk what makes the next opening fast. */
+  save(): void
+}
+
+/** @throws {SearchTimeout} */
+export function checkDeadline(deadline: Deadline): void {
+  if (performance.now() > deadline) throw new SearchTimeout()
+}
+
+/** The terms that a prefix stands for: of all that begin so, the 200 that are in the most chunks. */
+export function mostFrequent(terms: Iterable<[term: string, chunkCount: number]>): string[] {
+  return [...terms]
+    .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))
+    .slice(0, maxExpansions)
+    .map(([term]) => term)
+}

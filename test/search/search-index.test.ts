@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { QueryError } from '../../src/search/query.ts'
+import type { IndexedDocument } from '../../src/search/search-index.ts'
+import { tempDir } from '../support/temp.ts'
+import { curator, keysOf, newIndex, page, tool } from './support.ts'
+
+const handbook = [
+  page('h_1', ['When a VIP customer raises a ticket, page the lead.', 'The lead answers within ten minutes.'], {
+    title: 'VIP escalation policy',
+  }),
+  page('h_2', 'Who is on call this week is written in the calendar.', { title: 'On-call rotation' }),
+  page('h_3', 'The café in Łódź serves the team. 東京都の支店は九時に開きます。', { title: 'Offices' }),
+  page('h_4', 'Call parseQuery() or read_file; see the calendar.', { title: 'Code', tags: ['developers'] }),
+]
+
+describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
+  test('all words must match, in the page as a whole, whatever their form', () => {
+    const index = newIndex(engine, handbook)
+    expect(keysOf(index, 'tickets paging')).toEqual(['h_1'])
+    expect(keysOf(index, 'ticket minutes')).toEqual(['h_1'])
+    expect(keysOf(index, 'ticket calendar')).toEqual([])
+    expect(keysOf(index, 'calendar').sort()).toEqual(['h_2', 'h_4'])
+  })
+
+  test('titles, headings, tags and aliases are found', () => {
+    const headed = page('h_5', [], {
+      title: 'Plain',
+      aliases: ['Other name'],
+      chunks: [{ headings: ['Installing', 'On Windows'], content: 'x', text: 'x' }],
+    })
+    const index = newIndex(engine, [...handbook, headed])
+    expect(keysOf(index, 'escalation')).toEqual(['h_1'])
+    expect(keysOf(index, 'developers')).toEqual(['h_4'])
+    expect(keysOf(index, 'other name')).toEqual(['h_5'])
+    expect(keysOf(index, '"on windows"')).toEqual(['h_5'])
+  })
+
+  test('a phrase matches words one after the other, not across chunks, titles and headings', () => {
+    const index = newIndex(engine, handbook)
+    expect(keysOf(index, '"page the lead"')).toEqual(['h_1'])
+    expect(keysOf(index, '"the page lead"')).toEqual([])
+    expect(keysOf(index, '"lead the lead"')).toEqual([])
+    expect(keysOf(index, '"policy when"')).toEqual([])
+  })
+
+  test('OR, NOT, - and prefixes', () => {
+    const index = newIndex(engine, handbook)
+    expect(keysOf(index, 'ticket OR calendar').sort()).toEqual(['h_1', 'h_2', 'h_4'])
+    expect(keysOf(index, 'calendar -week')).toEqual(['h_4'])
+    expect(keysOf(index, 'calendar NOT week')).toEqual(['h_4'])
+    expect(keysOf(index, 'calendar -"this week"')).toEqual(['h_4'])
+    expect(keysOf(index, 'esca*')).toEqual(['h_1'])
+    expect(keysOf(index, 'escalat*')).toEqual(['h_1'])
+  })
+
+  test('case, diacritics, CJK and identifiers', () => {
+    const index = newIndex(engine, handbook)
+    expect(keysOf(index, 'CAFE lodz')).toEqual(['h_3'])
+    expect(keysOf(index, '東京')).toEqual(['h_3'])
+    expect(keysOf(index, '京都の支店')).toEqual(['h_3'])
+    expect(keysOf(index, '京東')).toEqual([])
+    expect(keysOf(index, 'parse')).toEqual(['h_4'])
+    expect(keysOf(index, 'parsequery')).toEqual(['h_4'])
+    expect(keysOf(index, 'read_file')).toEqual(['h_4'])
+  })
+
+  test('what can match nothing is an empty answer, what is beyond the limits an error', () => {
+    const index = newIndex(engine, handbook)
+    for (const q of ['the', 'OR', '-week', '" "', '*', '()', ' '])
+      expect(index.search(q, curator)).toEqual({ hits: [], total: 0 })
+    expect(() => index.search(Array.from({ length: 33 }, (_, n) => `word${n}`).join(' '), curator)).toThrow(QueryError)
+    expect(newIndex(engine).search('ticket', curator)).toEqual({ hits: [], total: 0 })
+    expect(newIndex(engine).retrieve('ticket', curator)).toEqual([])
+  })
+
+  test('the page that says it in its title comes first, and ranks fall from 1', () => {
+    const index = newIndex(engine, [
+      page('a_1', 'Backups are made at night, and of much else is told here, such as of rotation and of calls.'),
+      page('a_2', 'They are made at night.', { title: 'Backups' }),
+      page('a_3', 'Nothing of the kind.'),
+    ])
+    const { hits, total } = index.search('backups', curator)
+    expect(hits.map(({ key }) => key)).toEqual(['a_2', 'a_1'])
+    expect(total).toBe(2)
+    expect(hits[0]?.rank).toBe(1)
+    expect(hits[1]?.rank).toBeGreaterThan(0)
+    expect(hits[1]?.rank).toBeLessThan(1)
+  })
+
+  test('the limit bounds the hits, not the total', () => {
+    const index = newIndex(engine, handbook)
+    const { hits, total } = index.search('calendar', { ...curator, limit: 1 })
+    expect([hits.length, total]).toEqual([1, 2])
+  })
+
+  test('a question is answered by chunks that hold any of its terms, with how much of it they hold', () => {
+    const index = newIndex(engine, handbook)
+    const [first, second] = index.retrieve('How fast must the lead answer a ticket?', curator)
+    expect(first).toMatchObject({ key: 'h_1', rank: 1 })
+    expect(second).toMatchObject({ key: 'h_1' })
+    expect(new Set([first?.ordinal, second?.ordinal])).toEqual(new Set([0, 1]))
+    expect(index.retrieve('lead', curator)[0]?.coverage).toBe(1)
+    expect(index.retrieve('lead elephants', curator)[0]?.coverage).toBeLessThan(0.9)
+    expect(index.retrieve('the of and', curator)).toEqual([])
+  })
+
+  test('what the audience may not see is neither found, counted nor felt in the ranks', () => {
+    const seen = [...handbook, page('p_1', 'A ticket for the public.', { audience: ['public'] })]
+    const hidden = [
+      ...Array.from({ length: 20 }, (_, n) => page(`s_${n}`, 'A secret ticket, escalated.', { audience: ['board'] })),
+      page('i_1', 'An internal ticket.', { tags: ['Internal'] }),
+      page('st_1', 'A ticket for students.', { audience: ['student'] }),
+    ]
+    const open = newIndex(engine, seen)
+    const mixed = newIndex(engine, [...hidden, ...seen])
+    for (const q of ['ticket', 'ticket OR calendar', 'secret', 'escalat*', '"internal ticket"', 'calendar -ticket']) {
+      expect(mixed.search(q, tool)).toEqual(open.search(q, tool))
+      expect(mixed.retrieve(q, tool)).toEqual(open.retrieve(q, tool))
+    }
+    expect(keysOf(mixed, 'ticket', { ...tool, audience: 'student' })).toEqual(['st_1'])
+    expect(keysOf(mixed, 'ticket', { ...tool, audience: 'public', defaultAudience: [] })).toEqual(['p_1'])
+    expect(mixed.search('ticket', curator).total).toBe(24)
+  })
+
+  test('Sources are a kind of their own', () => {
+    const index = newIndex(engine, [...handbook, page('019b', 'A ticket in a file.', { kind: 'source' })])
+    expect(keysOf(index, 'ticket', { ...curator, kind: 'source' })).toEqual(['019b'])
+    expect(keysOf(index, 'ticket', { ...curator, kind: 'wiki' })).toEqual(['h_1'])
+    expect(index.search('ticket', curator).total).toBe(2)
+  })
+
+  test('a shared note is matched by substring, below what the page itself says', () => {
+    const index = newIndex(engine, [...handbook, page('n_1', 'Nothing.', { note: 'Ask Zoë about unticketed work' })])
+    expect(keysOf(index, 'ticket')).toEqual(['h_1', 'n_1'])
+    expect(keysOf(index, 'zoe')).toEqual(['n_1'])
+    expect(index.search('ticket', { ...curator, limit: 1 }).total).toBe(2)
+  })
+
+  test('highlights mark what matched, in the text or else in the title', () => {
+    const index = newIndex(engine, [page('x_1', 'An <img onerror=alert(1)> ticket & more', { title: 'Safety <b>' })])
+    expect(index.search('tickets', curator).hits[0]?.highlight).toBe(
+      'An &lt;img onerror=alert(1)&gt; <mark>ticket</mark> &amp; more',
+    )
+    expect(index.search('safety', curator).hits[0]?.highlight).toBe('<mark>Safety</mark> &lt;b&gt;')
+  })
+
+  test('is the same after it was opened again, with a snapshot, an old one, or none', () => {
+    const directory = tempDir()
+    const answers = (index: ReturnType<typeof newIndex>) => [
+      index.search('ticket OR calendar', curator),
+      index.versions(),
+    ]
+    const first = newIndex(engine, handbook, directory)
+    first.save()
+    first.apply({ put: [page('h_2', 'Now in the ticket.')], remove: ['h_4', 'unknown'] })
+    const expected = answers(first)
+    first.close()
+    const second = newIndex(engine, [], directory)
+    expect(answers(second)).toEqual(expected)
+    second.save()
+    second.close()
+    expect(answers(newIndex(engine, [], directory))).toEqual(expected)
+    expect(answers(newIndex(engine === 'sqlite' ? 'minisearch' : 'sqlite', [], directory))).toEqual(expected)
+  })
+
+  test('any sequence of changes gives the index that the last pages give', () => {
+    const word = fc.constantFrom('lead', 'ticket', 'page', 'calendar', 'the', 'pages', '東京', 'on-call')
+    const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '))
+    const anyPage = fc.record({
+      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      texts: fc.array(text, { maxLength: 3 }),
+      title: text,
+      audience: fc.constantFrom(undefined, ['public'], ['board']),
+    })
+    const change = fc.record({
+      put: fc.uniqueArray(anyPage, { selector: ({ key }) => key, maxLength: 3 }),
+      remove: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 2 }),
+    })
+    const q = fc.constantFrom('ticket', 'page lead', '"lead ticket"', 'cal*', 'ticket -lead', '東京 OR lead', 'call')
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 6 }), q, (changes, query) => {
+        const index = newIndex(engine)
+        const last = new Map<string, IndexedDocument>()
+        for (const { put, remove } of changes) {
+          const pages = put.map(({ key, texts, title, audience }) => page(key, texts, { title, audience }))
+          index.apply({ put: pages, remove })
+          for (const key of remove) last.delete(key)
+          for (const one of pages) last.set(one.key, one)
+        }
+        const rebuilt = newIndex(engine, [...last.values()])
+        const other = newIndex(engine === 'sqlite' ? 'minisearch' : 'sqlite', [...last.values()].reverse())
+        for (const scope of [curator, tool]) {
+          const answer = index.search(query, scope)
+          expect(answer).toEqual(rebuilt.search(query, scope))
+          expect(answer).toEqual(other.search(query, scope))
+          expect(index.retrieve(query, scope)).toEqual(rebuilt.retrieve(query, scope))
+          expect(index.retrieve(query, scope)).toEqual(other.retrieve(query, scope))
+          for (const [at, { rank }] of answer.hits.entries())
+            expect(rank).toBeLessThanOrEqual(answer.hits[at - 1]?.rank ?? 1)
+        }
+        for (const one of [index, rebuilt, other]) one.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('auto takes the engine that fits the size', () => {
+  const index = newIndex('auto', handbook)
+  expect(index.engine).toBe('minisearch')
+})
