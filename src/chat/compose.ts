@@ -1,0 +1,43 @@
+import { safeQuote } from './answer-filter.ts'
+import type { Unit } from './units.ts'
+
+/** Characters of an answer; a unit that reaches beyond it is left out, with all that follow. */
+const maxAnswer = 9000
+
+/** The units as Markdown, in pieces that joined are the answer: each is followed by its citation. */
+export function compose(units: readonly Unit[]): string[] {
+  const pieces: string[] = []
+  let length = 0
+  for (const [index, unit] of units.entries()) {
+    const piece = separator(units[index - 1], unit) + quote(unit, units[index + 1])
+    length += piece.length
+    if (length > maxAnswer) break
+    pieces.push(piece)
+  }
+  return pieces
+}
+
+function separator(before: Unit | undefined, unit: Unit): string {
+  if (before === undefined) return ''
+  if (before.passage !== unit.passage) return '\n\n'
+  if (before.block === unit.block && unit.kind === 'paragraph') return ' '
+  return isListed(before) && isListed(unit) ? '\n' : '\n\n'
+}
+
+function quote(unit: Unit, after: Unit | undefined): string {
+  const citation = `[${unit.passage.seqId}]`
+  if (unit.kind === 'code') return `${safeQuote(fenced(unit))}\n\n${citation}`
+  const text = safeQuote(unit.text.replace(/^(?:`{3,}|~{3,})/, '')).trim()
+  const announces = after?.passage === unit.passage && after.kind !== 'paragraph' && text.endsWith(':')
+  return unit.marker + (announces ? `${text.slice(0, -1)} ${citation}:` : `${text} ${citation}`)
+}
+
+function fenced({ text, marker }: Unit): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const mark = '`'.repeat(longest + 1)
+  return `${mark}${marker}\n${text}\n${mark}`
+}
+
+function isListed({ kind }: Unit): boolean {
+  return kind === 'item' || kind === 'row'
+}

@@ -1,0 +1,156 @@
+/** Elements of HTML and the two that embed in it; a tag of any other name without attributes is somebody's placeholder. */
+const elements = new Set(
+  (
+    'a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body br ' +
+    'button canvas caption center cite code col colgroup command content data datalist dd del details dfn dialog dir div ' +
+    'dl dt element em embed fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header ' +
+    'hgroup hr html i iframe image img input ins isindex kbd keygen label legend li link listing main map mark marquee ' +
+    'math menu menuitem meta meter multicol nav nextid nobr noembed noframes noscript object ol optgroup option output p ' +
+    'param picture plaintext portal pre progress q rb rp rt rtc ruby s samp script search section select shadow slot ' +
+    'small source spacer span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead ' +
+    'think thinking time title tr track tt u ul var video wbr xmp'
+  ).split(' '),
+)
+/** Elements of which nothing is kept: what they hold is no part of the text. */
+const dropped = new Set(['script', 'style', 'think', 'thinking'])
+
+/** Characters of a piece of markup; what is longer is taken for text, and made harmless. */
+const maxMarkup = 1000
+
+const attributes = `(?:[^"'<>]|"[^"]*"|'[^']*')*`
+const tag = new RegExp(`^<(/?)([a-z][a-z0-9-]*)(?:[\\s/]${attributes})?>|^<!--[^]*?-->|^<[!?][^>]*>`, 'i')
+const tagBeginning = new RegExp(`^<(?:[!?]|/?(?:[a-z][a-z0-9-]*(?:[\\s/]${attributes}(?:"[^"]*|'[^']*)?)?)?$)`, 'i')
+/** A `<` that what follows it, now or once something between is removed, makes a tag of. */
+const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$)/i
+const placeholder = /^<[a-z][\w -]*>$/i
+const image = /^!+\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/
+const imageBeginning = /^!+(?:\[[^[\]\n]*(?:\](?:\([^\n]*)?)?)?$/
+const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
+const openingFence = /^(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n?$/
+
+/** What stands before something removed and could, joined with what comes after it, begin markup or a citation. */
+export const opener = /[<![`~]$/
+
+/**
+ * Copies Markdown that comes in pieces without what would make a reader's browser load or run something: an image becomes its
+ * text, tags are dropped. Code in a fence that begins its line is kept as it is, until the first run of fence
+ * characters in another place: from there on two readers of Markdown may not see the same fences.
+ */
+export class MarkupFilter {
+  #held = ''
+  #last = '\n'
+  /** The line holds no more than white space and the marks of lists and quotations. */
+  #isAtLineStart = true
+  /** The fence that is open. */
+  #fence = ''
+  #trustsFences = true
+  /** The element whose end is waited for. */
+  #dropping = ''
+
+  /** Text that can be given out now: what may be the beginning of markup waits for the next piece. */
+  push(text: string): string {
+    return this.#read(text, false)
+  }
+
+  /** The rest. */
+  end(): string {
+    return this.#read('', true)
+  }
+
+  #read(text: string, isEnd: boolean): string {
+    let rest = this.#held + text
+    let out = ''
+    while (rest !== '') {
+      const step = this.#step(rest, isEnd)
+      if (step === undefined) break
+      rest = rest.slice(step.length)
+      out += step.text
+      if (step.text === '') continue
+      this.#last = step.text.slice(-1)
+      this.#isAtLineStart = lineStart.test(step.text) && (this.#isAtLineStart || step.text.includes('\n'))
+    }
+    this.#held = rest
+    return out
+  }
+
+  /** Characters that are done with and what they become; nothing where it takes more of them to tell. */
+  #step(rest: string, isEnd: boolean): { length: number; text: string } | undefined {
+    if (this.#dropping !== '') return this.#drop(rest, isEnd)
+    if (this.#last === '\n' && this.#trustsFences && /^[`~]/.test(rest)) {
+      const [line = ''] = /^[^\n]*\n?/.exec(rest) ?? []
+      const isWhole = line.endsWith('\n') || isEnd
+      if (!isWhole && line.length <= maxMarkup) return undefined
+      if (isWhole && this.#turnsFence(line)) return keep(line)
+    }
+    const isFinal = isEnd || rest.length > maxMarkup
+    const [run] = /^(?:`+|~+)/.exec(rest) ?? []
+    if (run !== undefined) {
+      if (run === rest && !isFinal) return undefined
+      if (run.length >= 3) {
+        this.#trustsFences = false
+        this.#fence = ''
+      }
+      return keep(run)
+    }
+    if (this.#fence === '' && rest.startsWith('!')) return this.#image(rest, isFinal)
+    if (this.#fence === '' && rest.startsWith('<')) return this.#tag(rest, isFinal)
+    const [text = ''] = /^(?:\n|[^\n!<`~]+|[!<])/.exec(rest) ?? []
+    return keep(text)
+  }
+
+  /** Whether a line opens or closes a fence. */
+  #turnsFence(line: string): boolean {
+    if (this.#fence === '') {
+      const [, ticks, tildes] = openingFence.exec(line) ?? []
+      this.#fence = ticks ?? tildes ?? ''
+      return this.#fence !== ''
+    }
+    const mark = line.trimEnd()
+    const closes = mark.startsWith(this.#fence) && mark === this.#fence.charAt(0).repeat(mark.length)
+    if (closes) this.#fence = ''
+    return closes
+  }
+
+  #image(rest: string, isFinal: boolean): { length: number; text: string } | undefined {
+    const [found, alt = ''] = image.exec(rest) ?? []
+    if (found !== undefined) return this.#replace(found.length, alt.replace(/[<!`~]/g, ''))
+    if (!isFinal && imageBeginning.test(rest)) return undefined
+    const [marks = ''] = /^!+/.exec(rest) ?? []
+    return rest.charAt(marks.length) === '[' ? this.#replace(marks.length, '') : keep(marks)
+  }
+
+  #tag(rest: string, isFinal: boolean): { length: number; text: string } | undefined {
+    const [found, slash, name] = tag.exec(rest) ?? []
+    if (found === undefined) {
+      if (!isFinal && tagBeginning.test(rest)) return undefined
+      return tagLike.test(rest) ? { length: 1, text: '&lt;' } : keep('<')
+    }
+    const element = name?.toLowerCase() ?? ''
+    if (placeholder.test(found) && !elements.has(element)) {
+      return this.#isAtLineStart ? { length: 1, text: '&lt;' } : keep(found)
+    }
+    if (dropped.has(element) && slash === '') this.#dropping = element
+    return this.#replace(found.length, '')
+  }
+
+  #replace(length: number, text: string): { length: number; text: string } {
+    return { length, text: text === '' && opener.test(this.#last) ? '…' : text }
+  }
+
+  #drop(rest: string, isEnd: boolean): { length: number; text: string } | undefined {
+    const end = new RegExp(`</${this.#dropping}\\s*>`, 'i').exec(rest)
+    if (end !== null) {
+      this.#dropping = ''
+      return { length: end.index + end[0].length, text: '' }
+    }
+    const length = isEnd ? rest.length : rest.length - maxEndTag
+    return length > 0 ? { length, text: '' } : undefined
+  }
+}
+
+/** Characters of an end tag, with white space. */
+const maxEndTag = 20
+
+function keep(text: string): { length: number; text: string } {
+  return { length: text.length, text }
+}

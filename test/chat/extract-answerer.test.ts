@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../../src/chat/answerer.ts'
+import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
+import { refusalIn } from '../../src/chat/refusal.ts'
+import { type HandbookQuestion, laterQuestions, questions } from './questions.ts'
+import { testAnswerer } from './support/conformance.ts'
+import { ask, passage, question, refunds, vip } from './support/passages.ts'
+import { retrieveFromHandbook } from './support/retrieve.ts'
+
+async function askHandbook(message: string): Promise<Answer> {
+  return (await ask(extractAnswerer, question({ message, passages: retrieveFromHandbook(message) }))).answer
+}
+
+async function answerTo(message: string, ...contents: string[]): Promise<string> {
+  const passages = contents.map((content, index) =>
+    passage({ seqId: `kb_0000000${index + 1}`, title: 'Page', content, rank: 1 / (index + 1) }),
+  )
+  return (await ask(extractAnswerer, question({ message, passages }))).answer.text
+}
+
+describe('the extract', () => {
+  testAnswerer(async () => extractAnswerer)
+
+  test('quotes the sentence that answers, with its citation', async () => {
+    const { answer } = await ask(extractAnswerer, question({ passages: [refunds, vip] }))
+    expect(answer).toEqual({
+      text: 'When a VIP customer raises a ticket, page the on-call lead at once. [handbook_00000001]',
+      cited: [vip.seqId],
+      answeredBy: 'extract',
+    })
+  })
+
+  test('is the same every time', async () => {
+    expect(await askHandbook('How do I restore the database?')).toEqual(
+      await askHandbook('How do I restore the database?'),
+    )
+  })
+
+  test('quotes a procedure whole, with its code', async () => {
+    const steps =
+      'To rotate the key:\n\n1. Make one.\n2. Load it:\n\n   ```sh\n   vaultctl load <key>\n   ```\n\n3. Drop the old one.'
+    expect(await answerTo('How do I rotate the key?', `Keys are secret.\n\n${steps}\n\nSee also the vault.`)).toBe(
+      [
+        'To rotate the key [kb_00000001]:',
+        '1. Make one. [kb_00000001]\n2. Load it [kb_00000001]:',
+        '```sh\nvaultctl load <key>\n```\n\n[kb_00000001]',
+        '3. Drop the old one. [kb_00000001]',
+      ].join('\n\n'),
+    )
+  })
+
+  test('finds a procedure by the heading that it stands under', async () => {
+    const passages = [
+      passage({
+        seqId: 'kb_00000001',
+        title: 'Keys',
+        headings: ['Rotate the signing key'],
+        content: '1. Make a new one.\n2. Load it.',
+      }),
+    ]
+    const { answer } = await ask(extractAnswerer, question({ message: 'How do I rotate the signing key?', passages }))
+    expect(answer.text).toBe('1. Make a new one. [kb_00000001]\n2. Load it. [kb_00000001]')
+  })
+
+  test('quotes one item of a list, and one row of a table with its headers', async () => {
+    expect(await answerTo('Who approves refunds?', '- Sales approves discounts.\n- Finance approves refunds.')).toBe(
+      '- Finance approves refunds. [kb_00000001]',
+    )
+    expect(
+      await answerTo(
+        'What is the response time for SEV2?',
+        '| Level | Response time |\n|---|---|\n| SEV1 | 15 min |\n| SEV2 | 1 h |',
+      ),
+    ).toBe('- Level: SEV2; Response time: 1 h [kb_00000001]')
+  })
+
+  test('takes along what a pronoun stands for', async () => {
+    expect(
+      await answerTo(
+        'Who writes the invoice reminder?',
+        'An unpaid invoice gets a reminder. It is written by finance.',
+      ),
+    ).toContain('An unpaid invoice gets a reminder. [kb_00000001]')
+  })
+
+  test('says nothing twice', async () => {
+    const text = await answerTo('When do backups run?', 'Backups run at night.', 'Backups run at night!')
+    expect(text).toBe('Backups run at night. [kb_00000001]')
+  })
+
+  test('shows links by their text and keeps other Markdown', async () => {
+    expect(
+      await answerTo(
+        'Who approves refunds?',
+        'The [[finance|head of *finance*]] approves `refunds`, see [here](./x.md).',
+      ),
+    ).toBe('The head of *finance* approves `refunds`, see here. [kb_00000001]')
+  })
+
+  test('reads a follow-up question with the one before it', async () => {
+    const passages = retrieveFromHandbook('Who approves them? refunds')
+    const history = [{ question: 'How large may refunds be?', answer: 'Up to 200 euros.' }]
+    const { answer } = await ask(extractAnswerer, question({ message: 'Who approves them?', history, passages }))
+    expect(answer.text).toContain('approved by the head of finance')
+  })
+
+  test('refuses in the language of the knowledge base, and cites nothing', async () => {
+    const asked = question({ message: 'Wer hat das Spiel gewonnen?', language: 'de-AT' })
+    expect((await ask(extractAnswerer, asked)).answer).toEqual({
+      text: 'Die Wissensdatenbank enthält darauf keine Antwort.',
+      cited: [],
+      answeredBy: 'extract',
+    })
+    expect(refusalIn('tlh')).toBe(refusalIn('en'))
+  })
+
+  test('a question of stop words alone is refused', async () => {
+    expect((await ask(extractAnswerer, question({ message: 'Who is it?' }))).answer.cited).toEqual([])
+  })
+
+  test.each([
+    ['sentences', 'VIP ticket customer page raises '.repeat(2000)],
+    [
+      'steps',
+      Array.from({ length: 300 }, (_, n) => `${n}. VIP ticket customer page raises ${'x'.repeat(700)}`).join('\n'),
+    ],
+    ['code', `\`\`\`\n${'VIP ticket customer page raises\n'.repeat(3000)}\`\`\``],
+  ])('is bounded, however long the %s', async (_, content) => {
+    const passages = Array.from({ length: 50 }, (_, n) => passage({ ...vip, content: `Page ${n}.\n\n${content}` }))
+    const { answer } = await ask(extractAnswerer, question({ passages }))
+    expect(answer.text.length).toBeLessThanOrEqual(9000)
+    expect(answer.cited).toEqual([vip.seqId])
+  })
+})
+
+/** The parts of the questions that were answered and refused rightly. */
+async function measure(asked: readonly HandbookQuestion[]): Promise<{ cited: number; said: number; refused: number }> {
+  const answers = await Promise.all(asked.map(async (one) => ({ ...one, answer: await askHandbook(one.ask) })))
+  const supported = answers.filter(({ supportedBy }) => supportedBy.length > 0)
+  const unsupported = answers.filter(({ supportedBy }) => supportedBy.length === 0)
+  const part = (some: unknown[], all: unknown[]) => some.length / all.length
+  return {
+    cited: part(
+      supported.filter(({ answer, supportedBy }) => answer.cited.some((seqId) => supportedBy.includes(seqId))),
+      supported,
+    ),
+    said: part(
+      supported.filter(({ answer, says = '' }) => answer.text.includes(says)),
+      supported,
+    ),
+    refused: part(
+      unsupported.filter(({ answer }) => answer.cited.length === 0),
+      unsupported,
+    ),
+  }
+}
+
+describe('over the handbook', () => {
+  test('cites the right Neuron, says what was asked, and refuses what is not there', async () => {
+    const { cited, said, refused } = await measure(questions)
+    expect(cited).toBeGreaterThanOrEqual(0.96)
+    expect(said).toBeGreaterThanOrEqual(0.9)
+    expect(refused).toBe(1)
+  })
+
+  test('does so with questions that its constants were not set with', async () => {
+    const { cited, said, refused } = await measure(laterQuestions)
+    expect(cited).toBeGreaterThanOrEqual(0.75)
+    expect(said).toBeGreaterThanOrEqual(0.7)
+    expect(refused).toBeGreaterThanOrEqual(0.9)
+  })
+})
