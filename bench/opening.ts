@@ -1,13 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { createKnowledgeBase, operator } from '../src/services/create-kb.ts'
-import { Ganglion } from '../src/services/ganglion.ts'
-import { importDirectory } from '../src/services/import/import-directory.ts'
-import { durableGit, inTurn, milliseconds, show, workFolder } from './support/measure.ts'
-import { generateNotes } from './support/notes.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { durableGit, inTurn, milliseconds, show } from './support/measure.ts'
 
 const neurons = 10_000
 const opener = fileURLToPath(new URL('./support/open-once.ts', import.meta.url))
@@ -15,22 +12,11 @@ const Opened = z.object({ milliseconds: z.number(), rssMb: z.number(), neurons: 
 
 /** Opening a knowledge base, projection and links included, against only reading its blobs. Each opening is a process. */
 export async function benchOpening(): Promise<string[]> {
-  const dir = workFolder()
-  const dataDir = join(dir, 'data')
-  const vault = join(dir, 'vault')
-  for (const { path, text } of generateNotes(neurons)) {
-    mkdirSync(dirname(join(vault, path)), { recursive: true })
-    writeFileSync(join(vault, path), text)
-  }
-  const ganglion = await Ganglion.open({ dataDir })
-  const { id, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
-  const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
-  const kb = await ganglion.kb(tenantId, 'bench')
-  const importing = await milliseconds(() => importDirectory(kb, vault, { actor: operator, now: ganglion.now }))
+  const { ganglion, dataDir, kbId, gitDir, importing } = await importNotes(neurons)
   await ganglion.close()
   durableGit(gitDir, ['repack', '-adq'])
 
-  const index = join(dataDir, 'index', id)
+  const index = join(dataDir, 'index', kbId)
   const oids = durableGit(gitDir, ['ls-tree', '-r', '--format=%(objectname)', 'main', 'neurons/'])
   const opened = () => {
     const { stdout, stderr } = spawnSync(process.execPath, [opener, dataDir], { encoding: 'utf8' })

@@ -1,7 +1,9 @@
 import { benchApprovals } from './approvals.ts'
+import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
+import { benchSearch } from './search.ts'
 
-const benches = { approvals: benchApprovals, opening: benchOpening }
+const benches = { approvals: benchApprovals, opening: benchOpening, links: benchLinks, search: benchSearch }
 
 const wanted = process.argv.slice(2)
 for (const [name, bench] of Object.entries(benches)) {

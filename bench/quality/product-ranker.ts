@@ -8,7 +8,7 @@ import type { TestDocument } from './collection.ts'
 import type { Ranker } from './ranker.ts'
 
 /** How many chunks are asked for to have one page: enough for the pages of any of the collections. */
-const chunksPerPage = 10
+const chunksPerPage = 3
 
 const view: Omit<Scope, 'limit'> = { audience: 'curator', defaultAudience: [] }
 

@@ -16,6 +16,16 @@ export type Environment = {
   /** Requests per key and minute. */
   rateReads: number
   rateWrites: number
+  rateChats: number
+  /** The language model that answers in chats; without it none does. */
+  languageModel: LanguageModel | undefined
+}
+
+export type LanguageModel = {
+  /** Of an API compatible with OpenAI's, such as `http://127.0.0.1:11434/v1`. */
+  url: string
+  model: string
+  apiKey: string | undefined
 }
 
 /** What is wrong with the environment: all of it, one problem a line. */
@@ -39,9 +49,22 @@ const Variables = z.object({
   GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
   GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
+  GANGLION_RATE_CHATS: wholeNumber(1, 1_000_000).default(20),
+  GANGLION_LLM_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, { error: 'must be without a password' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  GANGLION_LLM_MODEL: z.string().optional(),
+  GANGLION_LLM_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
+    .optional(),
 })
 
 const names = Object.keys(Variables.shape)
+/** Their values are in no message. */
+const secrets: ReadonlySet<string> = new Set(['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'])
 
 /** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
@@ -49,12 +72,15 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const unknown = set
     .filter(([name]) => !names.includes(name))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
+  const missing = missingOfLanguageModel(set.map(([name]) => name))
   const { data, error } = Variables.safeParse(Object.fromEntries(set))
   const invalid = error?.issues.map((issue) => {
     const name = issue.path.join('.')
-    return `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
+    return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
   })
-  if (data === undefined || unknown.length > 0) throw new EnvironmentError([...(invalid ?? []), ...unknown])
+  const problems = [...(invalid ?? []), ...missing, ...unknown]
+  if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
+  const { GANGLION_LLM_URL: url, GANGLION_LLM_MODEL: model, GANGLION_LLM_KEY: apiKey } = data
   return {
     dataDir: resolve(data.GANGLION_DATA),
     host: data.GANGLION_HOST,
@@ -63,7 +89,18 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     logLevel: data.GANGLION_LOG_LEVEL,
     rateReads: data.GANGLION_RATE_READS,
     rateWrites: data.GANGLION_RATE_WRITES,
+    rateChats: data.GANGLION_RATE_CHATS,
+    languageModel: url === undefined || model === undefined ? undefined : { url, model, apiKey },
   }
+}
+
+/** What is told of a language model of which only a part is set. */
+function missingOfLanguageModel(set: readonly string[]): string[] {
+  const given = set.find((name) => name.startsWith('GANGLION_LLM_') && names.includes(name))
+  if (given === undefined) return []
+  return ['GANGLION_LLM_URL', 'GANGLION_LLM_MODEL']
+    .filter((name) => !set.includes(name))
+    .map((name) => `${name} is missing: ${given} needs it`)
 }
 
 function wholeNumber(min: number, max: number) {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { Ganglion } from '../services/ganglion.ts'
 import { backup } from '../services/operations/backup.ts'
 import { rebuild } from '../services/operations/rebuild.ts'
 import { restore } from '../services/operations/restore.ts'
@@ -8,14 +7,11 @@ import type { KbVerification } from '../services/operations/verification.ts'
 import { verify } from '../services/operations/verify.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
-import type { KnowledgeBase } from '../store/knowledge-bases.ts'
 import { act } from './command.ts'
 import { packageVersion } from './package-version.ts'
+import { Selection, select, selecting } from './select.ts'
 import { table } from './table.ts'
-import { requireDataDirectory, requireTenant, withGanglion } from './with-ganglion.ts'
-
-const Selection = z.object({ tenant: z.string().exactOptional(), kb: z.string().exactOptional() })
-type Selection = z.infer<typeof Selection>
+import { requireDataDirectory, withGanglion } from './with-ganglion.ts'
 
 /** `verify`, `rebuild`, `backup`, `restore`. */
 export function addOperationCommands(program: Command): void {
@@ -97,21 +93,6 @@ export function addOperationCommands(program: Command): void {
       }
     },
   )
-}
-
-function selecting(command: Command): Command {
-  return command
-    .option('--tenant <slug>', 'knowledge bases of one tenant only')
-    .option('--kb <slug>', 'one knowledge base only, by slug or id')
-}
-
-async function select(ganglion: Ganglion, { tenant, kb }: Selection): Promise<KnowledgeBase[]> {
-  const owner = tenant === undefined ? undefined : await requireTenant(ganglion.tenants, tenant)
-  const all = await ganglion.knowledgeBases.list(owner?.id)
-  if (kb === undefined) return all
-  const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
-  if (selected.length > 0) return selected
-  throw new Error(`There is no knowledge base ${kb}. Known: ${all.map(({ slug }) => slug).join(', ') || 'none'}.`)
 }
 
 function describe({ id, slug, problems, notes }: KbVerification): string {

@@ -5,6 +5,7 @@ import { NegativeAnswer, UsageError } from './command.ts'
 import { addImportCommand } from './import.ts'
 import { addKnowledgeBaseCommands } from './kb.ts'
 import { addKeyCommands } from './key.ts'
+import { addLintCommand } from './lint.ts'
 import { addOperationCommands } from './operations.ts'
 import { packageVersion } from './package-version.ts'
 import { addServeCommand } from './serve.ts'
@@ -15,6 +16,7 @@ const commands = [
   addKeyCommands,
   addImportCommand,
   addCheckCommand,
+  addLintCommand,
   addOperationCommands,
 ]
 

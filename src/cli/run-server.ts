@@ -2,10 +2,12 @@ import closeWithGrace from 'close-with-grace'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { firstRun } from '../services/first-run.ts'
 import { Ganglion } from '../services/ganglion.ts'
+import { startLinting } from '../services/lint/lint-schedule.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
+import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
 import type { Environment } from './environment.ts'
 import { servicesOf } from './services.ts'
@@ -23,17 +25,24 @@ export async function runServer(environment: Environment): Promise<Answer> {
     for (const close of started.reverse()) await close()
   }
   try {
-    const { dataDir, host, port, publicUrl } = environment
+    const { dataDir, host, port, publicUrl, languageModel } = environment
     const onError = (error: unknown) => server.log.error(error)
     const ganglion = await Ganglion.open({ dataDir, publicUrl, watch: { onError } })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
-    await ganglion.idempotency.sweep(ganglion.now())
+    started.push(startLinting(ganglion, onError))
+    const sweep = async () => {
+      await ganglion.idempotency.sweep(ganglion.now())
+      await ganglion.chatSessions.sweep(ganglion.now())
+    }
+    await sweep()
     // What one sweep cannot remove, because the database is busy, the next one does.
-    const sweeping = setInterval(() => ganglion.idempotency.sweep(ganglion.now()).catch(() => {}), SWEEP_INTERVAL)
+    const sweeping = setInterval(() => sweep().catch(() => {}), SWEEP_INTERVAL)
     started.push(() => clearInterval(sweeping))
     let isReady = false
-    const server = await buildServer({ ...servicesOf(ganglion), isReady: () => isReady }, serverOptions(environment))
+    const answerer = createAnswerer(languageModel, (message) => server.log.warn(message))
+    const services = { ...servicesOf(ganglion, { answerer }), isReady: () => isReady }
+    const server = await buildServer(services, serverOptions(environment))
     started.push(() => server.close())
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
@@ -50,6 +59,6 @@ export async function runServer(environment: Environment): Promise<Answer> {
 }
 
 /** Standard output is left to the announcement. */
-function serverOptions({ logLevel, rateReads, rateWrites }: Environment): ServerOptions {
-  return { rateReads, rateWrites, log: { level: logLevel, stream: process.stderr } }
+function serverOptions({ logLevel, publicUrl, rateReads, rateWrites, rateChats }: Environment): ServerOptions {
+  return { publicUrl, rateReads, rateWrites, rateChats, log: { level: logLevel, stream: process.stderr } }
 }

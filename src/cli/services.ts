@@ -1,15 +1,28 @@
 import { statfs } from 'node:fs/promises'
+import type { Answerer } from '../chat/answerer.ts'
+import { extractAnswerer } from '../chat/extract-answerer.ts'
 import type { Services } from '../http/services.ts'
+import { chat } from '../services/chat/chat.ts'
+import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
 import { listCandidates } from '../services/queue/list-candidates.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
-import { readNeuron } from '../services/read-neuron.ts'
+import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
+import { listNeurons } from '../services/read/list-neurons.ts'
+import { llmsText } from '../services/read/llms-txt.ts'
+import { readGraph } from '../services/read/read-graph.ts'
+import { readNeuron } from '../services/read/read-neuron.ts'
+import { retrieve } from '../services/search/retrieve.ts'
+import { search, searchTenant } from '../services/search/search.ts'
 
 /** Gives the HTTP server its use cases, on one data directory. */
-export function servicesOf(ganglion: Ganglion): Omit<Services, 'isReady'> {
+export function servicesOf(
+  ganglion: Ganglion,
+  { answerer = extractAnswerer }: { answerer?: Answerer } = {},
+): Omit<Services, 'isReady'> {
   return {
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
@@ -24,6 +37,15 @@ export function servicesOf(ganglion: Ganglion): Omit<Services, 'isReady'> {
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
+    listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
+    listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
+    readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),
+    llmsText: (caller, kb) => llmsText(ganglion, caller, kb),
+    search: (caller, kb, query) => search(ganglion, caller, kb, query),
+    searchTenant: (caller, query) => searchTenant(ganglion, caller, query),
+    retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
+    chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
+    submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
     async freeDiskRatio() {
       const { bavail, blocks } = await statfs(ganglion.directory.root)
       return bavail / blocks

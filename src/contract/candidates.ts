@@ -6,7 +6,7 @@ import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 const maxTitle = 500
 const maxContentBytes = 512 * 1024
 
-const WellFormed = z
+export const WellFormed = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must not hold NUL or lone surrogates')
 

@@ -4,9 +4,12 @@
  */
 export const errorTable = {
   malformed_request: { status: 400, message: 'The request could not be understood.' },
+  reason_required_for_negative_vote: { status: 400, message: 'A vote of `down` or `flag` needs a reason.' },
   invalid_token: { status: 401, message: 'The bearer token is missing or invalid.' },
   insufficient_role: { status: 403, message: 'The API key does not have the role for this.' },
+  foreign_origin: { status: 403, message: 'The request comes from a page of another site.' },
   not_found: { status: 404, message: 'There is nothing here.' },
+  method_not_allowed: { status: 405, message: 'The method is not allowed here.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   not_pending: { status: 409, message: 'The candidate is not pending.' },
   not_dismissed: { status: 409, message: 'Only a dismissed candidate can be reopened.' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Cursor, PageLimit } from './envelope.ts'
 import { CommitId, KbId, ObjectId, Timestamp } from './identifiers.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
@@ -14,6 +15,19 @@ export const NeuronQuery = z.strictObject({
   at: CommitId.describe('A commit on `main`: the Neuron as it stood then.').exactOptional(),
 })
 
+const KbSlug = z.string().describe('Slug of another knowledge base; absent where it is the same.').exactOptional()
+
+const UnresolvedLink = z
+  .object({
+    target: z.string().describe('As written.'),
+    type: EdgeType,
+    kb: KbSlug,
+    reason: z.enum(['missing', 'ambiguous']).describe('No Neuron answers to the target, or several do.'),
+    candidates: z.array(SeqId).describe('With `ambiguous`: the Neurons that it may mean, ten at most.').exactOptional(),
+    line: z.int().positive().nullable().describe('1-based, in `content`. Null for an edge of the front matter.'),
+  })
+  .meta({ id: 'UnresolvedLink' })
+
 export const Neuron = z
   .object({
     seqId: SeqId,
@@ -23,7 +37,17 @@ export const Neuron = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     tags: z.array(z.string()),
-    links: z.array(z.object({ type: EdgeType, target: SeqId })),
+    links: z
+      .array(z.object({ type: EdgeType, target: SeqId, kb: KbSlug }))
+      .describe('Each type and target once, in their order: edges of the front matter first.'),
+    backlinks: z
+      .array(z.object({ seqId: SeqId, title: z.string(), type: EdgeType }))
+      .describe(
+        'Links from other Neurons of the knowledge base, each Neuron and type once, by seqId; the first 1000. Those of today, with `at` too.',
+      ),
+    unresolved: z
+      .array(UnresolvedLink)
+      .describe('Links that lead to no Neuron, or to several, among those that the caller may see.'),
     documentId: z.string().nullable().describe('A UUID. Null where a push gave it none yet.'),
     path: z.string().describe("Path of its file in the knowledge base's repository."),
     commit: ObjectId.describe('The commit that made this version.'),
@@ -45,6 +69,8 @@ export const Neuron = z
         updatedAt: '2026-03-02T14:01:10Z',
         tags: ['policy', 'escalation'],
         links: [{ type: 'supersedes', target: 'handbook_00000007' }],
+        backlinks: [{ seqId: 'handbook_00000011', title: 'Support desk', type: 'cites' }],
+        unresolved: [{ target: 'On-call rotation', type: 'cites', reason: 'missing', line: 1 }],
         documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
         path: 'neurons/2026/01/vip-escalation-policy.md',
         commit: '3f786850e387550fdab836ed7e6dc881de23001b',
@@ -53,3 +79,36 @@ export const Neuron = z
     ],
   })
 export type Neuron = z.infer<typeof Neuron>
+
+export const NeuronListQuery = z.strictObject({
+  tag: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('Only Neurons with this tag, whatever its case and accents.')
+    .exactOptional(),
+  cursor: Cursor.describe('`nextCursor` of the page before.').exactOptional(),
+  limit: PageLimit.describe('1 to 100; 50 without it.'),
+})
+export type NeuronListQuery = z.output<typeof NeuronListQuery>
+
+export const NeuronPage = z
+  .object({
+    neurons: z
+      .array(
+        Neuron.pick({
+          seqId: true,
+          title: true,
+          path: true,
+          tags: true,
+          version: true,
+          createdAt: true,
+          updatedAt: true,
+          documentId: true,
+        }),
+      )
+      .describe('By seqId.'),
+    nextCursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'NeuronPage', description: 'A page of Neurons.' })
+export type NeuronPage = z.infer<typeof NeuronPage>

@@ -17,17 +17,26 @@ const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
 /** Seconds to wait that a 429 names where nothing better is known. */
 const retryAfter = 10
 
-/** Answers any error with the envelope. What is not ours to tell is logged and answered as `internal`. */
+/** Answers any error with the envelope. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body } = refusalOf(error, request)
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
+  return reply.code(status).send(body)
+}
+
+/** The status and the envelope that stand for any error. What is not ours to tell is logged and becomes `internal`. */
+export function refusalOf(
+  error: unknown,
+  { log }: FastifyRequest,
+): { status: number; body: Readonly<Record<string, unknown>> } {
   if (error instanceof ValidationError) {
     const { formErrors, fieldErrors } = error
-    return reply.code(400).send({ error: { formErrors, fieldErrors } })
+    return { status: 400, body: { error: { formErrors, fieldErrors } } }
   }
   const refusal = error instanceof GanglionError ? error : fromFastify(error)
-  if (refusal.status >= 500) request.log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
-  if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
-  if (refusal.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
-  return reply.code(refusal.status).send(envelope(refusal))
+  if (refusal.status >= 500) log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
+  return { status: refusal.status, body: envelope(refusal) }
 }
 
 /** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */

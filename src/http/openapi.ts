@@ -12,6 +12,11 @@ const description = `Knowledge bases in git. A knowledge base is addressed by it
 Every answer has a header \`x-request-id\`, which the server's log names too. Every error is \`{error, message?}\`, where \`error\`
 is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`.`
 
+const AnswerByType = z.object({
+  description: z.string(),
+  content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })),
+})
+
 /** Headers that an answer has because of its status. */
 const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
   401: { 'WWW-Authenticate': { type: 'string', enum: ['Bearer'] } },
@@ -36,6 +41,8 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
           description: 'Candidates wait here until a curator, or the policy, approves or dismisses them.',
         },
         { name: 'Neurons', description: 'Curated knowledge.' },
+        { name: 'Chat', description: 'Questions, and what readers think of the answers.' },
+        { name: 'Agents', description: 'For language models.' },
         { name: 'Operations' },
       ],
     },
@@ -91,12 +98,23 @@ function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string
   }
   converted.response = Object.fromEntries(
     Object.entries(schema.response ?? {}).map(([status, answer]) => {
-      const { description } = z.globalRegistry.get(answer) ?? {}
       const headers = headersByStatus[status]
-      return [status, { ...toJsonSchema(answer, 'output', components), description, ...(headers && { headers }) }]
+      return [status, { ...toAnswer(answer, components), ...(headers && { headers }) }]
     }),
   )
   return converted
+}
+
+/** A zod schema, or one by content type as Fastify takes them. */
+function toAnswer(answer: unknown, components: Map<string, JsonSchema>): Record<string, unknown> {
+  if (answer instanceof z.ZodType) {
+    return { ...toJsonSchema(answer, 'output', components), description: z.globalRegistry.get(answer)?.description }
+  }
+  const { description, content } = AnswerByType.parse(answer)
+  const schemas = Object.entries(content).map(([type, { schema }]) => {
+    return [type, { schema: toJsonSchema(schema, 'output', components) }]
+  })
+  return { description, content: Object.fromEntries(schemas) }
 }
 
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Map<string, JsonSchema>): JsonSchema {

@@ -5,8 +5,9 @@ import { GanglionError } from '../contract/errors.ts'
 import { authenticate, requireRole } from './auth.ts'
 import { answerError } from './errors.ts'
 import { parseJsonBodies } from './json-body.ts'
-import { guardDisk, limitRates, type Rates } from './limits.ts'
+import { createLimits, type Limits, rateOf } from './limits.ts'
 import { type LogTarget, loggerOptions } from './log.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, type Metrics, measureRequests, operationRoutes } from './operations.ts'
 import type { Services } from './services.ts'
@@ -17,15 +18,23 @@ import {
   lingerBeforeClosing,
   type Timeouts,
 } from './transport.ts'
+import { chatRoutes } from './v1/chat.ts'
+import { feedbackRoutes } from './v1/feedback.ts'
+import { knowledgeBaseRoutes } from './v1/knowledge-bases.ts'
+import { llmsRoutes } from './v1/llms.ts'
 import { neuronRoutes } from './v1/neurons.ts'
 import { queueRoutes } from './v1/queue.ts'
+import { searchRoutes } from './v1/search.ts'
 import { serializerCompiler, validatorCompiler, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
   /** Requests of one API key in a minute. */
   rateReads?: number
   rateWrites?: number
+  rateChats?: number
   timeouts?: Partial<Timeouts>
+  /** Where clients reach the server, if that is not where it listens. */
+  publicUrl?: string | undefined
   /** Where the log goes; without it there is none. */
   log?: LogTarget
 }
@@ -50,7 +59,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics()
   const authenticated = authenticate(services)
-  const rates = { reads: options.rateReads ?? 600, writes: options.rateWrites ?? 120 }
+  const rates = { read: options.rateReads ?? 600, write: options.rateWrites ?? 120, chat: options.rateChats ?? 20 }
 
   let isDraining = false
   app.addHook('preClose', async () => {
@@ -87,8 +96,17 @@ export async function buildServer(services: Services, options: ServerOptions = {
   await describeRoutes(app)
   await descriptionRoutes(app)
   operationRoutes(app, { metrics, isOpen })
-  await app.register((api: ZodFastify) => apiRoutes(api, { services, metrics, authenticated, rates }), {
-    prefix: apiPrefix,
+  const limits = await createLimits(app, rates, services)
+  await app.register(
+    async (api: ZodFastify) => {
+      guardRoutes(api, authenticated, limits)
+      apiRoutes(api, services, metrics)
+    },
+    { prefix: apiPrefix },
+  )
+  await app.register(async (mcp: ZodFastify) => {
+    guardRoutes(mcp, authenticated, limits)
+    mcpRoutes(mcp, { services, metrics, limits, publicUrl: options.publicUrl })
   })
   await app.ready()
   return app
@@ -107,28 +125,25 @@ export async function buildServer(services: Services, options: ServerOptions = {
   }
 }
 
-/** Adds the routes of the API. A hook may tell only what the hooks before it let the caller know. */
-async function apiRoutes(
-  api: ZodFastify,
-  {
-    services,
-    metrics,
-    authenticated,
-    rates,
-  }: {
-    services: Services
-    metrics: Metrics
-    authenticated: ReturnType<typeof authenticate>
-    rates: Rates
-  },
-): Promise<void> {
-  api.addHook('onRequest', authenticated)
-  api.addHook('onRequest', await limitRates(api, rates))
-  api.addHook('onRequest', requireRole)
-  api.addHook('onRequest', guardDisk(services))
+/** Lets in who may. A hook may tell only what the hooks before it let the caller know. */
+function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authenticate>, limits: Limits): void {
+  app.addHook('onRequest', authenticated)
+  app.addHook('onRequest', async (request, reply) => limits.countRequest(request, reply, rateOf(request)))
+  app.addHook('onRequest', requireRole)
+  app.addHook('onRequest', async (request) => {
+    if (rateOf(request) !== 'read') await limits.checkDisk()
+  })
+}
+
+function apiRoutes(api: ZodFastify, services: Services, metrics: Metrics): void {
   api.setNotFoundHandler(notFound)
   queueRoutes(api, services, metrics)
   neuronRoutes(api, services)
+  knowledgeBaseRoutes(api, services)
+  llmsRoutes(api, services)
+  searchRoutes(api, services)
+  chatRoutes(api, services)
+  feedbackRoutes(api, services, metrics)
 }
 
 function notFound(): never {

@@ -9,7 +9,18 @@ import type {
   CandidateState,
   Dismissal,
 } from '../contract/candidates.ts'
-import type { Neuron } from '../contract/neurons.ts'
+import type { ChatAnswer, ChatQuestion, FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
+import type { Graph, GraphQuery } from '../contract/graph.ts'
+import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
+import type { Neuron, NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
+import type {
+  RetrieveAnswer,
+  RetrieveInput,
+  SearchAnswer,
+  SearchQuery,
+  TenantSearchAnswer,
+  TenantSearchQuery,
+} from '../contract/search.ts'
 import type { Caller } from '../services/caller.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
@@ -27,6 +38,22 @@ export interface Services {
   listCandidates(caller: Caller, query: CandidateQuery): Promise<CandidatePage>
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
+  listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
+  listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
+  readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>
+  /** An index of a knowledge base for language models, in Markdown. */
+  llmsText(caller: Caller, kb: string): Promise<string>
+  search(caller: Caller, kb: string, query: SearchQuery): Promise<SearchAnswer>
+  searchTenant(caller: Caller, query: TenantSearchQuery): Promise<TenantSearchAnswer>
+  retrieve(caller: Caller, kb: string, input: RetrieveInput): Promise<RetrieveAnswer>
+  /** Yields the answer's text as it comes and returns the whole. A signal that aborts ends the work. */
+  chat(caller: Caller, question: ChatQuestion, signal: AbortSignal): AsyncGenerator<string, ChatAnswer>
+  submitFeedback(
+    caller: Caller,
+    kb: string,
+    feedback: FeedbackInput,
+    options: { idempotencyKey?: string },
+  ): Promise<FeedbackReceipt>
   /** Whether requests can be served; false while starting. */
   isReady(): boolean
   /** Free space of the data directory's disk, 0 to 1. */

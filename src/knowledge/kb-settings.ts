@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CandidateKind, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidate-id.ts'
+import { isSchedule } from './lint-schedule.ts'
 import { SeqPrefix, Slug } from './seq-id.ts'
 
 /** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */
@@ -32,6 +33,25 @@ const Zones = z.object({
   connectors: z.preprocess(notEmpty, z.record(line(100), Zone).default({})),
 })
 
+const Search = z.object({ engine: z.enum(['auto', 'minisearch', 'sqlite']).default('auto') })
+
+const never = 'never'
+const Lint = z.object({
+  schedule: z.preprocess(
+    notEmpty,
+    z
+      .string()
+      .trim()
+      .refine(
+        (text) => text === never || isSchedule(text),
+        'must be five fields of a crontab, such as "0 4 * * *", or never',
+      )
+      .transform((text) => (text === never ? null : text))
+      .nullable()
+      .default(null),
+  ),
+})
+
 export type Policy = z.infer<typeof Policy>
 export type Zones = z.infer<typeof Zones>
 
@@ -51,6 +71,10 @@ export type KbSettings = {
   /** Null: approves nothing, since any zone may have been red. */
   zones: Zones | null
   defaultAudience: string[]
+  /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
+  searchEngine: z.infer<typeof Search>['engine']
+  /** When the server lints it, as in a crontab, in UTC. */
+  lintSchedule: string | null
 }
 
 export type SettingsProblem = {
@@ -76,6 +100,8 @@ const parts = {
   policy: z.preprocess(notEmpty, Policy.prefault({})),
   zones: z.preprocess(notEmpty, Zones.prefault({})),
   defaultAudience: Names.default(['tool', 'public']),
+  search: z.preprocess(notEmpty, Search.prefault({})),
+  lint: z.preprocess(notEmpty, Lint.prefault({})),
 }
 
 /** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
@@ -105,11 +131,15 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     policy: read('policy', parts.policy, null),
     zones: read('zones', parts.zones, null),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
+    searchEngine: read('search', parts.search, { engine: 'auto' as const }).engine,
+    lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
   }
   problems.push(
     ...unknownKeys('', values, Object.keys(parts)),
     ...unknownKeys('policy.', values.policy, Object.keys(Policy.shape)),
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
+    ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
+    ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
   )
   return { settings, problems }
 }

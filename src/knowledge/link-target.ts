@@ -48,6 +48,16 @@ export function namesOf(neuron: {
     .filter(({ key }) => key !== '')
 }
 
+/**
+ * The keys under which the Neuron that a target means answers: that of the target, and that of the path that it may be, where
+ * it is another one.
+ */
+export function targetKeys(target: string): { key: string; bareKey?: string } {
+  const key = linkKey(target)
+  const bareKey = linkKey(barePath(target))
+  return bareKey === key ? { key } : { key, bareKey }
+}
+
 /** The keys under which a file that is no Neuron answers, as an image does: its path and every end of it. */
 export function fileKeys(path: string): string[] {
   const names = path.split('/')

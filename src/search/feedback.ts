@@ -9,6 +9,8 @@ export type Figures = { chunkCount: number; averageLength: number; chunksWith: (
 
 /** How many pages tell what an answer is about: the best chunk of each, */
 const feedbackPages = 10
+/** how many candidates it puts in order, */
+const maxReordered = 100
 /** the sooner forgotten the further its score is from the best, */
 const decay = 0.075
 /** and the shorter it is, as if it were longer by so many terms. */
@@ -33,14 +35,16 @@ export function feedback(
 ): number[] {
   const weights = relevanceModel(candidates, questionWeights, figures)
   const asked = [...questionWeights.values()].reduce((sum, weight) => sum + weight, 0)
-  return candidates.map(({ score, terms, length }) => {
+  return candidates.map(({ score, terms, length }, index) => {
+    const own = ((1 - share) * score) / asked
+    if (index >= maxReordered) return own
     const frequencies = new Map<string, number>()
     for (const term of termsOnce(terms)) if (weights.has(term)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
     let likeness = 0
     for (const [term, frequency] of frequencies) {
       likeness += (weights.get(term) ?? 0) * saturation(frequency, length, figures.averageLength)
     }
-    return ((1 - share) * score) / asked + share * scale * likeness
+    return own + share * scale * likeness
   })
 }
 

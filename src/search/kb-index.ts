@@ -16,8 +16,8 @@ import { SqliteEngine } from './sqlite-engine.ts'
 import { storedMatches } from './stored-matches.ts'
 import type { TermEngine } from './term-engine.ts'
 
-/** Milliseconds that a query may take. */
-const timeLimit = 250
+/** Milliseconds that a query may take, and a question. */
+const timeLimits = { query: 250, question: 1000 }
 /** `auto` keeps the postings in memory up to so many chunks, and does so again from half of them down. */
 const maxInMemory = 20_000
 
@@ -98,7 +98,12 @@ export class KbIndex implements SearchIndex {
     const query = parseQuery(q, this.#analyser)
     if (query === undefined) return { hits: [], total: 0 }
     const visible = this.#catalog.visible(scope)
-    const { pages, total, includes } = this.#engine.terms.search(query, visible, scope.limit, deadline())
+    const { pages, total, includes } = this.#engine.terms.search(
+      query,
+      visible,
+      scope.limit,
+      deadline(timeLimits.query),
+    )
     const found = pages.map((page) => ({ ...this.#excerpt(page, query), rank: page.score / (pages[0]?.score ?? 1) }))
     const noted = this.#searchNotes(query, visible, includes).map((hit) => ({
       ...hit,
@@ -112,7 +117,7 @@ export class KbIndex implements SearchIndex {
     const terms = questionTerms(question, this.#analyser)
     const visible = this.#catalog.visible(scope)
     const engine = this.#engine.terms
-    const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline())
+    const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline(timeLimits.question))
     const candidates = found.map((scored) => {
       return { ...scored, terms: this.#store.terms(scored.chunk), length: this.#catalog.lengthOf(scored.chunk) }
     })
@@ -176,7 +181,7 @@ export class KbIndex implements SearchIndex {
   }
 }
 
-function deadline(): number {
+function deadline(timeLimit: number): number {
   return performance.now() + timeLimit
 }
 

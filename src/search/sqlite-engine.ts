@@ -32,8 +32,7 @@ const tables = `
 `
 
 /** How many more than asked for FTS5's own ranking hands over to ours, which sees only what is visible. */
-const candidateFactor = 3
-const minCandidates = 100
+const spareCandidates = 100
 
 type Table = 'page_terms' | 'chunk_terms'
 type Sought = { phrases: readonly string[]; weight: number }
@@ -111,7 +110,8 @@ export class SqliteEngine implements TermEngine {
   }
 
   chunksWith(term: string, visible: Visible): number {
-    return this.#count('chunk_terms', quote(term), visible, Number.POSITIVE_INFINITY)
+    if (!visible.isAll) return this.#count('chunk_terms', quote(term), visible, Number.POSITIVE_INFINITY)
+    return Number(this.#sql.get`SELECT doc FROM chunk_vocabulary WHERE term = ${term}`?.doc ?? 0)
   }
 
   save(): void {
@@ -120,7 +120,7 @@ export class SqliteEngine implements TermEngine {
 
   /** The first visible rows of FTS5's ranking. */
   #candidates(table: Table, match: string, visible: Visible, limit: number, deadline: Deadline): number[] {
-    const wanted = Math.max(minCandidates, candidateFactor * limit)
+    const wanted = limit + spareCandidates
     const found: number[] = []
     for (const id of this.#rows(`SELECT rowid FROM ${table} WHERE ${table} MATCH ? ORDER BY rank`, match)) {
       if (this.#isVisible(table, id, visible)) found.push(id)
@@ -134,7 +134,11 @@ export class SqliteEngine implements TermEngine {
   #count(table: Table, match: string, visible: Visible, deadline: Deadline): number {
     checkDeadline(deadline)
     if (visible.isAll) {
-      return Number(this.#db.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${table} MATCH ?`).get(match)?.count)
+      const row =
+        table === 'page_terms'
+          ? this.#sql.get`SELECT count(*) AS count FROM page_terms WHERE page_terms MATCH ${match}`
+          : this.#sql.get`SELECT count(*) AS count FROM chunk_terms WHERE chunk_terms MATCH ${match}`
+      return Number(row?.count)
     }
     let count = 0
     for (const id of this.#rows(`SELECT rowid FROM ${table} WHERE ${table} MATCH ?`, match)) {

@@ -1,7 +1,9 @@
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
+import { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
+import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { Idempotency } from '../store/idempotency.ts'
@@ -10,6 +12,7 @@ import { Tenants } from '../store/tenants.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
 import { finishApprovals } from './queue/approval.ts'
 import { watchRefs } from './ref-watcher.ts'
+import { KbSearch } from './search/kb-search.ts'
 
 export type GanglionOptions = {
   dataDir: string
@@ -32,8 +35,11 @@ export class Ganglion {
   readonly knowledgeBases: KnowledgeBases
   readonly apiKeys: ApiKeys
   readonly idempotency: Idempotency
+  readonly chatSessions: ChatSessions
   readonly now: () => Date
   readonly parser = new ParserPool()
+  readonly #searchPool = new SearchPool()
+  readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #publicUrl: string
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
@@ -47,6 +53,7 @@ export class Ganglion {
     this.knowledgeBases = new KnowledgeBases(database.db)
     this.apiKeys = new ApiKeys(database.db)
     this.idempotency = new Idempotency(database.db)
+    this.chatSessions = new ChatSessions(database.db)
     this.now = options.now ?? (() => new Date())
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
@@ -96,15 +103,31 @@ export class Ganglion {
     return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value.kb] : []))
   }
 
+  /** The search index of an open knowledge base. */
+  search(kb: KnowledgeBase): KbSearch {
+    const known = this.#searches.get(kb)
+    if (known !== undefined) return known
+    const directory = this.directory.index(kb.identity.id)
+    const search = new KbSearch(kb, { pool: this.#searchPool, parser: this.parser, directory })
+    this.#searches.set(kb, search)
+    return search
+  }
+
   /** Where a curator finds a candidate. */
   queueUrl(candidateId: string): string {
     return `${this.#publicUrl}/queue/${candidateId}`
+  }
+
+  /** Where a Neuron can be read. */
+  neuronUrl(kbSlug: string, seqId: string): string {
+    return `${this.#publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`
   }
 
   /** Finishes what is under way, then closes everything. */
   async close(): Promise<void> {
     for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
     this.#open.clear()
+    await this.#searchPool.close()
     await this.parser.close()
     await this.#database.close()
   }
@@ -119,8 +142,17 @@ export class Ganglion {
       await kb.recover()
       await kb.sync()
       await finishApprovals(kb, this.now)
-      const stopWatching = this.#watch === undefined ? undefined : watchRefs(kb, this.#watch.onError)
-      return { kb, close: async () => void (await Promise.all([stopWatching?.(), kb.close()])) }
+      const follow = async () => {
+        await kb.sync()
+        await this.search(kb).follow()
+      }
+      const stopWatching = this.#watch && watchRefs(kb.repository.gitDir, { follow, ...this.#watch })
+      const close = async () => {
+        await stopWatching?.()
+        await this.search(kb).close()
+        await kb.close()
+      }
+      return { kb, close }
     } catch (error) {
       await kb.close()
       throw error

@@ -1,4 +1,5 @@
 import { namesOf } from '../knowledge/link-target.ts'
+import { writtenLinks } from '../knowledge/written-link.ts'
 import { parseNeuronFile } from '../markdown/neuron-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import type { IndexedNeuron } from '../store/neuron-index.ts'
@@ -15,7 +16,7 @@ export async function readNeuronForIndex(
   const title = fields.title ?? fileTitle(path)
   const { links } = await parser.links(content)
   const names = namesOf({ seqId, path, title, aliases })
-  return { seqId, documentId, title, tags, audience, edges, candidateId, names, links }
+  return { seqId, documentId, title, tags, audience, candidateId, names, links: writtenLinks(edges, links) }
 }
 
 /** A title for a file that gives none: its name. */

@@ -1,30 +1,35 @@
 import { join } from 'node:path'
 import { watch } from 'chokidar'
-import type { KnowledgeBase } from './knowledge-base.ts'
 
 const settleMs = 50
 
 /**
- * Follows a repository's refs on the disk, so that what any tool commits or pushes is in the projection within a moment,
- * before somebody asks.
- * @returns how to stop it.
+ * Follows a repository's refs on the disk, so that what any tool commits or pushes is in the projection and the search index
+ * within a moment, before somebody asks.
+ * @returns how to stop it, which waits for what it has begun.
  */
-export function watchRefs(kb: KnowledgeBase, onError: (error: unknown) => void): () => Promise<void> {
-  const { gitDir } = kb.repository
+export function watchRefs(
+  gitDir: string,
+  { follow, onError }: { follow: () => Promise<void>; onError: (error: unknown) => void },
+): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const watcher = watch([join(gitDir, 'HEAD'), join(gitDir, 'packed-refs'), join(gitDir, 'refs')], {
     ignoreInitial: true,
     ignored: (path) => path.endsWith('.lock'),
   })
-  const follow = () => {
+  let following = Promise.resolve()
+  const followSoon = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => kb.sync().catch(onError), settleMs)
+    timer = setTimeout(() => {
+      following = following.then(follow).catch(onError)
+    }, settleMs)
   }
-  watcher.on('all', follow)
-  watcher.on('ready', follow) // what changed before it watched
+  watcher.on('all', followSoon)
+  watcher.on('ready', followSoon) // what changed before it watched
   watcher.on('error', onError)
   return async () => {
     clearTimeout(timer)
     await watcher.close()
+    await following
   }
 }

@@ -72,6 +72,25 @@ export function candidatesOfOrigin(sql: Projection['read'], connector: string, o
   return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
+/** The candidate that a connector made with this fingerprint, whatever became of it. */
+export function candidateOfFingerprint(
+  sql: Projection['read'],
+  connector: string,
+  fingerprint: string,
+): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
+    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY candidates.id LIMIT 1`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
+/** The Neurons that began as candidates of a connector with a fingerprint. */
+export function neuronsOfConnector(sql: Projection['read'], connector: string): Set<string> {
+  const rows = sql.all`SELECT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
+    WHERE connector = ${connector} AND fingerprint IS NOT NULL`
+  return new Set(rows.map(({ seq_id }) => String(seq_id)))
+}
+
 export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidates WHERE id = ${id}`
 }

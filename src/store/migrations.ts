@@ -4,6 +4,7 @@ import type { Migration } from 'kysely/migration'
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
 export const migrations: Record<string, Migration> = {
   '0001-tenants-and-keys': { up: createTenantsAndKeys },
+  '0002-chat-sessions': { up: createChatSessions },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -53,4 +54,30 @@ async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
     .execute()
 
   await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
+}
+
+async function createChatSessions(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('chat_sessions')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
+    .addColumn('audience', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('used_at', 'text', (column) => column.notNull())
+    .execute()
+
+  await db.schema
+    .createTable('chat_turns')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('session_id', 'text', (column) => column.notNull().references('chat_sessions.id').onDelete('cascade'))
+    .addColumn('ordinal', 'integer', (column) => column.notNull())
+    .addColumn('question', 'text', (column) => column.notNull())
+    .addColumn('answer', 'text', (column) => column.notNull())
+    .addColumn('citations', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addUniqueConstraint('chat_turns_ordinal', ['session_id', 'ordinal'])
+    .execute()
+
+  await db.schema.createIndex('chat_sessions_age').on('chat_sessions').column('used_at').execute()
 }

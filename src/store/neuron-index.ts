@@ -1,6 +1,8 @@
-import type { Edge, WikiLink } from '../knowledge/neuron.ts'
+import { fileKeys, targetKeys } from '../knowledge/link-target.ts'
 import { pathKey } from '../knowledge/portable-path.ts'
 import { parseSeqId } from '../knowledge/seq-id.ts'
+import { tagKey } from '../knowledge/tag.ts'
+import type { WrittenLink } from '../knowledge/written-link.ts'
 import type { Projection } from './projection.ts'
 
 /** What the projection keeps of one Neuron's file. */
@@ -10,10 +12,9 @@ export type IndexedNeuron = {
   title: string
   tags: string[]
   audience: string[] | undefined
-  edges: Edge[]
   candidateId: string | undefined
   names: { key: string; kind: string; exact: string }[]
-  links: WikiLink[]
+  links: WrittenLink[]
 }
 
 /** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
@@ -42,6 +43,9 @@ export async function indexCommit(
   for (const { path, mode, blob, neuron } of files) {
     const was = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
     if (typeof was?.seq_id === 'string') touched.add(was.seq_id)
+    const isAttachment = blob !== undefined && neuron === undefined
+    if (was?.seq_id === null && !isAttachment) forgetAttachment(sql, path)
+    if (was?.seq_id !== null && isAttachment) putAttachment(sql, path)
     if (blob === undefined) {
       sql.run`DELETE FROM files WHERE path = ${path}`
       continue
@@ -88,21 +92,25 @@ function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, tags, audience, edges)
+      created_at, updated_at, tags, audience)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
-      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${audience === undefined ? null : JSON.stringify(audience)},
-      ${JSON.stringify(neuron.edges)})`
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${audience === undefined ? null : JSON.stringify(audience)})`
   if (candidateId !== null) {
     sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
       VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
     sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
   }
-  if (version > 1) forgetNames(sql, seqId)
+  if (version > 1) forgetDerived(sql, seqId)
   for (const { key, kind, exact } of neuron.names) {
     sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
   }
-  for (const [ordinal, { type = 'cites', kb = null, target }] of neuron.links.entries()) {
-    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target) VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target})`
+  for (const tag of neuron.tags) {
+    sql.run`INSERT OR IGNORE INTO tags (key, seq_id) VALUES (${tagKey(tag)}, ${seqId})`
+  }
+  for (const [ordinal, { type, kb, target, embed, line }] of neuron.links.entries()) {
+    const { key, bareKey = null } = targetKeys(target)
+    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target, key, bare_key, embed, line)
+      VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${Number(embed)}, ${line})`
   }
 }
 
@@ -112,12 +120,21 @@ function removeNeuron({ write: sql }: Projection, seqId: string, path: string, p
   sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
   sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
-  forgetNames(sql, seqId)
+  forgetDerived(sql, seqId)
 }
 
-function forgetNames(sql: Projection['write'], seqId: string): void {
+function forgetDerived(sql: Projection['write'], seqId: string): void {
   sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
+  sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
   sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
+}
+
+function putAttachment(sql: Projection['write'], path: string): void {
+  for (const key of fileKeys(path)) sql.run`INSERT OR IGNORE INTO attachments (key, path) VALUES (${key}, ${path})`
+}
+
+function forgetAttachment(sql: Projection['write'], path: string): void {
+  for (const key of fileKeys(path)) sql.run`DELETE FROM attachments WHERE key = ${key} AND path = ${path}`
 }
 
 function nextVersion(sql: Projection['write'], seqId: string): number {

@@ -1,5 +1,3 @@
-import type { NameKind } from '../knowledge/link-target.ts'
-import type { Edge } from '../knowledge/neuron.ts'
 import type { Projection } from './projection.ts'
 
 /** A Neuron as it stands at the head of main. */
@@ -16,7 +14,6 @@ export type NeuronRow = {
   updatedAt: string
   tags: string[]
   audience: string[] | undefined
-  edges: Edge[]
 }
 
 /** One version of a Neuron in main's history; a removal has no blob. */
@@ -39,9 +36,57 @@ export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
     createdAt: String(row.created_at),
     updatedAt: String(row.updated_at),
     tags: JSON.parse(String(row.tags)),
-    audience: row.audience === null ? undefined : JSON.parse(String(row.audience)),
-    edges: JSON.parse(String(row.edges)),
+    audience: audienceIn(row),
   }
+}
+
+function audienceIn({ audience }: Record<string, unknown>): string[] | undefined {
+  return audience === null ? undefined : JSON.parse(String(audience))
+}
+
+/** What a listing shows of a Neuron. */
+export type NeuronSummaryRow = Pick<
+  NeuronRow,
+  'seqId' | 'documentId' | 'path' | 'title' | 'version' | 'createdAt' | 'updatedAt' | 'tags' | 'audience'
+>
+
+/** Neurons after a seqId, by seqId, read as it goes; those with this key of a tag, or all. */
+export function* neuronsAfter(sql: Sql, after: string, tag: string | undefined): Generator<NeuronSummaryRow> {
+  const rows =
+    tag === undefined
+      ? sql.iterate`SELECT * FROM neurons WHERE seq_id > ${after} ORDER BY seq_id`
+      : sql.iterate`SELECT neurons.* FROM tags JOIN neurons USING (seq_id)
+          WHERE key = ${tag} AND tags.seq_id > ${after} ORDER BY tags.seq_id`
+  for (const row of rows) {
+    yield {
+      seqId: String(row.seq_id),
+      documentId: row.document_id as string | null,
+      path: String(row.path),
+      title: String(row.title),
+      version: Number(row.version),
+      createdAt: String(row.created_at),
+      updatedAt: String(row.updated_at),
+      tags: JSON.parse(String(row.tags)),
+      audience: audienceIn(row),
+    }
+  }
+}
+
+/** Every Neuron, by seqId, read as it goes. */
+export function* everySeqId(sql: Sql): Generator<string> {
+  for (const { seq_id } of sql.iterate`SELECT seq_id FROM neurons ORDER BY seq_id`) yield String(seq_id)
+}
+
+/** What says who may see a Neuron; nothing where it is not there. */
+export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'audience'> | undefined {
+  const row = sql.get`SELECT tags, audience FROM neurons WHERE seq_id = ${seqId}`
+  return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
+}
+
+/** A Neuron as a link shows it. */
+export function titleOf(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT title FROM neurons WHERE seq_id = ${seqId}`
+  return row === undefined ? undefined : String(row.title)
 }
 
 /** The seqId of the Neuron whose document has this UUID. */
@@ -88,24 +133,6 @@ export function commitsByPrefix(sql: Sql, prefix: string): string[] {
   )
 }
 
-/** Every name under which a Neuron answers to this key. */
-export function namesByKey(sql: Sql, key: string): { seqId: string; kind: NameKind; exact: string }[] {
-  return sql.all`SELECT seq_id, kind, exact FROM names WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
-    seqId: String(row.seq_id),
-    kind: row.kind as NameKind,
-    exact: String(row.exact),
-  }))
-}
-
-/** A Neuron's wiki links as written, in order. */
-export function linksOf(sql: Sql, seqId: string): { type: string; kb: string | null; target: string }[] {
-  return sql.all`SELECT type, kb, target FROM links WHERE seq_id = ${seqId} ORDER BY ordinal`.map((row) => ({
-    type: String(row.type),
-    kb: row.kb as string | null,
-    target: String(row.target),
-  }))
-}
-
 /** The highest number that main ever gave to a Neuron. */
 export function highestNumber(sql: Sql): number {
   return Number(sql.get`SELECT coalesce(max(number), 0) AS highest FROM versions`?.highest)
@@ -146,4 +173,22 @@ export function everyVersion(sql: Sql): VersionRecord[] {
 export function countRows(sql: Sql): { neurons: number; candidates: number } {
   const row = sql.get`SELECT (SELECT count(*) FROM neurons) AS neurons, (SELECT count(*) FROM candidates) AS candidates`
   return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
+}
+
+/** Where every Neuron stands now. */
+export function everyNeuronVersion(sql: Sql): { seqId: string; blob: string; path: string }[] {
+  return sql.all`SELECT seq_id, blob, path FROM neurons`.map((row) => ({
+    seqId: String(row.seq_id),
+    blob: String(row.blob),
+    path: String(row.path),
+  }))
+}
+
+/** The Neurons that main has changed or removed since one of its first-parent commits; undefined where it is none. */
+export function changedSince(sql: Sql, commit: string): string[] | undefined {
+  const since = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
+  if (since === undefined) return undefined
+  return sql.all`SELECT DISTINCT seq_id FROM versions WHERE position > ${Number(since.position)}`.map(({ seq_id }) =>
+    String(seq_id),
+  )
 }

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 2
+export const projectionVersion = 3
 
 export const projectionTables = [
   'meta',
@@ -9,6 +9,8 @@ export const projectionTables = [
   'versions',
   'approvals',
   'names',
+  'attachments',
+  'tags',
   'links',
   'candidates',
 ] as const
@@ -29,7 +31,7 @@ export const projectionSchema = `
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT, edges TEXT NOT NULL
+    updated_at TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX neurons_by_document ON neurons (document_id);
 
@@ -39,6 +41,7 @@ export const projectionSchema = `
     path TEXT NOT NULL, blob TEXT, candidate_id TEXT, PRIMARY KEY (seq_id, version)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX versions_by_number ON versions (number);
+  CREATE INDEX versions_by_position ON versions (position);
 
   -- the first version that carries a candidate's back-pointer is its approval
   CREATE TABLE approvals (
@@ -51,10 +54,19 @@ export const projectionSchema = `
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX names_by_seq_id ON names (seq_id);
 
+  -- the names that links give to files that are no Neurons
+  CREATE TABLE attachments (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) WITHOUT ROWID, STRICT;
+
+  CREATE TABLE tags (key TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (key, seq_id)) WITHOUT ROWID, STRICT;
+  CREATE INDEX tags_by_seq_id ON tags (seq_id);
+
+  -- links as written, not as they resolve, which changes with every name; no line: an edge of the front matter
   CREATE TABLE links (
-    seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL,
-    PRIMARY KEY (seq_id, ordinal)
+    seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL, key TEXT NOT NULL,
+    bare_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
   ) WITHOUT ROWID, STRICT;
+  CREATE INDEX links_by_key ON links (key);
+  CREATE INDEX links_by_bare_key ON links (bare_key) WHERE bare_key IS NOT NULL;
 
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
@@ -64,4 +76,5 @@ export const projectionSchema = `
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id);
   CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
+  CREATE INDEX candidates_by_fingerprint ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL;
 `

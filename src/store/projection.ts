@@ -24,9 +24,11 @@ export class Projection {
   readonly read: SQLTagStore
   readonly #writer: DatabaseSync
   readonly #reader: DatabaseSync
+  readonly #file: string
   #hasSavepoint = false
 
   constructor(file: string) {
+    this.#file = file
     this.#writer = openFile(file)
     this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
@@ -116,6 +118,17 @@ export class Projection {
     if (number > 0) this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('lost-number', ${String(number)})`
     for (const table of projectionTables) {
       this.#writer.exec(`DELETE FROM ${table} ${table === 'meta' ? "WHERE key NOT LIKE 'lost-%'" : ''}`)
+    }
+  }
+
+  /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */
+  async withSnapshot<T>(work: (sql: SQLTagStore) => Promise<T>): Promise<T> {
+    const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
+    try {
+      db.exec('BEGIN')
+      return await work(db.createTagStore(50))
+    } finally {
+      db.close()
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Role } from '../contract/vocabulary.ts'
+import type { Audience } from '../knowledge/audience.ts'
 
 /** Rows as SQLite holds them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Schema = {
@@ -6,6 +7,8 @@ export type Schema = {
   knowledge_bases: KnowledgeBaseRow
   api_keys: ApiKeyRow
   idempotency_keys: IdempotencyKeyRow
+  chat_sessions: ChatSessionRow
+  chat_turns: ChatTurnRow
 }
 
 type TenantRow = {
@@ -54,5 +57,28 @@ type IdempotencyKeyRow = {
   status: number | null
   /** The answer's body as JSON; null until it is known. */
   answer: string | null
+  created_at: string
+}
+
+type ChatSessionRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  audience: Audience
+  created_at: string
+  used_at: string
+}
+
+type ChatTurnRow = {
+  /** UUIDv7. */
+  id: string
+  session_id: string
+  /** Within the session, from 1. */
+  ordinal: number
+  question: string
+  answer: string
+  /** JSON array of citations. */
+  citations: string
   created_at: string
 }

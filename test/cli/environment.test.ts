@@ -11,6 +11,8 @@ test('an empty environment has a default for everything', () => {
     logLevel: 'info',
     rateReads: 600,
     rateWrites: 120,
+    rateChats: 20,
+    languageModel: undefined,
   }
   expect(readEnvironment({})).toEqual(defaults)
   expect(readEnvironment({ GANGLION_PORT: '', GANGLION_PUBLIC_URL: '', GANGLION_PRT: '', PATH: '/bin' })).toEqual(
@@ -28,6 +30,10 @@ test('every setting can be set', () => {
       GANGLION_LOG_LEVEL: 'silent',
       GANGLION_RATE_READS: '1',
       GANGLION_RATE_WRITES: '1000000',
+      GANGLION_RATE_CHATS: '5',
+      GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1/',
+      GANGLION_LLM_MODEL: 'small',
+      GANGLION_LLM_KEY: 'sk-1',
     }),
   ).toEqual({
     dataDir: resolve('/srv/ganglion'),
@@ -37,6 +43,8 @@ test('every setting can be set', () => {
     logLevel: 'silent',
     rateReads: 1,
     rateWrites: 1_000_000,
+    rateChats: 5,
+    languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
   })
 })
 
@@ -64,4 +72,25 @@ test('all problems are told at once, unknown names with the nearest known one', 
 
 test.each(['-1', '1e3', '0x10', ' 80', '80.5', '65536', '99999999999', 'http'])('%j is no port', (port) => {
   expect(() => readEnvironment({ GANGLION_PORT: port })).toThrow('GANGLION_PORT must be a whole number')
+})
+
+const model = { GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1', GANGLION_LLM_MODEL: 'small' }
+
+test('a language model needs an address and a name, but no key', () => {
+  expect(readEnvironment(model).languageModel).toMatchObject({ model: 'small', apiKey: undefined })
+  expect(() => readEnvironment({ GANGLION_LLM_URL: model.GANGLION_LLM_URL })).toThrow(
+    'GANGLION_LLM_MODEL is missing: GANGLION_LLM_URL needs it',
+  )
+  expect(() => readEnvironment({ GANGLION_LLM_MODEL: 'small' })).toThrow('GANGLION_LLM_URL is missing')
+  expect(() => readEnvironment({ GANGLION_LLM_KEY: 'sk-1' })).toThrow(/GANGLION_LLM_URL is.*\n.*GANGLION_LLM_MODEL is/)
+})
+
+test.each([
+  ['GANGLION_LLM_KEY', 'hunter2 \n'],
+  ['GANGLION_LLM_URL', 'https://user:hunter2@example.org'],
+  ['GANGLION_LLM_URL', 'ftp://user:hunter2@example.org'],
+])('what is wrong with %s is told without its value', (name, value) => {
+  const read = () => readEnvironment({ ...model, [name]: value })
+  expect(read).toThrow(`${name} must be`)
+  expect(read).not.toThrow('hunter2')
 })

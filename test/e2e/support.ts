@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { Answerer } from '../../src/chat/answerer.ts'
 import { servicesOf } from '../../src/cli/services.ts'
 import type { Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
@@ -26,12 +27,19 @@ export type Product = {
 }
 
 /** The whole product on a real socket. Every answer is checked against its own description of the API. */
-export async function startProduct(options: { rateWrites?: number } = {}): Promise<Product> {
+export async function startProduct({
+  answerer,
+  ...options
+}: {
+  rateWrites?: number
+  answerer?: Answerer
+} = {}): Promise<Product> {
   const dataDir = join(tempDir(), 'data')
   const ganglion = await Ganglion.open({ dataDir })
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
-  const server = await buildServer({ ...servicesOf(ganglion), isReady: () => true }, limits)
+  const services = servicesOf(ganglion, answerer === undefined ? {} : { answerer })
+  const server = await buildServer({ ...services, isReady: () => true }, limits)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {
     await server.close()

@@ -25,6 +25,21 @@ test('writes of one key are bounded, whatever comes of them', async () => {
   expect(services.submitted).toHaveLength(1)
 })
 
+test('chats of one key are bounded on their own, at 20 without another bound', async () => {
+  const chat = '/api/v1/chat'
+  const question = { message: 'Who is paged?' }
+  const { request } = await testServer({}, { rateReads: 1, rateWrites: 1 })
+  const statuses = []
+  for (let n = 0; n < 21; n++) statuses.push((await request('POST', chat, { as: 'app', body: question })).status)
+  expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 429])
+  expect((await request('POST', chat, { as: 'reader', body: question })).status).toBe(200)
+  expect((await request('GET', read, { as: 'app' })).status).toBe(200)
+  expect((await request('POST', write, { as: 'app', body })).status).toBe(201)
+  const bounded = await testServer({}, { rateChats: 1 })
+  expect((await bounded.request('POST', chat, { as: 'app', body: question })).status).toBe(200)
+  expect((await bounded.request('POST', chat, { as: 'app', body: question })).status).toBe(429)
+})
+
 test('unknown paths count as well', async () => {
   const { request } = await testServer({}, { rateReads: 1 })
   expect((await request('GET', '/api/v1/nothing', { as: 'app' })).status).toBe(404)
@@ -42,6 +57,7 @@ test('a nearly full disk stops writes, not reads', async () => {
   const { status, json } = await request('POST', write, { as: 'app', body })
   expect([status, json]).toEqual([507, expect.objectContaining({ error: 'insufficient_storage' })])
   expect(services.submitted).toEqual([])
+  expect((await request('POST', '/api/v1/chat', { as: 'app', body: { message: 'Who?' } })).status).toBe(507)
   expect((await request('GET', read, { as: 'app' })).status).toBe(200)
 })
 

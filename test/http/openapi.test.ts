@@ -36,9 +36,18 @@ test('every route of the API is described with every status that it can answer',
     )
   const read = (status: number, own = '') => `${status} 400 401 ${own}404 408 429 431 500 503 507`
   expect(statuses.sort()).toEqual([
+    `get /api/v1/knowledge-bases ${read(200)}`,
+    `get /api/v1/knowledge-bases/{kbId}/graph ${read(200)}`,
+    `get /api/v1/knowledge-bases/{kbId}/llms.txt ${read(200)}`,
+    `get /api/v1/knowledge-bases/{kbId}/neurons ${read(200)}`,
+    `get /api/v1/knowledge-bases/{kbId}/search ${read(200)}`,
     `get /api/v1/neurons/{kb}/{seqId} ${read(200)}`,
     `get /api/v1/queue/candidates ${read(200, '403 ')}`,
     `get /api/v1/queue/candidates/{id} ${read(200, '403 ')}`,
+    `get /api/v1/search ${read(200)}`,
+    'post /api/v1/chat 200 400 401 404 408 413 415 429 431 500 503 507',
+    'post /api/v1/knowledge-bases/{kbId}/reader-feedback 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
+    'post /api/v1/knowledge-bases/{kbId}/retrieve 200 400 401 404 408 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/approve 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/dismiss 200 400 401 403 404 408 409 413 415 429 431 500 503 507',

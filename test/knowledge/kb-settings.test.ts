@@ -20,6 +20,8 @@ test('what is not said has its default', () => {
       policy: { threshold: 0.8, singleCurator: false, singleCuratorThreshold: 0.5, autoApproveConnectors: ['lint'] },
       zones: { kinds: {}, connectors: {} },
       defaultAudience: ['tool', 'public'],
+      searchEngine: 'auto',
+      lintSchedule: null,
     },
     problems: [],
   })
@@ -38,6 +40,8 @@ test('text is typed', () => {
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
+    search: { engine: 'sqlite' },
+    lint: { schedule: '0 4 * * *' },
   })
   expect(problems).toEqual([])
   expect(settings).toEqual({
@@ -52,8 +56,24 @@ test('text is typed', () => {
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
+    searchEngine: 'sqlite',
+    lintSchedule: '0 4 * * *',
   })
 })
+
+test.each(['never', '', null])('a lint schedule of %j is none', (schedule) => {
+  const { settings, problems } = parseKbSettings({ ...identity, lint: { schedule } })
+  expect({ problems, schedule: settings.lintSchedule }).toEqual({ problems: [], schedule: null })
+})
+
+test.each(['daily', '0 4 * *', '60 * * * *', ['0 4 * * *']])(
+  'a lint schedule of %j is a problem, and none',
+  (schedule) => {
+    const { settings, problems } = parseKbSettings({ ...identity, lint: { schedule } })
+    expect(problems).toMatchObject([{ path: 'lint.schedule', severity: 'error' }])
+    expect(settings.lintSchedule).toBeNull()
+  },
+)
 
 test('an empty value is nothing said, an empty list is empty', () => {
   const { settings, problems } = parseKbSettings({

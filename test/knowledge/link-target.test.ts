@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { linkKey, type NamedNeuron, namesOf, resolveTarget } from '../../src/knowledge/link-target.ts'
+import { linkKey, type NamedNeuron, namesOf, resolveTarget, targetKeys } from '../../src/knowledge/link-target.ts'
 import { hostileText } from './hostile-text.ts'
 
 type Named = Parameters<typeof namesOf>[0]
@@ -121,6 +121,34 @@ test('a Neuron answers to its seqId, path, the ends of its path, title and alias
     { key: 'about us', exact: 'About us', kind: 'title' },
     { key: 'us', exact: 'Us', kind: 'alias' },
   ])
+})
+
+test('a link is looked up by its target, and by the path that it may be', () => {
+  expect(targetKeys('On-call')).toEqual({ key: 'on call' })
+  expect(targetKeys(' On call ')).toEqual({ key: 'on call' })
+  expect(targetKeys('./People/On-call.md')).toEqual({ key: './people/on call.md', bareKey: 'people/on call' })
+  expect(targetKeys('neurons/x')).toEqual({ key: 'neurons/x', bareKey: 'x' })
+})
+
+test('whatever Neuron a target means, one of the keys of the target is one of its names', () => {
+  const spelling = fc.constantFrom(
+    ...neurons.flatMap(({ seqId, path, title = '', aliases }) => [seqId, path, title, ...aliases]),
+  )
+  const target = fc.tuple(
+    fc.constantFrom('', './', '/', 'neurons/', ' '),
+    spelling,
+    fc.constantFrom('', '.md', ' ', '.MD'),
+  )
+  fc.assert(
+    fc.property(target, (parts) => {
+      const found = resolve(parts.join(''))
+      const holder = neurons.find(({ seqId }) => 'seqId' in found && found.seqId === seqId)
+      if (holder === undefined) return
+      const keys = new Set(namesOf(holder).map(({ key }) => key))
+      const { key, bareKey = key } = targetKeys(parts.join(''))
+      expect(keys.has(key) || keys.has(bareKey)).toBe(true)
+    }),
+  )
 })
 
 describe('linkKey', () => {

@@ -9,7 +9,7 @@ import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { type ImportReport, importDirectory } from '../../src/services/import/import-directory.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
-import { readNeuron } from '../../src/services/read-neuron.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 

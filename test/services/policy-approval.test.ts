@@ -3,7 +3,7 @@ import { mainRef } from '../../src/services/knowledge-base.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
-import { readNeuron } from '../../src/services/read-neuron.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 
 const seqId = 'handbook_00000001'

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   Approval,
   CandidateDetail,
@@ -14,6 +13,7 @@ import {
 import type { Role } from '../../contract/vocabulary.ts'
 import { callerOf } from '../auth.ts'
 import { readErrors, writeErrors } from '../errors.ts'
+import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
 import type { Metrics } from '../operations.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
@@ -21,14 +21,6 @@ import type { ZodFastify } from '../zod-compilers.ts'
 const tags = ['Queue']
 const writers: readonly Role[] = ['app', 'curator']
 const curators: readonly Role[] = ['curator']
-
-const IdempotencyHeader = z.looseObject({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-    .describe('The same key within 24 hours gives the first answer again.')
-    .exactOptional(),
-})
 
 /** Adds the routes of the queue of candidates. */
 export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<Metrics, 'countCandidate'>): void {
@@ -49,9 +41,7 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
       },
     },
     async (request, reply) => {
-      const idempotencyKey = request.headers['idempotency-key']
-      const options = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const receipt = await services.submitCandidate(callerOf(request), request.body, options)
+      const receipt = await services.submitCandidate(callerOf(request), request.body, idempotencyOf(request.headers))
       metrics.countCandidate('submit', receipt.status)
       return reply.code(201).send(receipt)
     },

@@ -1,5 +1,6 @@
 import { fileKeys, linkKey, resolveTarget } from '../../knowledge/link-target.ts'
-import { findNeuron, linksOf, namesByKey } from '../../store/neuron-queries.ts'
+import { linksOf, namesByKey } from '../../store/link-queries.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { PlannedFile } from './import-plan.ts'
 

@@ -8,7 +8,8 @@ import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { oneLine } from '../../knowledge/text.ts'
-import { type CandidateRow, countPending, findCandidate } from '../../store/candidate-index.ts'
+import { type CandidateRow, candidateOfFingerprint, countPending, findCandidate } from '../../store/candidate-index.ts'
+import type { Idempotency, IdempotentRequest } from '../../store/idempotency.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
@@ -21,6 +22,14 @@ const defaultConnector = 'api'
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
 const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
 
+export type SubmitOptions = {
+  idempotencyKey?: string | undefined
+  /** What the key is bound to, where the candidate is not what the client sent. */
+  request?: { route: string; body: unknown }
+  /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
+  service?: { actor: Actor; fingerprint: string }
+}
+
 /**
  * Puts a candidate into its knowledge base's queue; where the policy says so, approves it at once.
  * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`
@@ -30,42 +39,43 @@ export async function submitCandidate(
   ganglion: Ganglion,
   caller: Caller,
   input: CandidateInput,
-  options: { idempotencyKey?: string | undefined } = {},
+  { idempotencyKey, request, service }: SubmitOptions = {},
 ): Promise<CandidateReceipt> {
   const kb = await ganglion.kb(caller.tenantId, input.knowledgeBaseId)
-  const build = await prepareCandidate(kb, caller, input)
+  const build = await prepareCandidate(kb, caller, input, service)
   const submit = (id: string) =>
     kb
       .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
       .then((row) => toReceipt(ganglion, kb, row))
   const id = candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
-  if (options.idempotencyKey === undefined) return submit(id)
-  return once(ganglion, caller, options.idempotencyKey, { ...input, knowledgeBaseId: kb.identity.id }, id, submit)
+  if (idempotencyKey === undefined) return submit(id)
+  const { route, body } = request ?? {
+    route: 'POST /api/v1/queue/candidates',
+    body: { ...input, knowledgeBaseId: kb.identity.id },
+  }
+  const key = { tenantId: caller.tenantId, keyId: caller.keyId, idempotencyKey }
+  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+  return once(ganglion.idempotency, { ...key, route, bodyHash, subjectId: id }, ganglion.now(), submit)
 }
 
 /** Runs a submission at most once for an idempotency key, also across a crash: the candidate's id is reserved first. */
 async function once(
-  ganglion: Ganglion,
-  caller: Caller,
-  idempotencyKey: string,
-  input: CandidateInput,
-  subjectId: string,
+  idempotency: Idempotency,
+  request: IdempotentRequest,
+  now: Date,
   submit: (id: string) => Promise<CandidateReceipt>,
 ): Promise<CandidateReceipt> {
-  const key = { tenantId: caller.tenantId, keyId: caller.keyId, idempotencyKey }
-  const bodyHash = createHash('sha256').update(JSON.stringify(input)).digest('hex')
-  const request = { ...key, route: 'POST /api/v1/queue/candidates', bodyHash, subjectId }
-  const attempt = await ganglion.idempotency.begin(request, ganglion.now())
+  const attempt = await idempotency.begin(request, now)
   if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
   if (attempt.state === 'replay') return CandidateReceipt.parse(attempt.body)
   try {
     const submission = await submit(attempt.subjectId)
-    await ganglion.idempotency.finish(key, { status: 201, body: submission })
+    await idempotency.finish(request, { status: 201, body: submission })
     return submission
   } catch (error) {
     // A retry may stand on an attempt that got further than this one.
-    if (attempt.state === 'new' && error instanceof GanglionError) await ganglion.idempotency.forget(key)
-    else ganglion.idempotency.abandon(key)
+    if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
+    else idempotency.abandon(request)
     throw error
   }
 }
@@ -75,12 +85,18 @@ type Draft = Pick<
   'kind' | 'title' | 'content' | 'metadata' | 'confidence' | 'impactEstimate' | 'connector'
 > & {
   createdBy: Actor
+  fingerprint: string | undefined
   trustedConnector: boolean
   fields: ReturnType<typeof readMetadata>
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
 }
 
-async function prepareCandidate(kb: KnowledgeBase, caller: Caller, input: CandidateInput): Promise<Draft> {
+async function prepareCandidate(
+  kb: KnowledgeBase,
+  caller: Caller,
+  input: CandidateInput,
+  service: SubmitOptions['service'],
+): Promise<Draft> {
   const { text, data } = parseMetadata(input.metadata)
   const fields = readMetadata(data)
   const connector = fields.connector ?? defaultConnector
@@ -94,7 +110,8 @@ async function prepareCandidate(kb: KnowledgeBase, caller: Caller, input: Candid
     confidence: input.confidence,
     impactEstimate: input.impactEstimate,
     connector,
-    createdBy: actorOf(caller),
+    createdBy: service?.actor ?? actorOf(caller),
+    fingerprint: service?.fingerprint,
     trustedConnector: caller.connectors.includes(connector),
     fields,
     settings: await kb.settings(),
@@ -109,6 +126,9 @@ async function submitStaged(
   now: Date,
 ): Promise<CandidateRow> {
   const { write: sql } = kb.projection
+  const { connector, fingerprint } = draft
+  const earlier = fingerprint === undefined ? undefined : candidateOfFingerprint(sql, connector, fingerprint)
+  if (earlier !== undefined) return earlier
   const known = findCandidate(sql, id)
   if (known === undefined) {
     const candidate = toCandidate(kb, draft, id, now)
@@ -123,7 +143,7 @@ async function submitStaged(
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
-  const { fields, settings, trustedConnector, ...record } = draft
+  const { fields, settings, trustedConnector, fingerprint: _, ...record } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
   const targetProblem = problemWithTarget(fields.targetNeuron, named)
   const actionZone = fields.actionZone ?? null

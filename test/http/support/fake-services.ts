@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { CandidateDetail, CandidateInput } from '../../../src/contract/candidates.ts'
+import type { ChatAnswer, ChatQuestion, FeedbackInput } from '../../../src/contract/chat.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Neuron } from '../../../src/contract/neurons.ts'
+import type { RetrieveAnswer, SearchHit } from '../../../src/contract/search.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import type { Services } from '../../../src/http/services.ts'
 
@@ -17,10 +19,60 @@ export const neuron: Neuron = {
   updatedAt: '2026-01-08T09:12:44Z',
   tags: ['policy'],
   links: [{ type: 'supersedes', target: 'handbook_00000007' }],
+  backlinks: [{ seqId: 'handbook_00000011', title: 'Support desk', type: 'cites' }],
+  unresolved: [{ target: 'On-call rotation', type: 'cites', reason: 'missing', line: 1 }],
   documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
   path: 'neurons/2026/01/vip-escalation-policy.md',
   commit,
   candidateId: '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70',
+}
+
+export const chatAnswer: ChatAnswer = {
+  answer: 'Page the lead. [handbook_00000042]',
+  sessionId: '019b9c9a-7a00-7b1c-8d2e-3f4a5b6c7d8e',
+  turnId: '019b9c9a-7a01-7b1c-8d2e-3f4a5b6c7d8e',
+  citations: [
+    {
+      documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
+      path: neuron.path,
+      filename: 'vip-escalation-policy.md',
+      seqId: neuron.seqId,
+      title: neuron.title,
+      url: '/api/v1/neurons/handbook/handbook_00000042',
+      commit,
+    },
+  ],
+  answeredBy: 'extract',
+}
+
+export const searchHit: SearchHit = {
+  id: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
+  knowledgeBaseId: kbId,
+  filename: 'vip-escalation-policy.md',
+  title: neuron.title,
+  path: neuron.path,
+  kind: 'wiki',
+  seq: 42,
+  seqId: neuron.seqId,
+  highlight: 'Page the <mark>lead</mark>.',
+  rank: 0.9,
+}
+
+export const retrieved: RetrieveAnswer = {
+  hitCount: 1,
+  totalChars: 14,
+  formattedContext: '[handbook_00000042] VIP escalation policy\n\nPage the lead.',
+  chunks: [
+    {
+      documentId: '019b9c9a-5f0e-7c41-8a3b-6d2f4e5a7b90',
+      seqId: neuron.seqId,
+      title: neuron.title,
+      neuronPath: '2026/01/vip-escalation-policy',
+      content: 'Page the lead.',
+      headerBreadcrumb: '',
+      rank: 0.9,
+    },
+  ],
 }
 
 export type FakeServices = Services & {
@@ -28,6 +80,15 @@ export type FakeServices = Services & {
   submitted: { input: CandidateInput; idempotencyKey: string | undefined }[]
   /** What the server handed to `approveCandidate`, in order. */
   edits: unknown[]
+  /** What the server handed to `chat`, in order. */
+  asked: ChatQuestion[]
+  /** What the server handed to `submitFeedback`, in order. */
+  feedback: { kb: string; feedback: FeedbackInput; idempotencyKey: string | undefined }[]
+  /** The queries that the server handed to `listNeurons` and to `readGraph`, in order. */
+  listings: unknown[]
+  graphs: unknown[]
+  /** What the server handed to `search`, `searchTenant` and `retrieve`, in order. */
+  searches: unknown[]
 }
 
 /** Services that keep one tenant's candidates in memory; a bearer token is the name of its role. */
@@ -41,6 +102,11 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
   const fake: FakeServices = {
     submitted: [],
     edits: [],
+    asked: [],
+    feedback: [],
+    listings: [],
+    graphs: [],
+    searches: [],
     async authenticate(token) {
       const roles: readonly Role[] = ['reader', 'app', 'curator']
       const role = roles.find((role) => role === token)
@@ -109,6 +175,54 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     async readNeuron(_, { kb, seqId, at }) {
       if (kb !== 'handbook' || seqId !== neuron.seqId) throw new GanglionError('not_found')
       return at === undefined ? neuron : { ...neuron, commit: at.padEnd(40, '0') }
+    },
+    async listKnowledgeBases() {
+      return {
+        knowledgeBases: [{ id: kbId, slug: 'handbook', title: 'Handbook', language: 'en', prefix: 'handbook' }],
+      }
+    },
+    async listNeurons(_, kb, query) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      fake.listings.push(query)
+      return { neurons: [neuron], nextCursor: null }
+    },
+    async readGraph(_, kb, query) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      fake.graphs.push(query)
+      return { nodes: [neuron], edges: [], truncated: false }
+    },
+    async search(_, kb, query) {
+      fake.searches.push({ kb, ...query })
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return { documents: [searchHit] }
+    },
+    async searchTenant(_, query) {
+      fake.searches.push(query)
+      if (query.kb !== 'handbook') throw new GanglionError('not_found')
+      const { knowledgeBaseId: _kb, filename: _filename, seq: _seq, ...hit } = searchHit
+      return { hits: [hit], total: 1 }
+    },
+    async retrieve(_, kb, input) {
+      fake.searches.push({ kb, ...input })
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return retrieved
+    },
+    async llmsText(_, kb) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return '# Handbook\n'
+    },
+    async *chat(_, question) {
+      fake.asked.push(question)
+      if ((question.knowledgeBaseId ?? 'handbook') !== 'handbook') throw new GanglionError('not_found')
+      yield 'Page the lead.'
+      yield ' [handbook_00000042]'
+      return chatAnswer
+    },
+    async submitFeedback(_, kb, feedback, { idempotencyKey }) {
+      fake.feedback.push({ kb, feedback, idempotencyKey })
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      const candidateId = uuidv7()
+      return { candidateId, status: 'pending', queueUrl: `/queue/${candidateId}` }
     },
     isReady: () => true,
     freeDiskRatio: async () => 0.5,

@@ -1,0 +1,37 @@
+type MediaRange = { type: string; quality: number }
+
+/**
+ * Whether a client would rather have a stream of events than JSON, by its `Accept` header (RFC 9110, section 12.5.1): where it
+ * gives the stream the higher quality, or the same and names it.
+ */
+export function prefersEventStream(accept: string | undefined): boolean {
+  const ranges = parseAccept(accept ?? '')
+  const [stream, json] = [qualityOf('text/event-stream', ranges), qualityOf('application/json', ranges)]
+  if (stream !== json) return stream > json
+  return stream > 0 && ranges.some(({ type }) => type === 'text/event-stream')
+}
+
+/** Quality of the most specific range that a media type without parameters fits; 0 where it fits none. */
+function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
+  const group = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
+  for (const wanted of [mediaType, group, '*/*']) {
+    const fitting = ranges.filter(({ type }) => type === wanted)
+    if (fitting.length > 0) return Math.max(...fitting.map(({ quality }) => quality))
+  }
+  return 0
+}
+
+/** A parameter's value may be quoted, with commas and semicolons in it. A quality that is none counts as 0. */
+function parseAccept(accept: string): MediaRange[] {
+  return splitOutsideQuotes(accept, ',').flatMap((range) => {
+    const [type = '', ...parameters] = splitOutsideQuotes(range, ';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
+    const quality = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0
+    return type === '' ? [] : [{ type, quality }]
+  })
+}
+
+function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
+  const part = separator === ',' ? /(?:"(?:\\.|[^"\\])*"?|[^",])+/g : /(?:"(?:\\.|[^"\\])*"?|[^";])+/g
+  return text.match(part) ?? []
+}

@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { ErrorAnswer } from '../../contract/envelope.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { callerOf } from '../auth.ts'
+import { whenClientGone } from '../client-gone.ts'
+import { writeErrors } from '../errors.ts'
+import { refuseForeignOrigin } from '../origin.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+import type { Exchange } from './tool.ts'
+import { addTools, instructions } from './tools.ts'
+
+const path = '/mcp'
+
+const Message = z
+  .looseObject({ jsonrpc: z.literal('2.0') })
+  .meta({ id: 'McpMessage', description: 'A message of JSON-RPC 2.0.' })
+const Stream = z.string().describe('Messages of JSON-RPC 2.0, as server-sent events.')
+
+const errors = writeErrors('foreign_origin')
+
+/**
+ * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in those before it. Without sessions:
+ * the newest revision has none, the tools need none, and so a message can be answered after a restart, or by another server.
+ * A client that goes away stops the work, and so does one that cancels, which in the newest revision is the same. In those
+ * before, a call is cancelled by another message, which may be ignored, and is: ids of calls are unique in a session only.
+ */
+export function mcpRoutes(
+  app: ZodFastify,
+  { publicUrl, ...dependencies }: Pick<Exchange, 'services' | 'metrics' | 'limits'> & { publicUrl: string | undefined },
+): void {
+  app.addHook('onRequest', refuseForeignOrigin(publicUrl))
+
+  app.post(
+    path,
+    {
+      // A tool that writes or chats counts as that as well.
+      config: { rate: 'read' },
+      schema: {
+        tags: ['Agents'],
+        operationId: 'mcp',
+        summary: 'Model Context Protocol',
+        description:
+          'Tools for agents, over streamable HTTP without sessions: connect a client of the protocol to this URL, with an API key ' +
+          'as its bearer token. Every message is answered with JSON.',
+        body: Message,
+        response: {
+          200: {
+            description:
+              'The answer to a request. A stream only where a client subscribes to changes, and then it ends at once.',
+            content: { 'application/json': { schema: Message }, 'text/event-stream': { schema: Stream } },
+          },
+          202: z.null().describe('What needs no answer was taken.'),
+          ...errors,
+          400: ErrorAnswer.or(Message).describe('The request breaks HTTP, JSON or the protocol.'),
+          404: ErrorAnswer.or(Message).describe('The protocol has no such method.'),
+          406: Message.describe('A client must accept both `application/json` and `text/event-stream`.'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { headers, body } = request
+      const exchange: Exchange = {
+        ...dependencies,
+        caller: callerOf(request),
+        request,
+        reply,
+        signal: whenClientGone(reply),
+      }
+      return sendResponse(reply, await answerMessage(exchange, webRequest(headers), body))
+    },
+  )
+
+  app.route({
+    method: ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'PUT'],
+    url: path,
+    config: { rate: 'read' },
+    schema: { hide: true },
+    handler: async (_, reply) => {
+      reply.header('allow', 'POST')
+      throw new GanglionError('method_not_allowed')
+    },
+  })
+}
+
+/** The server's transport reads the headers of the protocol, and the message from beside the request. */
+function webRequest(headers: IncomingHttpHeaders): Request {
+  const ofProtocol = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    const isOfProtocol = name === 'accept' || name === 'content-type' || name.startsWith('mcp-')
+    return isOfProtocol && value !== undefined ? [[name, String(value)]] : []
+  })
+  return new Request(`http://localhost${path}`, { method: 'POST', headers: ofProtocol })
+}
+
+/** The whole answer at once: no tool sends anything before it. */
+async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const type = response.headers.get('content-type')
+  if (type === null) return reply.code(response.status).send()
+  return reply
+    .code(response.status)
+    .type(type)
+    .send(await response.text())
+}
+
+async function answerMessage(exchange: Exchange, request: Request, parsedBody: unknown): Promise<Response> {
+  if (!(await isLegacyRequest(request, parsedBody))) {
+    const onerror = (error: Error) => exchange.request.log.info({ err: error }, 'mcp')
+    return createMcpHandler(() => createServer(exchange), { legacy: 'reject', onerror }).fetch(request, { parsedBody })
+  }
+  const server = createServer(exchange)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    return await transport.handleRequest(request, { parsedBody })
+  } finally {
+    await server.close()
+  }
+}
+
+function createServer(exchange: Exchange): McpServer {
+  const options = { instructions, capabilities: { tools: { listChanged: false } } }
+  const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: 'v1' }, options)
+  addTools(server, exchange)
+  return server
+}

@@ -1,0 +1,62 @@
+import type { McpServer, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Caller } from '../../services/caller.ts'
+import { refusalOf } from '../errors.ts'
+import type { Limits, Rates } from '../limits.ts'
+import type { Metrics } from '../operations.ts'
+import type { Services } from '../services.ts'
+
+/** One message of a client, and what its tools work with. */
+export type Exchange = {
+  caller: Caller
+  services: Services
+  metrics: Pick<Metrics, 'countCandidate'>
+  limits: Limits
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Aborts when the client has gone. */
+  signal: AbortSignal
+}
+
+export type Tool<Input extends z.ZodObject, Output extends z.ZodObject> = {
+  title: string
+  /** For the model that chooses among tools. */
+  description: string
+  input: Input
+  output: Output
+  /** What a call counts as. */
+  rate: keyof Rates
+  annotations: ToolAnnotations
+  run(input: z.output<Input>): Promise<z.input<Output>>
+  /** The answer as a model reads it; without it, JSON. */
+  toText?(answer: z.output<Output>): string
+}
+
+/** Adds a tool. What it throws becomes a result with `isError`, whose text is the error as the API answers it. */
+export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  server: McpServer,
+  { limits, request, reply, signal }: Exchange,
+  name: string,
+  { title, description, input, output, rate, annotations, run, toText = JSON.stringify }: Tool<Input, Output>,
+): void {
+  const inputSchema: StandardSchemaWithJSON<unknown, z.output<Input>> = input
+  // Without its name in the description of the API, by which it would be a reference.
+  const outputSchema = z.object(output.shape)
+  const config = { title, description, inputSchema, outputSchema, annotations }
+  server.registerTool(name, config, async (args: z.output<Input>) => {
+    try {
+      // Every message was counted as a read when it came.
+      if (rate !== 'read') {
+        await limits.countRequest(request, reply, rate)
+        await limits.checkDisk()
+      }
+      const answer = output.parse(await run(args))
+      return { structuredContent: answer, content: [{ type: 'text', text: toText(answer) }] }
+    } catch (error) {
+      // Nobody is there to be told.
+      const text = signal.aborted ? '' : JSON.stringify(refusalOf(error, request).body)
+      return { isError: true, content: [{ type: 'text', text }] }
+    }
+  })
+}

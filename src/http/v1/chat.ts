@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
+import { prefersEventStream } from '../accept.ts'
+import { callerOf } from '../auth.ts'
+import { whenClientGone } from '../client-gone.ts'
+import { writeErrors } from '../errors.ts'
+import { EventStreams } from '../event-stream.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+type Answering = ReturnType<Services['chat']>
+
+const ChatEvents = z
+  .string()
+  .describe(
+    'Events `delta` with `{"text": "…"}`, then one `done` with the whole answer as in JSON; or, where it cannot be completed, ' +
+      'one `error` with the body of an error.',
+  )
+
+/** Adds the route that answers questions. */
+export function chatRoutes(app: ZodFastify, services: Services): void {
+  const streams = new EventStreams(app)
+  app.post(
+    '/chat',
+    {
+      config: { rate: 'chat' },
+      schema: {
+        tags: ['Chat'],
+        operationId: 'chat',
+        summary: 'Ask a question',
+        description:
+          'Answers from what the knowledge base holds, and cites it. The answer is one JSON object; a client that accepts ' +
+          '`text/event-stream` is sent it as it comes.',
+        body: ChatInput,
+        response: {
+          200: {
+            description: 'The answer.',
+            content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
+          },
+          ...writeErrors(),
+        },
+      },
+    },
+    async (request, reply) => {
+      const isStreamed = prefersEventStream(request.headers.accept)
+      const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
+      const answering = services.chat(callerOf(request), request.body, signal)
+      try {
+        if (!isStreamed) return await wholeAnswer(answering)
+        // What goes wrong before anything is said is an ordinary error.
+        const first = await answering.next()
+        return streams.answer(request, reply, async (send) => {
+          for (let step = first; ; step = await answering.next()) {
+            if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(step.value) })
+            send({ event: 'delta', data: { text: step.value } })
+          }
+        })
+      } catch (error) {
+        // Nobody is there to be told.
+        if (reply.raw.destroyed) return reply.hijack()
+        throw error
+      }
+    },
+  )
+}
+
+/** The answer, once all of it was said. */
+export async function wholeAnswer(answering: Answering): Promise<ChatAnswer> {
+  for (;;) {
+    const step = await answering.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { Graph, GraphQuery } from '../../contract/graph.ts'
+import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
+import { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
+import { KbPath } from '../../contract/search.ts'
+import { callerOf } from '../auth.ts'
+import { readErrors } from '../errors.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+/** Adds the routes that show what knowledge bases there are, and what is in one. */
+export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
+  app.get(
+    '/knowledge-bases',
+    {
+      schema: {
+        tags: ['Neurons'],
+        operationId: 'listKnowledgeBases',
+        summary: 'List the knowledge bases',
+        querystring: z.strictObject({}),
+        response: { 200: KnowledgeBaseList, ...readErrors() },
+      },
+    },
+    (request) => services.listKnowledgeBases(callerOf(request)),
+  )
+
+  app.get(
+    '/knowledge-bases/:kbId/neurons',
+    {
+      schema: {
+        tags: ['Neurons'],
+        operationId: 'listNeurons',
+        summary: 'List the Neurons',
+        params: KbPath,
+        querystring: NeuronListQuery,
+        response: { 200: NeuronPage, ...readErrors() },
+      },
+    },
+    (request) => services.listNeurons(callerOf(request), request.params.kbId, request.query),
+  )
+
+  app.get(
+    '/knowledge-bases/:kbId/graph',
+    {
+      schema: {
+        tags: ['Neurons'],
+        operationId: 'readGraph',
+        summary: 'Read the graph of links',
+        description: 'The Neurons around one, or the best connected of all, and the links among them.',
+        params: KbPath,
+        querystring: GraphQuery,
+        response: { 200: Graph, ...readErrors() },
+      },
+    },
+    (request) => services.readGraph(callerOf(request), request.params.kbId, request.query),
+  )
+}

@@ -1,0 +1,61 @@
+import {
+  KbPath,
+  RetrieveAnswer,
+  RetrieveInput,
+  SearchAnswer,
+  SearchQuery,
+  TenantSearchAnswer,
+  TenantSearchQuery,
+} from '../../contract/search.ts'
+import { callerOf } from '../auth.ts'
+import { readErrors, writeErrors } from '../errors.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+/** Adds the routes that search and retrieve. */
+export function searchRoutes(app: ZodFastify, services: Services): void {
+  app.get(
+    '/knowledge-bases/:kbId/search',
+    {
+      schema: {
+        tags: ['Search'],
+        operationId: 'search',
+        summary: 'Search by keywords',
+        params: KbPath,
+        querystring: SearchQuery,
+        response: { 200: SearchAnswer, ...readErrors() },
+      },
+    },
+    (request) => services.search(callerOf(request), request.params.kbId, request.query),
+  )
+
+  app.get(
+    '/search',
+    {
+      schema: {
+        tags: ['Search'],
+        operationId: 'searchTenant',
+        summary: 'Search by keywords, with the number of all matches',
+        querystring: TenantSearchQuery,
+        response: { 200: TenantSearchAnswer, ...readErrors() },
+      },
+    },
+    (request) => services.searchTenant(callerOf(request), request.query),
+  )
+
+  app.post(
+    '/knowledge-bases/:kbId/retrieve',
+    {
+      config: { rate: 'read' },
+      schema: {
+        tags: ['Search'],
+        operationId: 'retrieve',
+        summary: 'Retrieve grounded context',
+        params: KbPath,
+        body: RetrieveInput,
+        response: { 200: RetrieveAnswer, ...writeErrors() },
+      },
+    },
+    (request) => services.retrieve(callerOf(request), request.params.kbId, request.body),
+  )
+}

@@ -1,0 +1,104 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Answerer } from '../../chat/answerer.ts'
+import { searchQuestion } from '../../chat/question-context.ts'
+import { askForKnowledgeBase } from '../../chat/refusal.ts'
+import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { effectiveAudience } from '../../knowledge/audience.ts'
+import { analyserFor } from '../../search/analyser.ts'
+import type { Passage } from '../../search/passage.ts'
+import type { ChatSession } from '../../store/chat-sessions.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { retrievePassages } from '../search/retrieve.ts'
+import { fileName } from '../search/search.ts'
+import { lastTurnsOf, maxHistory } from './conversation.ts'
+
+const maxPassages = 10
+
+/**
+ * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
+ * answer. A session without a knowledge base goes on in its own; without both there is nothing to answer from.
+ * @throws {GanglionError} `not_found`, also for a session of another tenant, knowledge base or audience; `unavailable`.
+ * Throws the signal's reason once it aborts.
+ */
+export async function* chat(
+  ganglion: Ganglion,
+  answerer: Answerer,
+  caller: Caller,
+  question: ChatQuestion,
+  signal: AbortSignal,
+): AsyncGenerator<string, ChatAnswer> {
+  const audience = effectiveAudience(caller.role, question.audience)
+  const known = question.sessionId === undefined ? undefined : await findSession(ganglion, caller, question.sessionId)
+  const kbName = question.knowledgeBaseId ?? known?.kbId
+  if (kbName === undefined) {
+    const { text, answeredBy } = yield* askForKnowledgeBase()
+    return { answer: text, answeredBy }
+  }
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const session = known ?? { id: uuidv7(), tenantId: caller.tenantId, kbId: kb.identity.id, audience }
+  // What was said before may hold what this audience may not see.
+  if (session.kbId !== kb.identity.id || session.audience !== audience) throw new GanglionError('not_found')
+
+  const { message } = question
+  const history =
+    known === undefined ? lastTurnsOf(question.history) : await ganglion.chatSessions.lastTurns(known.id, maxHistory)
+  const { tone, language } = await kb.settings()
+  signal.throwIfAborted()
+  const query = searchQuestion(message, history, analyserFor(language))
+  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages })
+  signal.throwIfAborted()
+  const { text, cited, answeredBy, notice } = yield* answerer.answer(
+    { message, history, passages, tone, audience, language },
+    signal,
+  )
+  signal.throwIfAborted()
+  const citations = citationsOf(ganglion, kb, passages, cited)
+  const turnId = await ganglion.chatSessions.addTurn(
+    session,
+    { question: message, answer: text, citations },
+    ganglion.now(),
+  )
+  return {
+    answer: text,
+    sessionId: session.id,
+    turnId,
+    citations,
+    answeredBy,
+    ...(notice === undefined ? {} : { notice }),
+  }
+}
+
+async function findSession(ganglion: Ganglion, { tenantId }: Caller, id: string): Promise<ChatSession> {
+  const session = await ganglion.chatSessions.find(tenantId, id, ganglion.now())
+  if (session === undefined) throw new GanglionError('not_found')
+  return session
+}
+
+/** The Neurons of passages that an answer cites; what was not retrieved cannot be cited. */
+function citationsOf(
+  ganglion: Ganglion,
+  { identity }: KnowledgeBase,
+  passages: readonly Passage[],
+  cited: readonly string[],
+): ChatCitation[] {
+  const bySeqId = new Map(passages.map((passage) => [passage.seqId, passage]))
+  return [...new Set(cited)].flatMap((seqId) => {
+    const passage = bySeqId.get(seqId)
+    if (passage === undefined) return []
+    const { documentId, path, title, commit } = passage
+    return [
+      {
+        documentId,
+        path,
+        filename: fileName(path),
+        seqId,
+        title,
+        url: ganglion.neuronUrl(identity.slug, seqId),
+        commit,
+      },
+    ]
+  })
+}

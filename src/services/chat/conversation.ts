@@ -1,0 +1,21 @@
+import type { Turn } from '../../chat/answerer.ts'
+import type { ChatQuestion } from '../../contract/chat.ts'
+
+/** How much of a conversation a question is understood by. */
+export const maxHistory = 10
+
+/**
+ * The last turns of a conversation that a client keeps, oldest first. What the assistant says is the answer to the question
+ * before it; instructions are not a client's to give.
+ */
+export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
+  const turns: Turn[] = []
+  for (const { role, content } of messages) {
+    const last = turns.at(-1)
+    if (role === 'user') turns.push({ question: content, answer: '' })
+    else if (role === 'assistant' && last !== undefined) {
+      last.answer = last.answer === '' ? content : `${last.answer}\n\n${content}`
+    }
+  }
+  return turns.slice(-maxHistory)
+}

@@ -1,0 +1,88 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Actor } from '../../knowledge/candidate.ts'
+import { fingerprintOf, impactOf, type LintFinding } from '../../knowledge/lint.ts'
+import { lintCandidate, lintConnector, lintTitle } from '../../knowledge/lint-candidate.ts'
+import { candidateOfFingerprint } from '../../store/candidate-index.ts'
+import { titleOf } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pauses } from '../pauses.ts'
+import { submitCandidate } from '../queue/submit-candidate.ts'
+import { relatedNeurons } from './related-neurons.ts'
+import { surveyLinks } from './survey-links.ts'
+
+export type LintResult = {
+  rule: LintFinding['rule']
+  title: string
+  /** How many Neurons it concerns. */
+  impact: number
+  fingerprint: string
+  /** `open`: not proposed yet. */
+  status: 'proposed' | 'proposed before' | 'open'
+  candidateId?: string
+}
+
+export type LintReport = { id: string; slug: string; findings: LintResult[] }
+
+type Found = { finding: LintFinding; result: LintResult }
+
+/** New candidates of one run: a curator reads them. */
+const maxNew = 100
+const actor: Actor = { id: 'lint', name: 'Lint' }
+
+/**
+ * Looks through the links of an open knowledge base, and puts what it finds into the queue: each finding once, whatever became of
+ * its candidate, and 100 in a run, as far as the queue has room. What was found earlier and holds no longer stays in the queue.
+ */
+export async function lintKb(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  { isDryRun = false }: { isDryRun?: boolean } = {},
+): Promise<LintReport> {
+  const pause = pauses()
+  const found: Found[] = []
+  for (const finding of await surveyLinks(kb)) {
+    await pause()
+    found.push({ finding, result: resultOf(kb, finding) })
+  }
+  const open = found.filter(({ result }) => result.status === 'open')
+  if (!isDryRun) await propose(ganglion, kb, open.slice(0, maxNew))
+  return { id: kb.identity.id, slug: kb.identity.slug, findings: found.map(({ result }) => result) }
+}
+
+function resultOf(kb: KnowledgeBase, finding: LintFinding): LintResult {
+  const { read: sql } = kb.projection
+  const fingerprint = fingerprintOf(finding)
+  const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
+  return {
+    rule: finding.rule,
+    title: lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? ''),
+    impact: impactOf(finding),
+    fingerprint,
+    ...(known === undefined ? { status: 'open' } : { status: 'proposed before', candidateId: known.id }),
+  }
+}
+
+async function propose(ganglion: Ganglion, kb: KnowledgeBase, open: readonly Found[]): Promise<void> {
+  const { id, tenantId } = kb.identity
+  const hasOrphans = open.some(({ finding }) => finding.rule === 'orphan')
+  const relatedTo = hasOrphans ? await relatedNeurons(kb) : () => []
+  const caller: Caller = { keyId: actor.id, name: actor.name, tenantId, role: 'curator', connectors: [lintConnector] }
+  const submissions = open.map(async ({ finding, result }) => {
+    const related = finding.rule === 'orphan' ? relatedTo(finding.seqId) : []
+    const input = lintCandidate(id, finding, {
+      titleOf: (seqId) => titleOf(kb.projection.read, seqId) ?? '',
+      related,
+    })
+    const service = { actor, fingerprint: result.fingerprint }
+    const receipt = await submitCandidate(ganglion, caller, input, { service }).catch(unlessFull)
+    if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
+  })
+  await Promise.all(submissions)
+}
+
+/** What has no room now is found again. */
+function unlessFull(error: unknown): undefined {
+  if (!(error instanceof GanglionError && error.code === 'queue_full')) throw error
+}

@@ -1,0 +1,39 @@
+import { lintConnector } from '../../knowledge/lint-candidate.ts'
+import { FeatureIndex } from '../../knowledge/lint-features.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+import { analyserFor } from '../../search/analyser.ts'
+import { questionTerms } from '../../search/question.ts'
+import { neuronsOfConnector } from '../../store/candidate-index.ts'
+import { findNeuron, neuronsAfter } from '../../store/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pauses } from '../pauses.ts'
+
+const maxRelated = 3
+
+/**
+ * Finds the Neurons that share the rarest tags and words of the title with one. The tables tell, not the search index: that has
+ * one owner, and lint may run beside the server.
+ */
+export async function relatedNeurons(kb: KnowledgeBase): Promise<(seqId: string) => string[]> {
+  const analyser = analyserFor((await kb.settings()).language)
+  const featuresOf = ({ title, tags }: { title: string; tags: readonly string[] }) => [
+    ...questionTerms(title, analyser).map(({ term }) => `word ${term}`),
+    ...tags.map((tag) => `tag ${tagKey(tag)}`),
+  ]
+  const index = await kb.projection.withSnapshot(async (sql) => {
+    const pause = pauses()
+    const features = new FeatureIndex()
+    const own = neuronsOfConnector(sql, lintConnector)
+    for (const neuron of neuronsAfter(sql, '', undefined)) {
+      await pause()
+      if (!own.has(neuron.seqId)) features.add(neuron.seqId, featuresOf(neuron))
+    }
+    return features
+  })
+  return (seqId) => {
+    const neuron = findNeuron(kb.projection.read, seqId)
+    if (neuron === undefined) return []
+    const sharing = index.sharing(featuresOf(neuron), maxRelated + 1)
+    return sharing.filter((other) => other !== seqId).slice(0, maxRelated)
+  }
+}

@@ -1,0 +1,39 @@
+import { targetKeys } from '../../knowledge/link-target.ts'
+import { impactOf, LinkSurvey, type LintFinding } from '../../knowledge/lint.ts'
+import { lintConnector } from '../../knowledge/lint-candidate.ts'
+import { NameIndex } from '../../knowledge/lint-names.ts'
+import { neuronsOfConnector } from '../../store/candidate-index.ts'
+import { everyLink, everyNameKey } from '../../store/link-queries.ts'
+import { everySeqId } from '../../store/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pauses } from '../pauses.ts'
+import { LinkView } from '../read/link-view.ts'
+
+/** What is wrong with the links of a knowledge base as curators see it, whoever may not: most impact first. */
+export async function surveyLinks(kb: KnowledgeBase): Promise<LintFinding[]> {
+  const found = await kb.projection.withSnapshot(async (sql) => {
+    const pause = pauses()
+    const view = new LinkView(kb.identity, sql, () => true)
+    const survey = new LinkSurvey()
+    for (const { kb: linked, ...link } of everyLink(sql)) {
+      await pause()
+      const { key, bareKey = key } = targetKeys(link.target)
+      survey.add({ ...link, key: bareKey, meaning: view.isOwn(linked) ? view.resolve(link.target) : undefined })
+    }
+    const names = new NameIndex()
+    for (const { key, seqId } of everyNameKey(sql)) {
+      await pause()
+      names.add(key, seqId)
+    }
+    // What lint itself has proposed is linked to by nobody, and need not be.
+    const own = neuronsOfConnector(sql, lintConnector)
+    const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId))
+    const findings: LintFinding[] = []
+    for (const finding of survey.findings(neurons, (key) => names.likely(key))) {
+      await pause()
+      findings.push(finding)
+    }
+    return findings
+  })
+  return found.sort((a, b) => impactOf(b) - impactOf(a))
+}

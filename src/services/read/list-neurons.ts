@@ -1,0 +1,41 @@
+import { ValidationError } from '../../contract/errors.ts'
+import type { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
+import { SeqId } from '../../contract/vocabulary.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+import { neuronsAfter } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { visibilityFor } from './visibility.ts'
+
+/**
+ * A page of the Neurons that the caller may see, by seqId.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listNeurons(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { tag, cursor, limit }: NeuronListQuery,
+): Promise<NeuronPage> {
+  const after = cursor === undefined ? '' : decodeCursor(cursor)
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const visibility = await visibilityFor(caller, kb)
+  const page: NeuronPage['neurons'] = []
+  for (const { audience, ...neuron } of neuronsAfter(kb.projection.read, after, tag && tagKey(tag))) {
+    if (!visibility.of({ audience, tags: neuron.tags })) continue
+    const last = page.at(-1)
+    if (page.length === limit && last !== undefined) return { neurons: page, nextCursor: encodeCursor(last.seqId) }
+    page.push(neuron)
+  }
+  return { neurons: page, nextCursor: null }
+}
+
+function encodeCursor(seqId: string): string {
+  return Buffer.from(seqId).toString('base64url')
+}
+
+function decodeCursor(cursor: string): string {
+  const seqId = SeqId.safeParse(Buffer.from(cursor, 'base64url').toString())
+  if (!seqId.success) throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
+  return seqId.data
+}

@@ -1,0 +1,95 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Neuron } from '../../contract/neurons.ts'
+import { isUuid } from '../../knowledge/candidate-id.ts'
+import { writtenLinks } from '../../knowledge/written-link.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { linksOf } from '../../store/link-queries.ts'
+import {
+  commitsByPrefix,
+  createdAt,
+  findNeuron,
+  type NeuronRow,
+  seqIdOfDocument,
+  titleOf,
+  versionAt,
+} from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { fileTitle } from '../neuron-for-index.ts'
+import { LinkView } from './link-view.ts'
+import { resolveLinks } from './resolve-links.ts'
+import { type Visibility, visibilityFor } from './visibility.ts'
+
+const maxBacklinks = 1000
+
+type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibility: Visibility; view: LinkView }
+
+/**
+ * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
+ * lead to the Neurons of today, and its backlinks are today's. What the caller's audience may not see is not there: neither
+ * the Neuron, nor what it links to, nor what links to it.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readNeuron(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb: kbName, seqId: name, at }: { kb: string; seqId: string; at?: string },
+): Promise<Neuron> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const visibility = await visibilityFor(caller, kb)
+  const { read: sql } = kb.projection
+  const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name
+  const current = seqId === undefined ? undefined : findNeuron(sql, seqId)
+  if (seqId === undefined || (current !== undefined && !visibility.of(current))) throw new GanglionError('not_found')
+  const view = new LinkView(kb.identity, sql, visibility.ofSeqId)
+  const reading = { ganglion, caller, kb, visibility, view }
+  return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
+}
+
+async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<Neuron> {
+  if (row === undefined) throw new GanglionError('not_found')
+  const { ganglion, caller, kb, view } = reading
+  const { blob, audience: _audience, ...shown } = row
+  // Before anything is waited for, so that all is of one commit.
+  const written = linksOf(kb.projection.read, row.seqId)
+  const backlinks = backlinksOf(reading, row.seqId)
+  const { content } = parseNeuronFile(await kb.repository.readText(blob))
+  return { ...shown, content, ...(await resolveLinks(ganglion, caller, view, written)), backlinks }
+}
+
+async function readPast(reading: Reading, seqId: string, at: string): Promise<Neuron> {
+  const { ganglion, caller, kb, visibility, view } = reading
+  const { read: sql } = kb.projection
+  const [commit, ...others] = commitsByPrefix(sql, at)
+  const past = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
+  if (past === undefined || past.blob === null) throw new GanglionError('not_found')
+  const backlinks = backlinksOf(reading, seqId)
+  const { fields, content } = parseNeuronFile(await kb.repository.readText(past.blob))
+  if (!visibility.of(fields)) throw new GanglionError('not_found')
+  const { links } = await ganglion.parser.links(content)
+  return {
+    seqId,
+    title: fields.title ?? fileTitle(past.path),
+    content,
+    version: past.version,
+    createdAt: createdAt(sql, seqId) ?? past.at,
+    updatedAt: past.at,
+    tags: fields.tags,
+    ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),
+    backlinks,
+    documentId: fields.id ?? null,
+    path: past.path,
+    commit: past.commit,
+    candidateId: fields.candidate ?? null,
+  }
+}
+
+function backlinksOf({ kb, view }: Reading, seqId: string): Neuron['backlinks'] {
+  const edges = view.edgesTo(seqId, maxBacklinks).slice(0, maxBacklinks)
+  return edges.map(({ source, type }) => ({
+    seqId: source,
+    title: titleOf(kb.projection.read, source) ?? source,
+    type,
+  }))
+}

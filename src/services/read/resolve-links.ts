@@ -1,0 +1,63 @@
+import type { Neuron } from '../../contract/neurons.ts'
+import type { WrittenLink } from '../../knowledge/written-link.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { LinkView } from './link-view.ts'
+import { visibilityFor } from './visibility.ts'
+
+type Shown = Pick<Neuron, 'links' | 'unresolved'>
+
+/** As many as a curator would look through. */
+const maxCandidates = 10
+
+/**
+ * What a Neuron's links mean to a caller, in their order: those that lead to one Neuron, each once, and those that lead to none or to
+ * several. A link to a file that is no Neuron is neither.
+ */
+export async function resolveLinks(
+  ganglion: Ganglion,
+  caller: Caller,
+  own: LinkView,
+  written: readonly WrittenLink[],
+): Promise<Shown> {
+  const views = await viewsOf(ganglion, caller, own, written)
+  const links = new Map<string, Shown['links'][number]>()
+  const unresolved: Shown['unresolved'] = []
+  for (const { type, kb, target, line } of written) {
+    const view = views.get(kb)
+    const meaning = view?.resolve(target) ?? { missing: true }
+    if ('seqId' in meaning) {
+      const { slug } = view?.identity ?? own.identity
+      const link = { type, target: meaning.seqId, ...(view === own ? {} : { kb: slug }) }
+      links.set(JSON.stringify(link), link)
+    } else if (!('attachment' in meaning) || line === null) {
+      const reason =
+        'ambiguous' in meaning
+          ? ({ reason: 'ambiguous', candidates: meaning.ambiguous.slice(0, maxCandidates) } as const)
+          : ({ reason: 'missing' } as const)
+      unresolved.push({ type, target, ...(kb === null ? {} : { kb }), ...reason, line })
+    }
+  }
+  return { links: [...links.values()], unresolved }
+}
+
+/** The tenant's knowledge bases that links name. */
+async function viewsOf(
+  ganglion: Ganglion,
+  caller: Caller,
+  own: LinkView,
+  written: readonly WrittenLink[],
+): Promise<Map<string | null, LinkView>> {
+  const views = new Map<string | null, LinkView>()
+  for (const name of new Set(written.map(({ kb }) => kb))) {
+    if (own.isOwn(name)) views.set(name, own)
+    // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
+    const kb =
+      name === null || own.isOwn(name) ? undefined : await ganglion.kb(caller.tenantId, name).catch(() => undefined)
+    if (kb !== undefined) {
+      const { ofSeqId } = await visibilityFor(caller, kb)
+      views.set(name, new LinkView(kb.identity, kb.projection.read, ofSeqId))
+    }
+  }
+  return views
+}

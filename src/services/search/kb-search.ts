@@ -1,0 +1,132 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
+import type { IndexedDocument } from '../../search/search-index.ts'
+import type { SearchPool } from '../../search/search-pool.ts'
+import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { coalesce } from '../coalesce.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+
+/** Neurons that the index takes in at a time; queries are answered between. */
+const batchSize = 50
+/** Milliseconds that a query waits for an index that is being built. */
+const patience = 10_000
+
+/** The search index of an open knowledge base, which follows its projection. */
+export class KbSearch {
+  readonly #kb: KnowledgeBase
+  readonly #pool: SearchPool
+  readonly #parser: ParserPool
+  readonly #directory: string
+  #isClosed = false
+  /** What the index stands for; undefined where only the index itself can tell. */
+  #followed: { main: string | undefined; address: IndexAddress } | undefined
+
+  constructor(kb: KnowledgeBase, options: { pool: SearchPool; parser: ParserPool; directory: string }) {
+    this.#kb = kb
+    this.#pool = options.pool
+    this.#parser = options.parser
+    this.#directory = options.directory
+  }
+
+  /** Brings the index up to the projection as it is now. */
+  readonly follow = coalesce(() => this.#follow())
+
+  /**
+   * Asks the index, up to date.
+   * @throws {GanglionError} `unavailable` where it cannot be brought up to date in time.
+   */
+  async ask<Method extends 'search' | 'retrieve'>(
+    method: Method,
+    argument: IndexRequests[Method]['argument'],
+  ): Promise<IndexRequests[Method]['result']> {
+    await within(patience, this.follow())
+    return this.#pool.ask(await this.#address(), method, argument)
+  }
+
+  /** Lets what is under way come to a quick end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.follow().catch(() => undefined)
+  }
+
+  async #address(): Promise<IndexAddress> {
+    const { language, searchEngine: engine } = await this.#kb.settings()
+    return { directory: this.#directory, language, engine }
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#isClosed) return
+    const { read: sql } = this.#kb.projection
+    const { main } = this.#kb.projection.heads(sql)
+    const address = await this.#address()
+    const before = this.#followed
+    const isSame = before?.address.language === address.language && before.address.engine === address.engine
+    if (isSame && before.main === main) return
+    this.#followed = undefined
+    const changed = isSame && before.main !== undefined ? changedSince(sql, before.main) : undefined
+    const isWhole = await this.#update(address, changed ?? (await this.#differences(address)))
+    if (isWhole) this.#followed = { main, address }
+  }
+
+  /** The seqIds of which the index holds another version than the projection, or that only one of them holds. */
+  async #differences(address: IndexAddress): Promise<string[]> {
+    const indexed = await this.#pool.ask(address, 'versions', undefined)
+    const different: string[] = []
+    for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
+      if (indexed.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
+      indexed.delete(neuron.seqId)
+    }
+    return [...different, ...indexed.keys()]
+  }
+
+  /** @returns false where it was closed on the way. */
+  async #update(address: IndexAddress, seqIds: readonly string[]): Promise<boolean> {
+    for (let start = 0; start < seqIds.length; start += batchSize) {
+      if (this.#isClosed) return false
+      const batch = seqIds.slice(start, start + batchSize)
+      const found = batch.flatMap((seqId) => findNeuron(this.#kb.projection.read, seqId) ?? [])
+      const put = await Promise.all(found.map((neuron) => this.#read(neuron)))
+      const kept = new Set(put.map(({ key }) => key))
+      await this.#pool.ask(address, 'apply', { put, remove: batch.filter((seqId) => !kept.has(seqId)) })
+    }
+    return true
+  }
+
+  async #read(neuron: NeuronRow): Promise<IndexedDocument> {
+    const { seqId, title, tags, audience, blob } = neuron
+    const { fields, content } = parseNeuronFile(await this.#kb.repository.readTextOnce(blob))
+    const { chunks } = await this.#parser.chunks(content)
+    const { aliases, note, noteShared } = fields
+    return {
+      key: seqId,
+      kind: 'wiki',
+      version: versionOf(neuron),
+      title,
+      aliases,
+      tags,
+      audience,
+      note: noteShared ? note : undefined,
+      chunks,
+    }
+  }
+}
+
+/** A page without a title is called by its path. */
+function versionOf({ blob, path }: { blob: string; path: string }): string {
+  return `${blob} ${path}`
+}
+
+async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    const busy = new GanglionError('unavailable', 'The search index is being built; try again in a moment.')
+    timer = setTimeout(() => reject(busy), milliseconds)
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,76 @@
+import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
+import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
+import { formatContext } from '../../search/context.ts'
+import type { Passage } from '../../search/passage.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { answered, scopeOf } from './search.ts'
+
+/** So many more than asked for, since some may be too long for what is left of `maxChars`. */
+const overfetch = 3
+
+/**
+ * Chunks that hold something on a question in natural language, best first, within bounds.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ */
+export async function retrieve(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { query, audience: asked, maxChars, topK }: RetrieveInput,
+): Promise<RetrieveAnswer> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const audience = effectiveAudience(caller.role, asked)
+  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK })
+  const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
+  return {
+    hitCount: chunks.length,
+    totalChars: chunks.reduce((sum, { content }) => sum + content.length, 0),
+    formattedContext: formatContext(chunks, audience),
+    chunks,
+  }
+}
+
+/** Passages for a question, best first; none of what the audience may not see. @throws {GanglionError} `unavailable` */
+export async function retrievePassages(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  { query, audience, limit }: { query: string; audience: Audience; limit: number },
+): Promise<Passage[]> {
+  const scope = await scopeOf(kb, audience, limit)
+  const hits = await answered(ganglion.search(kb).ask('retrieve', { question: query, scope }))
+  return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
+    const neuron = findNeuron(kb.projection.read, key)
+    if (neuron === undefined) return []
+    const { seqId, documentId, title, path, commit } = neuron
+    return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
+  })
+}
+
+/** The first that fit; if even the best is too long, it is cut. Lengths are in UTF-16 code units. */
+function withinBounds(passages: readonly Passage[], { maxChars, topK }: { maxChars: number; topK: number }): Passage[] {
+  const chosen: Passage[] = []
+  let left = maxChars
+  for (const passage of passages) {
+    if (chosen.length === topK) break
+    const content = chosen.length === 0 ? cut(passage.content, maxChars) : passage.content
+    if (content.length === 0 || content.length > left) continue
+    chosen.push({ ...passage, content })
+    left -= content.length
+  }
+  return chosen
+}
+
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  // Half of a surrogate pair is no character.
+  const end = /[\ud800-\udbff]$/.test(text.slice(0, maxLength - 1)) ? maxLength - 2 : maxLength - 1
+  return `${text.slice(0, Math.max(0, end))}…`
+}
+
+function toChunk({ documentId, seqId, title, path, content, headings, rank }: Passage): RetrieveChunk {
+  const neuronPath = path.replace(/^neurons\//, '').replace(/\.md$/, '')
+  return { documentId, seqId, title, neuronPath, content, headerBreadcrumb: headings.join(' > '), rank }
+}

@@ -1,0 +1,92 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type {
+  SearchAnswer,
+  SearchHit,
+  SearchQuery,
+  TenantSearchAnswer,
+  TenantSearchQuery,
+} from '../../contract/search.ts'
+import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
+import { parseSeqId } from '../../knowledge/seq-id.ts'
+import { QueryError } from '../../search/query.ts'
+import { type PageHit, type Scope, SearchTimeout } from '../../search/search-index.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+
+/**
+ * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
+ * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ */
+export async function search(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  query: SearchQuery,
+): Promise<SearchAnswer> {
+  return { documents: (await findPages(ganglion, caller, kbName, query)).hits }
+}
+
+/** The same for the route that names the knowledge base in its query. */
+export async function searchTenant(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb, ...query }: TenantSearchQuery,
+): Promise<TenantSearchAnswer> {
+  const { hits, total } = await findPages(ganglion, caller, kb, query)
+  return { hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit), total }
+}
+
+async function findPages(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { q, kind, limit }: SearchQuery,
+): Promise<{ hits: SearchHit[]; total: number }> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const audience = effectiveAudience(caller.role)
+  const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
+  const { hits, total } = await answered(ganglion.search(kb).ask('search', { q, scope }))
+  return { hits: hits.flatMap((hit) => toHit(kb, hit) ?? []), total }
+}
+
+/** Who looks, at how much. */
+export async function scopeOf(kb: KnowledgeBase, audience: Audience, limit: number): Promise<Scope> {
+  const { defaultAudience } = await kb.settings()
+  return { audience, defaultAudience, limit }
+}
+
+/** The answer of the index, or its error as the contract has it. */
+export async function answered<Result>(asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof QueryError) throw new ValidationError({ q: [error.message] })
+    if (error instanceof SearchTimeout) throw new GanglionError('unavailable', error.message)
+    throw error
+  }
+}
+
+/** Nothing for a Neuron that was removed since the index was asked. */
+function toHit(kb: KnowledgeBase, { key, highlight, rank }: PageHit): SearchHit | undefined {
+  const neuron = findNeuron(kb.projection.read, key)
+  if (neuron === undefined) return undefined
+  const { documentId, seqId, title, path } = neuron
+  return {
+    id: documentId ?? seqId,
+    knowledgeBaseId: kb.identity.id,
+    filename: fileName(path),
+    title,
+    path,
+    kind: 'wiki',
+    seq: parseSeqId(seqId)?.number ?? null,
+    seqId,
+    highlight,
+    rank,
+  }
+}
+
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

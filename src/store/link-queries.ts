@@ -1,0 +1,66 @@
+import type { EdgeType } from '../contract/vocabulary.ts'
+import type { NamedNeuron, NameKind } from '../knowledge/link-target.ts'
+import type { WrittenLink } from '../knowledge/written-link.ts'
+import type { Projection } from './projection.ts'
+
+/** A link as its Neuron holds it. Links to one missing Neuron meet under their `key`, however they spell its name. */
+export type LinkRow = WrittenLink & { seqId: string; key: string }
+
+type Sql = Projection['read']
+
+/** A Neuron's links, in order. */
+export function linksOf(sql: Sql, seqId: string): LinkRow[] {
+  return sql.all`SELECT * FROM links WHERE seq_id = ${seqId} ORDER BY ordinal`.map(toLink)
+}
+
+/** Every link, by Neuron and in order, read as it goes. */
+export function* everyLink(sql: Sql): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT * FROM links ORDER BY seq_id, ordinal`) yield toLink(row)
+}
+
+/** Links to a name of this key, by Neuron and in order, read as it goes. */
+export function* linksByKey(sql: Sql, key: string): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT * FROM links WHERE key = ${key} ORDER BY seq_id, ordinal`) yield toLink(row)
+}
+
+/** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read as it goes. */
+export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
+  for (const row of sql.iterate`SELECT * FROM links WHERE bare_key = ${key} ORDER BY seq_id, ordinal`) yield toLink(row)
+}
+
+/** Every name under which a Neuron answers to this key. */
+export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
+  return sql.all`SELECT seq_id, kind, exact FROM names WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
+    seqId: String(row.seq_id),
+    kind: row.kind as NameKind,
+    exact: String(row.exact),
+  }))
+}
+
+/** Every key under which people know a Neuron: of its titles, aliases and file names; read as it goes. */
+export function* everyNameKey(sql: Sql): Generator<{ key: string; seqId: string }> {
+  const rows = sql.iterate`SELECT DISTINCT key, seq_id FROM names WHERE kind IN ('file', 'title', 'alias') ORDER BY key`
+  for (const row of rows) yield { key: String(row.key), seqId: String(row.seq_id) }
+}
+
+/** The keys of a Neuron's names, each once. */
+export function keysOf(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))
+}
+
+/** Whether a file that is no Neuron answers to this key. */
+export function isAttachmentKey(sql: Sql, key: string): boolean {
+  return sql.get`SELECT 1 FROM attachments WHERE key = ${key} LIMIT 1` !== undefined
+}
+
+function toLink(row: Record<string, unknown>): LinkRow {
+  return {
+    seqId: String(row.seq_id),
+    type: row.type as EdgeType,
+    kb: row.kb as string | null,
+    target: String(row.target),
+    key: String(row.key),
+    embed: row.embed === 1,
+    line: row.line as number | null,
+  }
+}

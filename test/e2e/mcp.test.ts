@@ -1,0 +1,111 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { mcpClient, textOf } from '../http/support/mcp-client.ts'
+import { type Product, startProduct } from './support.ts'
+
+const proposal = {
+  kb: 'handbook',
+  kind: 'external-feed',
+  title: 'VIP policy',
+  content: 'When a VIP customer raises a ticket, page the lead.',
+}
+
+async function call(client: Client, name: string, args: Record<string, unknown>) {
+  const result = await client.callTool({ name, arguments: args })
+  return { text: textOf(result), isError: result.isError === true, ...Object(result.structuredContent) }
+}
+
+/** Proposes a Neuron through the protocol and approves it; gives its seqId. */
+async function addNeuron({ url, tokens, request }: Product, changes: Record<string, unknown> = {}): Promise<string> {
+  const client = await mcpClient(url, tokens.app)
+  const { candidateId } = await call(client, 'submit_candidate', { ...proposal, ...changes })
+  const approval = await request('POST', `/api/v1/queue/candidates/${candidateId}/approve`, { as: tokens.curator })
+  expect(approval.status).toBe(200)
+  return String(approval.body.seqId)
+}
+
+test('an agent proposes a Neuron, and once it is approved finds, retrieves, reads and is told of it', async () => {
+  const product = await startProduct()
+  const { url, tokens, request, kbId } = product
+  const agent = await mcpClient(url, tokens.app)
+  expect(await call(agent, 'list_knowledge_bases', {})).toMatchObject({
+    knowledgeBases: [{ id: kbId, slug: 'handbook', prefix: 'handbook' }],
+  })
+  expect(await call(agent, 'retrieve', { kb: 'handbook', query: 'Who is paged?' })).toMatchObject({ hitCount: 0 })
+
+  const { candidateId, status } = await call(agent, 'submit_candidate', proposal)
+  expect(status).toBe('pending')
+  const queued = await request('GET', `/api/v1/queue/candidates/${candidateId}`, { as: tokens.curator })
+  expect(queued.body).toMatchObject({ title: proposal.title, connector: 'mcp' })
+  await request('POST', `/api/v1/queue/candidates/${candidateId}/approve`, { as: tokens.curator })
+
+  const reader = await mcpClient(url, tokens.reader)
+  const found = await call(reader, 'search', { kb: kbId, q: 'vip' })
+  expect(found).toMatchObject({ total: 1, hits: [{ seqId: 'handbook_00000001', title: 'VIP policy' }] })
+  const retrieved = await call(reader, 'retrieve', { kb: 'handbook', query: 'Who is paged for a VIP ticket?' })
+  expect(retrieved).toMatchObject({ hitCount: 1, text: expect.stringContaining('page the lead') })
+  expect(retrieved.text).toContain('handbook_00000001')
+  const read = await call(reader, 'read_neuron', { kb: 'handbook', seqId: 'handbook_00000001' })
+  expect(read.text).toBe(`# VIP policy\n\n[handbook_00000001]\n\n${proposal.content}`)
+  const answer = await call(reader, 'ask', { kb: 'handbook', message: 'Who is paged for a VIP ticket?' })
+  expect(answer).toMatchObject({ citations: [{ seqId: 'handbook_00000001' }] })
+  expect(answer.text).toContain('[handbook_00000001]')
+})
+
+test('a connector is not trusted for its name', async () => {
+  const { url, tokens } = await startProduct()
+  const agent = await mcpClient(url, tokens.app)
+  const receipt = await call(agent, 'submit_candidate', { ...proposal, metadata: { connector: 'lint' } })
+  expect(receipt.status).toBe('pending')
+})
+
+test('what an audience may not see is not there for its agents', async () => {
+  const product = await startProduct()
+  const { url, tokens } = product
+  const seqId = await addNeuron(product, { metadata: { tags: ['internal'] } })
+  const missing = { isError: true, text: '{"error":"not_found","message":"There is nothing here."}' }
+  for (const token of [tokens.reader, tokens.app]) {
+    const agent = await mcpClient(url, token)
+    expect(await call(agent, 'search', { kb: 'handbook', q: 'vip' })).toMatchObject({ total: 0, hits: [] })
+    expect(await call(agent, 'retrieve', { kb: 'handbook', query: 'vip' })).toMatchObject({ hitCount: 0 })
+    expect(await call(agent, 'read_neuron', { kb: 'handbook', seqId })).toEqual(missing)
+    const { citations = [] } = await call(agent, 'ask', { kb: 'handbook', message: 'Who is paged for a VIP?' })
+    expect(citations).toEqual([])
+  }
+  const curator = await mcpClient(url, tokens.curator)
+  expect(await call(curator, 'search', { kb: 'handbook', q: 'vip' })).toMatchObject({ total: 1 })
+})
+
+test('another tenant’s knowledge base answers like one that is not there', async () => {
+  const product = await startProduct()
+  const { url, ganglion, newKey, kbId } = product
+  const seqId = await addNeuron(product)
+  await createKnowledgeBase(ganglion, { tenant: 'other', slug: 'own' })
+  const stranger = await mcpClient(url, await newKey('other', 'curator'))
+  expect(await call(stranger, 'list_knowledge_bases', {})).toMatchObject({ knowledgeBases: [{ slug: 'own' }] })
+  for (const kb of ['handbook', kbId, 'nothing']) {
+    const { kb: _kb, ...submission } = proposal
+    for (const [tool, args] of Object.entries({
+      search: { q: 'vip' },
+      retrieve: { query: 'vip' },
+      read_neuron: { seqId },
+      submit_candidate: submission,
+      ask: { message: 'vip' },
+    })) {
+      expect([tool, await call(stranger, tool, { kb, ...args })]).toEqual([
+        tool,
+        { isError: true, text: '{"error":"not_found","message":"There is nothing here."}' },
+      ])
+    }
+  }
+})
+
+test('a key that was revoked is let in no more', async () => {
+  const { url, newKey, ganglion } = await startProduct()
+  const agent = await mcpClient(url, await newKey('acme', 'reader'))
+  await agent.listTools()
+  const [key] = (await ganglion.apiKeys.list()).slice(-1)
+  await ganglion.apiKeys.revoke(key?.id ?? '', new Date())
+  await expect(agent.listTools()).rejects.toThrow()
+})

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { startProduct } from './support.ts'
+
+const bases = '/api/v1/knowledge-bases'
+
+async function withNeuron() {
+  const product = await startProduct()
+  const { request, tokens } = product
+  const body = {
+    knowledgeBaseId: 'handbook',
+    kind: 'external-feed',
+    title: 'VIP policy',
+    content: 'Page the <b>lead</b>.',
+  }
+  const { body: receipt } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })
+  const approval = await request('POST', `/api/v1/queue/candidates/${receipt.candidateId}/approve`, {
+    as: tokens.curator,
+  })
+  return { ...product, approval: approval.body }
+}
+
+test('a Neuron is found by both routes, with what the contract says of a hit', async () => {
+  const { request, tokens, kbId, approval } = await withNeuron()
+  const scoped = await request('GET', `${bases}/handbook/search?q=paging`, { as: tokens.reader })
+  expect(scoped).toMatchObject({ status: 200 })
+  expect(scoped.body).toEqual({
+    documents: [
+      {
+        id: approval.documentId,
+        knowledgeBaseId: kbId,
+        filename: 'vip-policy.md',
+        title: 'VIP policy',
+        path: expect.stringMatching(/^neurons\/.*vip-policy\.md$/),
+        kind: 'wiki',
+        seq: 1,
+        seqId: 'handbook_00000001',
+        highlight: '<mark>Page</mark> the lead.',
+        rank: 1,
+      },
+    ],
+  })
+  const tenant = await request('GET', `/api/v1/search?kb=${kbId}&q=paging`, { as: tokens.app })
+  expect(tenant.body).toMatchObject({
+    total: 1,
+    hits: [{ seqId: 'handbook_00000001', title: 'VIP policy', kind: 'wiki' }],
+  })
+  const sources = await request('GET', `${bases}/${kbId}/search?q=paging&kind=source`, { as: tokens.app })
+  expect(sources.body).toEqual({ documents: [] })
+})
+
+test('retrieve answers 200 with chunks and a context', async () => {
+  const { request, tokens, approval } = await withNeuron()
+  const { status, body } = await request('POST', `${bases}/handbook/retrieve`, {
+    as: tokens.reader,
+    body: { query: 'Who is paged?', maxChars: 100 },
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    hitCount: 1,
+    totalChars: 21,
+    chunks: [
+      { documentId: approval.documentId, seqId: 'handbook_00000001', content: 'Page the <b>lead</b>.', rank: 1 },
+    ],
+  })
+  expect(body.formattedContext).toBe('[handbook_00000001] VIP policy\n> Page the <b>lead</b>.')
+})
+
+test.each([
+  '',
+  '?q=',
+  '?q=a&q=b',
+  '?q[]=a',
+  `?q=${'x'.repeat(513)}`,
+  `?q=${Array.from({ length: 33 }, (_, n) => `w${n}`).join('+')}`,
+  '?q=a*',
+  '?q=a&limit=0',
+  '?q=a&limit=101',
+  '?q=a&limit=1e2',
+  '?q=a&kind=neuron',
+  '?q=a&page=2',
+])('a search of %s is refused with what is wrong', async (query) => {
+  const { request, tokens } = await startProduct()
+  const { status, body } = await request('GET', `${bases}/handbook/search${query}`, { as: tokens.app })
+  expect(status).toBe(400)
+  expect(body.error).toMatchObject({ fieldErrors: expect.anything() })
+})
+
+test.each([
+  {},
+  { query: '' },
+  { query: 'x'.repeat(8001) },
+  { query: 42 },
+  { query: 'x', maxChars: 0 },
+  { query: 'x', maxChars: 16_001 },
+  { query: 'x', maxChars: 1.5 },
+  { query: 'x', topK: 51 },
+  { query: 'x', topK: '5' },
+  { query: 'x', audience: 'everyone' },
+])('a retrieve of %j is refused', async (body) => {
+  const { request, tokens } = await startProduct()
+  expect(await request('POST', `${bases}/handbook/retrieve`, { as: tokens.app, body })).toMatchObject({ status: 400 })
+})
+
+test('without a token, or for another tenant, there is nothing', async () => {
+  const { request, newKey } = await startProduct()
+  const stranger = await newKey('other', 'curator')
+  for (const [method, path, body] of [
+    ['GET', `${bases}/handbook/search?q=a`, undefined],
+    ['GET', '/api/v1/search?kb=handbook&q=a', undefined],
+    ['POST', `${bases}/handbook/retrieve`, { query: 'a' }],
+  ] as const) {
+    const send = body === undefined ? {} : { body }
+    expect(await request(method, path, send)).toMatchObject({ status: 401 })
+    expect(await request(method, path, { ...send, as: stranger })).toMatchObject({ status: 404 })
+  }
+})
