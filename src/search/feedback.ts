@@ -10,7 +10,7 @@ export type Figures = { chunkCount: number; averageLength: number; chunksWith: (
 /** How many pages tell what an answer is about: the best chunk of each, */
 const feedbackPages = 10
 /** how many candidates it puts in order, */
-const maxReordered = 100
+const maxReordered = 300
 /** the sooner forgotten the further its score is from the best, */
 const decay = 0.075
 /** and the shorter it is, as if it were longer by so many terms. */

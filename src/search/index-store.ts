@@ -36,7 +36,8 @@ const tables = `
   -- terms: what the chunk is found by, in the order of the text; see pageTerms
   CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, page INTEGER NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
-    terms TEXT NOT NULL, length INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL
+    terms TEXT NOT NULL, length INTEGER NOT NULL, own_at INTEGER NOT NULL,
+    text_at INTEGER NOT NULL, offsets BLOB NOT NULL
   ) STRICT;
   CREATE INDEX chunks_by_page ON chunks (page, id);
   -- chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
@@ -118,10 +119,11 @@ export class IndexStore {
       VALUES (${key}, ${kind}, ${version}, ${title}, ${audience === undefined ? null : JSON.stringify(audience)},
         ${JSON.stringify(tags)}, ${note ?? null})`
     const id = Number(added.lastInsertRowid)
-    const stored = chunks.map(({ headings, content, text, terms, length, textAt, offsets }) => {
+    const stored = chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets }) => {
       const bytes = new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
-      const chunk = this.#sql.run`INSERT INTO chunks (page, headings, content, text, terms, length, text_at, offsets)
-        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${textAt}, ${bytes})`
+      const chunk = this.#sql
+        .run`INSERT INTO chunks (page, headings, content, text, terms, length, own_at, text_at, offsets)
+        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${ownAt}, ${textAt}, ${bytes})`
       return { id: Number(chunk.lastInsertRowid), length }
     })
     return { key, kind, version, tags, audience, note, id, chunks: stored }
@@ -145,10 +147,11 @@ export class IndexStore {
 
   /** A chunk's text, and where its terms stand in it. */
   termPlaces(id: number): TermPlaces {
-    const row = this.#sql.get`SELECT text, terms, text_at, offsets FROM chunks WHERE id = ${id}`
+    const row = this.#sql.get`SELECT text, terms, own_at, text_at, offsets FROM chunks WHERE id = ${id}`
     return {
       text: String(row?.text ?? ''),
       terms: String(row?.terms ?? ''),
+      ownAt: Number(row?.own_at ?? 0),
       textAt: Number(row?.text_at ?? 0),
       offsets: new Uint32Array(row?.offsets instanceof Uint8Array ? Uint8Array.from(row.offsets).buffer : []),
     }
@@ -158,8 +161,10 @@ export class IndexStore {
     return String(this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? '')
   }
 
-  terms(chunkId: number): string {
-    return String(this.#sql.get`SELECT terms FROM chunks WHERE id = ${chunkId}`?.terms ?? '')
+  /** The terms of a chunk; see `TermPlaces`. */
+  terms(chunkId: number): { terms: string; ownAt: number } {
+    const row = this.#sql.get`SELECT terms, own_at FROM chunks WHERE id = ${chunkId}`
+    return { terms: String(row?.terms ?? ''), ownAt: Number(row?.own_at ?? 0) }
   }
 
   /** The terms of every chunk, by id. */

@@ -24,6 +24,9 @@ const maxInMemory = 20_000
 /** Chunks that feedback puts in order. */
 const minCandidates = 100
 
+/** Chunks of a page in which the words are looked for, to show them. */
+const maxExcerpts = 10
+
 export type IndexOptions = {
   /** BCP 47: decides how words are analysed. */
   language: string
@@ -118,9 +121,7 @@ export class KbIndex implements SearchIndex {
     const visible = this.#catalog.visible(scope)
     const engine = this.#engine.terms
     const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline(timeLimits.question))
-    const candidates = found.map((scored) => {
-      return { ...scored, terms: this.#store.terms(scored.chunk), length: this.#catalog.lengthOf(scored.chunk) }
-    })
+    const candidates = this.#worthTelling(found, terms)
     const chunksWith = (term: string) => engine.chunksWith(term, visible)
     const { chunkCount, averageChunkLength: averageLength } = visible
     const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
@@ -130,12 +131,13 @@ export class KbIndex implements SearchIndex {
       .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
       .slice(0, scope.limit)
     const rarities = terms.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
-    return ranked.map(({ chunk, page, score, terms: ofChunk }) => {
-      const { key, chunks: ofPage } = this.#catalog.page(page)
-      const ordinal = ofPage.findIndex(({ id }) => id === chunk)
-      const rank = score / (ranked[0]?.score ?? 1)
-      return { key, ordinal, ...this.#store.chunk(chunk), rank, coverage: coverage(ofChunk, rarities) }
-    })
+    return ranked.map(({ chunk, page, score, ordinal, terms: ofChunk }) => ({
+      key: this.#catalog.page(page).key,
+      ordinal,
+      ...this.#store.chunk(chunk),
+      rank: score / (ranked[0]?.score ?? 1),
+      coverage: coverage(ofChunk, rarities),
+    }))
   }
 
   save(): void {
@@ -147,16 +149,43 @@ export class KbIndex implements SearchIndex {
     this.#store.close()
   }
 
-  /** What a page shows of itself: where the words stand, in its text, or else in its headings or title. */
-  #excerpt({ page, chunk }: ScoredChunk, query: Query): { key: string; highlight: string } {
-    const { key } = this.#catalog.page(page)
+  /**
+   * Chunks that hold a term in their own text or headings, and not only in the title of their page; where a page has none, its
+   * first chunk stands for it.
+   */
+  #worthTelling(found: readonly ScoredChunk[], terms: readonly QuestionTerm[]) {
+    const candidates = found.map((scored) => {
+      const { terms: held, ownAt } = this.#store.terms(scored.chunk)
+      const own = held.slice(ownAt)
+      return {
+        ...scored,
+        terms: held,
+        length: this.#catalog.lengthOf(scored.chunk),
+        ordinal: this.#catalog.page(scored.page).chunks.findIndex(({ id }) => id === scored.chunk),
+        isOwn: terms.some(({ term }) => occurrences(own, term) > 0),
+      }
+    })
+    const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))
+    return candidates.filter(({ page, isOwn, ordinal }) => isOwn || (ordinal === 0 && !told.has(page)))
+  }
+
+  /** What a page shows of itself: where the words stand, in its best chunk or another one, or else in a heading or its title. */
+  #excerpt({ page, chunk: best }: ScoredChunk, query: Query): { key: string; highlight: string } {
+    const { key, chunks } = this.#catalog.page(page)
     const leaves = leavesOf(query)
-    const places = this.#store.termPlaces(chunk)
-    const excerpt = highlightMatches(places.text, storedMatches(places, leaves))
-    if (isMarked(excerpt)) return { key, highlight: excerpt }
-    const shown = [places.text, this.#store.chunk(chunk).headings.join(' > '), this.#store.title(page)]
-    const excerpts = shown.map((part) => highlight(part, leaves, this.#analyser))
-    return { key, highlight: excerpts.find(isMarked) ?? excerpt }
+    let first: string | undefined
+    for (const chunk of [best, ...chunks.map(({ id }) => id).filter((id) => id !== best)].slice(0, maxExcerpts)) {
+      const places = this.#store.termPlaces(chunk)
+      // An analysis would take far longer than what was kept of the one before.
+      const excerpt = highlightMatches(places.text, storedMatches(places, leaves))
+      if (isMarked(excerpt)) return { key, highlight: excerpt }
+      first ??= excerpt
+    }
+    const { text, headings } = this.#store.chunk(best)
+    const excerpts = [text, headings.join(' > '), this.#store.title(page)].map((shown) =>
+      highlight(shown, leaves, this.#analyser),
+    )
+    return { key, highlight: excerpts.find(isMarked) ?? first ?? '' }
   }
 
   /** Pages that a shared note alone makes a hit, ranked below all others. */

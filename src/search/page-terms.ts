@@ -5,8 +5,8 @@ import type { IndexedDocument } from './search-index.ts'
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'
 
-/** How many times a title counts. */
-const titleWeight = 3
+/** How many times a title counts in the first chunk of its page, and in the others. */
+const titleWeights = { first: 3, other: 1 }
 
 const emptyChunk: Chunk = { headings: [], content: '', text: '' }
 
@@ -14,13 +14,15 @@ const emptyChunk: Chunk = { headings: [], content: '', text: '' }
 export type TermPlaces = {
   text: string
   /**
-   * Terms with a space before, between and after: of the title as often as it counts, aliases, tags, headings, then the text,
-   * in the order of the text, with {@link boundary} between; at the end what else words are found by.
+   * Terms with a space before, between and after: of the page's title as often as it counts, aliases and tags; of the headings;
+   * of the text, in its order. {@link boundary} stands between, and what else words are found by behind each of the three.
    */
   terms: string
-  /** Where the terms of the text stand among all, */
+  /** Where the terms of the headings begin, in UTF-16 units: what is before is the same for all chunks of a page. */
+  ownAt: number
+  /** Where the terms of the text begin, */
   textAt: number
-  /** and in the text: the start and the end of each, in UTF-16 units. */
+  /** and where each of them stands in the text: start and end, in UTF-16 units. */
   offsets: Uint32Array
 }
 
@@ -33,19 +35,26 @@ export type ChunkTerms = Chunk &
 /** What each chunk of a page is found by; a page without any text has one chunk, so that its title is found. */
 export function pageTerms(page: IndexedDocument, analyser: Analyser): ChunkTerms[] {
   const title = analyser.tokens(page.title)
-  const names = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
+  const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
   const chunks = page.chunks.length === 0 ? [emptyChunk] : page.chunks
-  return chunks.map((chunk) => {
-    const headings = chunk.headings.map((heading) => analyser.tokens(heading))
-    const repeated = Array.from({ length: titleWeight }, () => title)
-    const above = [...repeated, ...names, ...headings].filter((tokens) => tokens.length > 0)
+  return chunks.map((chunk, index) => {
+    const titles = Array<Token[]>(index === 0 ? titleWeights.first : titleWeights.other).fill(title)
     const text = analyser.tokens(chunk.text)
-    const offsets = Uint32Array.from(text.flatMap(({ start, end }) => [start, end]))
-    const textAt = above.reduce((sum, tokens) => sum + tokens.length + 1, 0)
-    return { ...chunk, ...joinTerms([...above, text]), textAt, offsets }
+    const ofPage = joinTerms([...titles, ...otherNames])
+    const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))
+    const ofText = joinTerms([text])
+    return {
+      ...chunk,
+      terms: ` ${ofPage.terms}${ofHeadings.terms}${ofText.terms}`,
+      length: ofPage.length + ofHeadings.length + ofText.length,
+      ownAt: ofPage.terms.length,
+      textAt: ofPage.terms.length + ofHeadings.terms.length,
+      offsets: Uint32Array.from(text.flatMap(({ start, end }) => [start, end])),
+    }
   })
 }
 
+/** A space after each. */
 function joinTerms(texts: readonly Token[][]): { terms: string; length: number } {
   const parts: string[] = []
   const others: string[] = []
@@ -58,8 +67,8 @@ function joinTerms(texts: readonly Token[][]): { terms: string; length: number }
     if (tokens.length > 0) parts.push(boundary)
     length += tokens.length
   }
-  const all = others.length === 0 ? parts : [...parts, ...others.flatMap((term) => [term, boundary])]
-  return { terms: ` ${all.join(' ')} `, length: length + others.length }
+  for (const other of others) parts.push(other, boundary)
+  return { terms: parts.map((part) => `${part} `).join(''), length: length + others.length }
 }
 
 /** How often a term, or the terms of a phrase one after the other, stand in a chunk's terms. */

@@ -167,7 +167,7 @@ export class SqliteEngine implements TermEngine {
     for (const page of pages) {
       checkDeadline(deadline)
       for (const { id } of this.#catalog.page(page).chunks) {
-        const terms = this.#store.terms(id)
+        const { terms } = this.#store.terms(id)
         for (const { phrases, chunks, frequencies } of lists) {
           const frequency = phrases.reduce((sum, phrase) => sum + occurrences(terms, phrase), 0)
           if (frequency === 0) continue
@@ -202,7 +202,7 @@ export class SqliteEngine implements TermEngine {
       for (const table of ['page_terms', 'chunk_terms'])
         this.#db.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
       for (const { id, chunks } of this.#catalog.pages()) {
-        this.add({ id, chunks: chunks.map((chunk) => ({ id: chunk.id, terms: this.#store.terms(chunk.id) })) })
+        this.add({ id, chunks: chunks.map((chunk) => ({ id: chunk.id, terms: this.#store.terms(chunk.id).terms })) })
       }
     })
   }

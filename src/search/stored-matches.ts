@@ -13,19 +13,19 @@ export function storedMatches({ terms, textAt, offsets }: TermPlaces, leaves: re
   for (const leaf of leaves) {
     const sought = soughtOf(leaf)
     // The space after one occurrence is the space before the next.
-    for (let at = terms.indexOf(sought); at >= 0; at = terms.indexOf(sought, at + sought.length - 1)) {
+    for (let at = terms.indexOf(sought, textAt); at >= 0; at = terms.indexOf(sought, at + sought.length - 1)) {
       found.push({ at, leaf })
     }
   }
   found.sort((a, b) => a.at - b.at)
   const matches: Match[] = []
-  let index = -textAt
-  let counted = 0
+  let index = 0
+  let counted = textAt
   for (const { at, leaf } of found) {
     for (; counted < at; counted++) if (terms.charCodeAt(counted + 1) === space) index++
     const start = offsets[2 * index]
     const end = offsets[2 * (index + (leaf.type === 'phrase' ? leaf.terms.length : 1)) - 1]
-    if (index >= 0 && start !== undefined && end !== undefined) matches.push({ start, end, typed: leaf.text })
+    if (start !== undefined && end !== undefined) matches.push({ start, end, typed: leaf.text })
   }
   return matches
 }
