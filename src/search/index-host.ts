@@ -1,5 +1,5 @@
 import { type IndexOptions, KbIndex } from './kb-index.ts'
-import type { ChunkHit, IndexedDocument, PageHit, Scope } from './search-index.ts'
+import type { ChunkHit, IndexedDocument, PageHit, Reach, Scope } from './search-index.ts'
 
 /** Which index: its folder, and how it is made. */
 export type IndexAddress = { directory: string } & IndexOptions
@@ -9,7 +9,7 @@ export type IndexRequests = {
   versions: { argument: undefined; result: Map<string, string> }
   apply: { argument: { put: readonly IndexedDocument[]; remove: readonly string[] }; result: undefined }
   search: { argument: { q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
-  retrieve: { argument: { question: string; scope: Scope }; result: ChunkHit[] }
+  retrieve: { argument: { question: string; scope: Scope; reach: Reach }; result: ChunkHit[] }
   close: { argument: undefined; result: undefined }
 }
 export type IndexRequest = {
@@ -44,7 +44,7 @@ export class IndexHost {
       case 'search':
         return index.search(request.argument.q, request.argument.scope)
       case 'retrieve':
-        return index.retrieve(request.argument.question, request.argument.scope)
+        return index.retrieve(request.argument.question, request.argument.scope, request.argument.reach)
       case 'apply':
         return this.#apply(index, request)
     }

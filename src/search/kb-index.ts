@@ -11,7 +11,8 @@ import { occurrences, pageTerms } from './page-terms.ts'
 import { leavesOf, matchesNote, parseQuery, type Query } from './query.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
 import type { ScoredChunk } from './scorer.ts'
-import type { ChunkHit, Engine, IndexedDocument, PageHit, Scope, SearchIndex } from './search-index.ts'
+import type { ChunkHit, Engine, IndexedDocument, PageHit, Reach, Scope, SearchIndex } from './search-index.ts'
+import { joinChunks, sectionAround } from './section.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
 import { storedMatches } from './stored-matches.ts'
 import type { TermEngine } from './term-engine.ts'
@@ -116,7 +117,7 @@ export class KbIndex implements SearchIndex {
     return { hits, total: total + noted.length }
   }
 
-  retrieve(question: string, scope: Scope): ChunkHit[] {
+  retrieve(question: string, scope: Scope, reach: Reach = 'chunk'): ChunkHit[] {
     const terms = questionTerms(question, this.#analyser)
     const visible = this.#catalog.visible(scope)
     const engine = this.#engine.terms
@@ -129,15 +130,25 @@ export class KbIndex implements SearchIndex {
     const ranked = candidates
       .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
       .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
-      .slice(0, scope.limit)
     const rarities = terms.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
-    return ranked.map(({ chunk, page, score, ordinal, terms: ofChunk }) => ({
-      key: this.#catalog.page(page).key,
-      ordinal,
-      ...this.#store.chunk(chunk),
-      rank: score / (ranked[0]?.score ?? 1),
-      coverage: coverage(ofChunk, rarities),
-    }))
+    const told = new Set<number>()
+    const hits: ChunkHit[] = []
+    for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {
+      if (hits.length === scope.limit) break
+      if (told.has(chunk)) continue
+      const { key, chunks } = this.#catalog.page(page)
+      const ids = chunks.map(({ id }) => id)
+      const section = reach === 'chunk' ? [chunk] : sectionAround(ids, ordinal, (id) => this.#store.chunk(id))
+      for (const id of section) told.add(id)
+      hits.push({
+        key,
+        ordinal,
+        ...joinChunks(section.map((id) => this.#store.chunk(id))),
+        rank: score / (ranked[0]?.score ?? 1),
+        coverage: coverage(ofChunk, rarities),
+      })
+    }
+    return hits
   }
 
   save(): void {

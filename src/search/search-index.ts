@@ -44,6 +44,9 @@ export type ChunkHit = {
   coverage: number
 }
 
+/** How much of a page stands for a chunk that was found: just the chunk, or as much of its section as people like to read. */
+export type Reach = 'chunk' | 'section'
+
 /** The engines that an index can have. */
 export type Engine = 'minisearch' | 'sqlite'
 
@@ -59,7 +62,7 @@ export interface SearchIndex {
    */
   search(q: string, scope: Scope): { hits: PageHit[]; total: number }
   /** Chunks that hold any term of a question in natural language, best first. @throws {SearchTimeout} */
-  retrieve(question: string, scope: Scope): ChunkHit[]
+  retrieve(question: string, scope: Scope, reach?: Reach): ChunkHit[]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void

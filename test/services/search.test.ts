@@ -130,6 +130,21 @@ test('retrieve names each chunk, keeps within its bounds, and is empty where not
   })
 })
 
+test('people get a longer text than tools: what stands around under the same heading, and each piece once', async () => {
+  const bed = await newTestBed()
+  const sentence = (word: string) => `${`The ${word} is told of here, at length and with care. `.repeat(16)}\n\n`
+  await approved(bed, 'Night', `# Paging\n\n${sentence('lead')}${sentence('deputy')}# Other\n\n${sentence('lead')}`)
+  const { ganglion, app } = bed
+  const of = async (audience: 'tool' | 'public') =>
+    (await retrieve(ganglion, app, 'handbook', ask('the lead', { audience, maxChars: 16_000 }))).chunks
+  for (const { content } of await of('tool')) expect(content).not.toMatch(/lead[\s\S]*deputy/)
+  const [first, second, ...others] = await of('public')
+  const paging = [first, second].find((chunk) => chunk?.headerBreadcrumb === 'Paging')
+  expect(paging?.content).toMatch(/^The lead[\s\S]*The deputy/)
+  expect(paging?.content).not.toContain('Other')
+  expect(others).toEqual([])
+})
+
 test('the sum of the contents never exceeds maxChars, however small, and pairs of surrogates stay whole', async () => {
   const bed = await newTestBed()
   for (const n of [1, 2, 3])

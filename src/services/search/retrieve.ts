@@ -2,6 +2,7 @@ import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contrac
 import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { formatContext } from '../../search/context.ts'
 import type { Passage } from '../../search/passage.ts'
+import type { Reach } from '../../search/search-index.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -23,7 +24,8 @@ export async function retrieve(
 ): Promise<RetrieveAnswer> {
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
-  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK })
+  const reach = audience === 'tool' ? 'chunk' : 'section'
+  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK, reach })
   const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
   return {
     hitCount: chunks.length,
@@ -37,10 +39,10 @@ export async function retrieve(
 export async function retrievePassages(
   ganglion: Ganglion,
   kb: KnowledgeBase,
-  { query, audience, limit }: { query: string; audience: Audience; limit: number },
+  { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
 ): Promise<Passage[]> {
   const scope = await scopeOf(kb, audience, limit)
-  const hits = await answered(ganglion.search(kb).ask('retrieve', { question: query, scope }))
+  const hits = await answered(ganglion.search(kb).ask('retrieve', { question: query, scope, reach }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)
     if (neuron === undefined) return []
