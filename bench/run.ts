@@ -1,9 +1,16 @@
 import { benchApprovals } from './approvals.ts'
+import { benchFollowing } from './following.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchSearch } from './search.ts'
 
-const benches = { approvals: benchApprovals, opening: benchOpening, links: benchLinks, search: benchSearch }
+const benches = {
+  approvals: benchApprovals,
+  opening: benchOpening,
+  links: benchLinks,
+  search: benchSearch,
+  following: benchFollowing,
+}
 
 const wanted = process.argv.slice(2)
 for (const [name, bench] of Object.entries(benches)) {

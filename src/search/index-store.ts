@@ -153,7 +153,7 @@ export class IndexStore {
       terms: String(row?.terms ?? ''),
       ownAt: Number(row?.own_at ?? 0),
       textAt: Number(row?.text_at ?? 0),
-      offsets: new Uint32Array(row?.offsets instanceof Uint8Array ? Uint8Array.from(row.offsets).buffer : []),
+      offsets: new Uint32Array(row?.offsets instanceof Uint8Array ? row.offsets.slice().buffer : []),
     }
   }
 

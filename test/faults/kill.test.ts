@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -7,7 +8,7 @@ import { audit } from './support/audit.ts'
 import { Known, runClient } from './support/clients.ts'
 import { NativeCurator } from './support/curator.ts'
 import { cycles } from './support/cycles.ts'
-import { end, newDeployment, startServer, verify } from './support/deployment.ts'
+import { type Deployment, end, kbSlug, newDeployment, startServer, verify } from './support/deployment.ts'
 import { Importer } from './support/importer.ts'
 import { Ledger } from './support/ledger.ts'
 import { askAgain, newWitness, readBack } from './support/witness.ts'
@@ -45,12 +46,27 @@ test(`nothing acknowledged is lost or doubled in ${cycles} kills under load`, as
   const api = new Api(server.url, deployment.token, ledger)
   await askAgain(api, ledger)
   expect(await readBack(api, ledger)).toEqual([])
+  const found = await searched(server.url, deployment)
   await end(server.process, 'SIGTERM')
   expect(await audit(deployment.gitDir, ledger)).toEqual([])
   report(ledger, { cycles, seconds: (performance.now() - begun) / 1000 })
   const { code, stdout } = await verify(deployment)
   expect([code, stdout]).toEqual([0, expect.any(String)])
+  rmSync(join(deployment.dataDir, 'index'), { recursive: true })
+  const rebuilt = await startServer(deployment)
+  expect(await searched(rebuilt.url, deployment)).toEqual(found)
+  await end(rebuilt.process, 'SIGTERM')
 })
+
+/** What a search for what every Neuron says finds, once the index is built. */
+async function searched(url: string, { token }: Deployment): Promise<unknown> {
+  for (;;) {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${url}/api/v1/search?kb=${kbSlug}&q=first+OR+imported&limit=100`, { headers })
+    if (response.status === 200) return response.json()
+    expect(response.status).toBe(503)
+  }
+}
 
 function report(ledger: Ledger, { cycles, seconds }: { cycles: number; seconds: number }): void {
   const { candidates, approvals, dismissals, pushes, imported } = ledger

@@ -1,0 +1,73 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Caller } from '../src/services/caller.ts'
+import { Ganglion } from '../src/services/ganglion.ts'
+import { approveCandidate } from '../src/services/queue/approve-candidate.ts'
+import { submitCandidate } from '../src/services/queue/submit-candidate.ts'
+import { retrieve } from '../src/services/search/retrieve.ts'
+import { searchTenant } from '../src/services/search/search.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { milliseconds } from './support/measure.ts'
+
+const neurons = 10_000
+const rounds = 50
+
+/** The search index of a knowledge base in a server's process: how it comes to be, keeps up and answers. */
+export async function benchFollowing(): Promise<string[]> {
+  const imported = await importNotes(neurons)
+  const { dataDir, tenantId } = imported
+  const curator: Caller = { keyId: 'bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  delays.enable()
+  const followed = async (ganglion: Ganglion) => ganglion.search(await ganglion.kb(tenantId, 'bench')).follow()
+  const build = await milliseconds(() => followed(imported.ganglion))
+  delays.disable()
+  await imported.ganglion.close()
+
+  const ganglion = await Ganglion.open({ dataDir })
+  const found = (q: string) => searchTenant(ganglion, curator, { kb: 'bench', q, kind: 'all', limit: 10 })
+  const restart = await milliseconds(() => found('first'))
+  const update: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const word = `word${round}x`
+    const { candidateId } = await submitCandidate(ganglion, curator, {
+      knowledgeBaseId: 'bench',
+      kind: 'external-feed',
+      title: `About ${word}`,
+      content: `It is called ${word}.`,
+      metadata: null,
+      confidence: null,
+      impactEstimate: null,
+    })
+    await approveCandidate(ganglion, curator, candidateId, {})
+    update.push(await milliseconds(() => found(word)))
+    if ((await found(word)).total !== 1) throw new Error(`${word} was approved and is not found`)
+  }
+  const search: number[] = []
+  for (let round = 0; round < 4 * rounds; round++)
+    search.push(await milliseconds(() => found(`word${round % rounds}x OR first`)))
+  const question = {
+    query: 'Which word is it called, and about what is it?',
+    audience: 'tool',
+    maxChars: 4000,
+    topK: 5,
+  } as const
+  const retrieval: number[] = []
+  for (let round = 0; round < 4 * rounds; round++) {
+    retrieval.push(await milliseconds(() => retrieve(ganglion, curator, 'bench', question)))
+  }
+  await ganglion.close()
+  return [
+    '| in the process of a server | milliseconds | aim |',
+    '|---|---|---|',
+    `| the index of ${neurons} imported Neurons is built | ${build.toFixed(0)} | |`,
+    `| the longest that this held up the event loop | ${(delays.max / 1e6).toFixed(0)} | ≤ 50 |`,
+    `| first answer of a process that finds the index made | ${restart.toFixed(0)} | < 1000 |`,
+    `| first answer after an approval, what was approved included: median | ${median(update).toFixed(1)} | |`,
+    `| a search: median | ${median(search).toFixed(1)} | |`,
+    `| a retrieve: median | ${median(retrieval).toFixed(1)} | |`,
+  ]
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
