@@ -12,11 +12,14 @@ const latinLetters: Readonly<Record<string, string>> = {
   ŋ: 'n',
 }
 
+const ascii = /^[\0-\x7f]*$/
+
 /**
  * Text without case, compatibility forms and Latin, Greek and Cyrillic diacritics: `Łódź ﬁle` becomes `lodz file`, `Straße`
  * becomes `strasse`. Marks of other scripts stay, since there they are letters.
  */
 export function fold(text: string): string {
+  if (ascii.test(text)) return text.toLowerCase()
   return foldCase(text.normalize('NFKD').replace(/[\u0300-\u036f]/g, ''))
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
