@@ -45,6 +45,8 @@ function metadataOf({
 }: FeedbackInput): Record<string, unknown> {
   return {
     connector,
+    // A policy may approve it: readers must not find what one of them said of an answer as an answer.
+    tags: ['internal', 'feedback'],
     vote,
     // JSON leaves out what is undefined.
     actionZone: vote === 'flag' ? 'red' : undefined,

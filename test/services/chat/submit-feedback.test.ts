@@ -4,12 +4,14 @@ import type { Citation, FeedbackInput } from '../../../src/contract/chat.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import { parseMetadata, readMetadata } from '../../../src/knowledge/metadata.ts'
 import { ParserPool } from '../../../src/markdown/parser-pool.ts'
+import type { Caller } from '../../../src/services/caller.ts'
 import { feedbackCandidate } from '../../../src/services/chat/feedback-candidate.ts'
 import { submitFeedback } from '../../../src/services/chat/submit-feedback.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { NativeWriter } from '../native-writer.ts'
 import { candidate, newTestBed, type TestBed } from '../support.ts'
 
 const up: FeedbackInput = { vote: 'up', question: 'Who is paged?', answer: 'The lead. [handbook_00000001]' }
@@ -47,7 +49,7 @@ test('feedback waits in the queue as a bundle that a curator can read', async ()
     title: 'Feedback: Who is paged?',
     confidence: 0.3,
     connector: 'reader-feedback',
-    zone: null,
+    zone: 'yellow',
     metadata: {
       connector: 'reader-feedback',
       vote: 'down',
@@ -90,14 +92,26 @@ test('a flag is for a curator in any case', async () => {
   expect(detail).toMatchObject({ status: 'pending', zone: 'red', confidence: 0.3, metadata: { actionZone: 'red' } })
 })
 
-test('a vote up has the confidence that the policy may approve, and no reason', async () => {
+test('a vote up waits for a curator in the zone of the template, and has no reason', async () => {
+  const detail = await submitted(await newTestBed(), { ...up, reason: 'I like it.' })
+  expect(detail).toMatchObject({ status: 'pending', confidence: 0.9, zone: 'yellow' })
+  expect(detail.content + JSON.stringify(detail.metadata)).not.toContain('I like it.')
+})
+
+test('where the policy approves a vote up, readers do not find it', async () => {
   const bed = await newTestBed()
   const { citation } = await addNeuron(bed, 'VIP escalation policy')
-  const detail = await submitted(bed, { ...up, reason: 'I like it.', citations: [citation] })
-  expect(detail).toMatchObject({ status: 'approved', confidence: 0.9 })
-  expect(detail.content + JSON.stringify(detail.metadata)).not.toContain('I like it.')
-  const neuron = await readNeuron(bed.ganglion, bed.app, { kb: 'handbook', seqId: detail.seqId ?? '' })
-  expect(neuron).toMatchObject({ title: 'Feedback: Who is paged?', links: [{ target: 'handbook_00000001' }] })
+  const native = new NativeWriter(bed.gitDir)
+  const settings = native.read('refs/heads/main', 'kb.yaml').replace('    reader-feedback: yellow\n', '')
+  native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
+  const { status, seqId = '' } = await submitted(bed, { ...up, citations: [citation] })
+  expect(status).toBe('approved')
+  const read = (caller: Caller) => readNeuron(bed.ganglion, caller, { kb: 'handbook', seqId })
+  await expect(read(bed.app)).rejects.toThrow('There is nothing here.')
+  expect(await read(bed.curator)).toMatchObject({
+    title: 'Feedback: Who is paged?',
+    links: [{ target: 'handbook_00000001' }],
+  })
 })
 
 test.each([undefined, '', ' \n\t'])('a negative vote with the reason %j is refused', async (reason) => {
