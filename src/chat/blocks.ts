@@ -1,3 +1,5 @@
+import { quotable, withoutComments } from './shown-text.ts'
+
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
 export type Block = {
   kind: 'paragraph' | 'item' | 'row' | 'code'
@@ -13,12 +15,14 @@ const heading = /^\s{0,3}#{1,6}(?:\s|$)/
 const underline = /^\s{0,3}(?:=+|-+)\s*$/
 const rule = /^\s{0,3}(?:[-*_]\s*){3,}$/
 const separatorRow = /^[\s|:-]*-[\s|:-]*$/
+/** One of several lines that each say one thing: `Developed by: Ada`. */
+const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_]{1,2}:)\s+\S/u
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
 export function blocksOf(content: string): Block[] {
   const blocks: Block[] = []
-  const lines = content.split(/\r\n|[\r\n]/)
+  const lines = withoutComments(content).split(/\r\n|[\r\n]/)
   let open: Block | undefined
   let header: string[] | undefined
   for (let at = 0; at < lines.length; at++) {
@@ -40,10 +44,12 @@ export function blocksOf(content: string): Block[] {
       open = add(blocks, { kind: 'item', text, marker: bullet === undefined ? `${number}. ` : '- ' })
     } else if (line.trimStart().startsWith('|')) {
       const cells = cellsOf(line)
-      if (header === undefined) header = cells
-      else if (!separatorRow.test(line)) blocks.push({ kind: 'row', text: rowText(header, cells), marker: '- ' })
+      if (header === undefined && separatorRow.test(lines[at + 1] ?? '')) header = cells
+      else if (!separatorRow.test(line)) blocks.push({ kind: 'row', text: rowText(header ?? [], cells), marker: '- ' })
       open = undefined
       continue
+    } else if (fact.test(line) && [lines[at - 1], lines[at + 1]].some((beside = '') => fact.test(beside))) {
+      open = add(blocks, { kind: 'item', text: line.trim(), marker: '- ' })
     } else if (open !== undefined) {
       open.text += ` ${line.trim()}`
     } else {
@@ -51,7 +57,7 @@ export function blocksOf(content: string): Block[] {
     }
     header = undefined
   }
-  return blocks.map((block) => (block.kind === 'code' ? block : { ...block, text: plainLinks(block.text) }))
+  return blocks.map((block) => (block.kind === 'code' ? block : { ...block, text: quotable(block.text) }))
 }
 
 function add(blocks: Block[], block: Block): Block {
@@ -82,13 +88,4 @@ function cellsOf(row: string): string[] {
 function rowText(header: readonly string[], cells: readonly string[]): string {
   const named = cells.map((cell, index) => (header[index] ? `${header[index]}: ${cell}` : cell))
   return named.filter((cell) => !/^(?:.*:)?\s*$/.test(cell)).join('; ')
-}
-
-/** Links by what they show: their targets mean nothing outside the page. */
-function plainLinks(text: string): string {
-  return text
-    .replace(/!?\[\[([^[\]|]*)(?:\|([^[\]]*))?\]\]/g, (_, target: string, alias?: string) => alias ?? target)
-    .replace(/!\[[^[\]]*\]\([^()\s]*\)/g, '')
-    .replace(/\[([^[\]]+)\]\((?!https?:)[^()\s]*\)/g, '$1')
-    .trim()
 }

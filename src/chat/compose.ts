@@ -27,9 +27,16 @@ function separator(before: Unit | undefined, unit: Unit): string {
 function quote(unit: Unit, after: Unit | undefined): string {
   const citation = `[${unit.passage.seqId}]`
   if (unit.kind === 'code') return `${safeQuote(fenced(unit))}\n\n${citation}`
-  const text = safeQuote(unit.text.replace(/^(?:`{3,}|~{3,})/, '')).trim()
+  const text = safeQuote(withoutCodeMarkup(unit.text.replace(/^(?:`{3,}|~{3,})/, ''))).trim()
   const announces = after?.passage === unit.passage && after.kind !== 'paragraph' && text.endsWith(':')
   return unit.marker + (announces ? `${text.slice(0, -1)} ${citation}:` : `${text} ${citation}`)
+}
+
+/** What a span of code shows, as text, where to be quoted as code it would have to lose markup: `<br>`. */
+function withoutCodeMarkup(text: string): string {
+  return text.replace(/(`+)([^`\n]+)\1/g, (span, _mark, code: string) =>
+    safeQuote(span) === span ? span : code.replaceAll('<', '&lt;').replaceAll('!', '&#33;').replaceAll('[', '&#91;'),
+  )
 }
 
 function fenced({ text, marker }: Unit): string {

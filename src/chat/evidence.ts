@@ -6,6 +6,8 @@ import { holds, type Unit } from './units.ts'
 /** What a question asks for. */
 export type Asked = {
   terms: { term: string; weight: number }[]
+  /** Whether it is about anything: a greeting is not. */
+  hasSubject: boolean
   /** What a sentence must show to answer it, in part, by the kind of the question: a time, a name. */
   cue: RegExp | undefined
 }
@@ -27,9 +29,10 @@ const inNeighbour = 0.6
 const inPassage = 0.3
 /** What a term of an earlier question of the conversation weighs. */
 const earlierWeight = 0.5
-/** English words that ask more than they say: a sentence that answers need not have them. */
-const lightWords = `actually again anyone anything back exactly explain during find found get give happen happens know long make may
-  mean might need often please show someone something take tell until use want way`
+/** English words that ask or greet more than they say: a sentence that answers need not have them. */
+const lightWords = `actually again anyone anything back bye exactly explain during find found get give happen happens hello hey hi
+  know long made make may mean might much need often ok okay please show someone something take tell thank thanks until use very want
+  way welcome`
 const lightWeight = 0.3
 
 const cueBonus = 0.12
@@ -38,9 +41,15 @@ const rankBonus = 0.15
 /** For the part of the question that stands in the sentence itself, and that which stands in its title and headings. */
 const ownBonus = 0.3
 const contextBonus = 0.2
+/** For what stands on a page that the question names by its whole title. */
+const titleBonus = 0.1
 /** Characters of a sentence that says little by itself, e.g. `See below.` */
 const short = 25
 const shortPenalty = 0.15
+/** For what says no more than a word beyond the question and its own title, e.g. `Name: reports` of reports. */
+const echoPenalty = 0.4
+/** For a question in the text, which says less than what answers it. */
+const questionPenalty = 0.1
 
 /** @param texts the question, then those before it that it leans on. */
 export function askedBy(texts: readonly string[], units: readonly Unit[], analyser: Analyser, language: string): Asked {
@@ -54,7 +63,8 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
     }
   }
   const terms = [...weights].map(([term, weight]) => ({ term, weight: weight * rarity(term, units) }))
-  return { terms, cue: isEnglish ? cueOf(texts[0] ?? '') : undefined }
+  const hasSubject = terms.some(({ term }) => !light.has(term))
+  return { terms, hasSubject, cue: isEnglish ? cueOf(texts[0] ?? '') : undefined }
 }
 
 /** 0.5 to 1.5: how few of the units hold a term. */
@@ -69,6 +79,7 @@ export function weigh({ terms, cue }: Asked, units: readonly Unit[]): Evidence[]
   const all = terms.reduce((sum, { weight }) => sum + weight, 0)
   const ofPassage = new Map<Unit['passage'], string>()
   for (const { passage, terms: own } of units) ofPassage.set(passage, (ofPassage.get(passage) ?? '') + own)
+  const asked = new Set(terms.map(({ term }) => term))
   return units.map((unit, index) => {
     const around = [units[index - 1], units[index + 1]].filter((other) => other?.passage === unit.passage)
     const held = ({ term }: { term: string }) => {
@@ -77,18 +88,34 @@ export function weigh({ terms, cue }: Asked, units: readonly Unit[]): Evidence[]
       if (around.some((other) => holds(other?.terms ?? '', term))) return inNeighbour
       return holds(ofPassage.get(unit.passage) ?? '', term) ? inPassage : 0
     }
-    const share = (count: (asked: { term: string }) => number) =>
-      terms.reduce((sum, asked) => sum + asked.weight * count(asked), 0) / Math.max(all, Number.MIN_VALUE)
+    const share = (count: (one: { term: string }) => number) =>
+      terms.reduce((sum, one) => sum + one.weight * count(one), 0) / Math.max(all, Number.MIN_VALUE)
     const support = share(held)
     const own = new Set(terms.filter(({ term }) => holds(unit.terms, term)).map(({ term }) => term))
     const adjacent = terms.filter(({ term }, at) => holds(unit.terms, `${terms[at - 1]?.term} ${term}`)).length
+    const isCued = cue?.test(unit.text) ?? false
     const bonus =
       ownBonus * share(({ term }) => (holds(unit.terms, term) ? 1 : 0)) +
       contextBonus * share(({ term }) => (holds(unit.context, term) ? 1 : 0)) +
-      (cue?.test(unit.text) ? cueBonus : 0) +
+      (isCued ? cueBonus : 0) +
       (adjacencyBonus * adjacent) / Math.max(1, terms.length - 1) +
-      rankBonus * unit.passage.rank -
-      (unit.text.length < short ? shortPenalty : 0)
-    return { unit, support, score: support + (own.size > 0 ? bonus : 0), own }
+      rankBonus * unit.passage.rank +
+      (isIn(unit.title, asked) ? titleBonus : 0) -
+      (unit.text.length < short ? shortPenalty : 0) -
+      (!isCued && isEcho(unit, asked) ? echoPenalty : 0) -
+      (unit.text.endsWith('?') ? questionPenalty : 0)
+    return { unit, support, score: support + (own.size > 0 || isIn(unit.title, asked) ? bonus : 0), own }
   })
+}
+
+function isIn(title: string, terms: ReadonlySet<string>): boolean {
+  return title
+    .trim()
+    .split(' ')
+    .every((term) => terms.has(term))
+}
+
+function isEcho({ terms, context }: Unit, asked: ReadonlySet<string>): boolean {
+  const added = new Set(terms.trim().split(' ')).difference(asked)
+  return [...added].filter((term) => !holds(context, term)).length <= 1
 }

@@ -18,7 +18,7 @@ const dropped = new Set(['script', 'style', 'think', 'thinking'])
 const maxMarkup = 1000
 
 const attributes = `(?:[^"'<>]|"[^"]*"|'[^']*')*`
-const tag = new RegExp(`^<(/?)([a-z][a-z0-9-]*)(?:[\\s/]${attributes})?>|^<!--[^]*?-->|^<[!?][^>]*>`, 'i')
+const tag = new RegExp(`^<(/?)([a-z][a-z0-9-]*)(?:[\\s/]${attributes})?>|^<!--[^]*?-->|^<(?:!(?!--)|\\?)[^>]*>`, 'i')
 const tagBeginning = new RegExp(`^<(?:[!?]|/?(?:[a-z][a-z0-9-]*(?:[\\s/]${attributes}(?:"[^"]*|'[^']*)?)?)?$)`, 'i')
 /** A `<` that what follows it, now or once something between is removed, makes a tag of. */
 const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$)/i

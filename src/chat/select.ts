@@ -15,16 +15,20 @@ const anaphor = /^(?:it|they|he|she|this|that|these|those|there|then|otherwise|s
 /**
  * The units to quote, in the order of passages and places: the best ones that do not repeat each other (maximal marginal
  * relevance, Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without. None where no
- * unit has the support.
+ * unit has the support that its kind takes.
  */
-export function select(evidence: readonly Evidence[], minSupport: number): Unit[] {
-  const candidates = evidence.filter(({ support }) => support >= minSupport).toSorted((a, b) => b.score - a.score)
+export function select(evidence: readonly Evidence[], minSupport: Readonly<Record<Unit['kind'], number>>): Unit[] {
+  const units = evidence.map(({ unit }) => unit)
+  const supported = evidence.filter(
+    ({ support, unit }) =>
+      support >= minSupport[unit.kind] && !(unit.text.endsWith(':') && following(unit, units).length === 0),
+  )
+  const candidates = supported.toSorted((a, b) => b.score - a.score)
   const chosen: Evidence[] = []
   for (const candidate of candidates) {
     if (chosen.length === maxChosen || candidate.score < minPartOfBest * (candidates[0]?.score ?? 0)) break
     if (chosen.every((other) => adds(candidate, other))) chosen.push(candidate)
   }
-  const units = evidence.map(({ unit }) => unit)
   const quoted = new Set(chosen.flatMap(({ unit }) => [unit, ...belonging(unit, units)]))
   const order = [...new Set(chosen.map(({ unit }) => unit.passage))]
   return [...quoted].sort((a, b) => order.indexOf(a.passage) - order.indexOf(b.passage) || a.position - b.position)
@@ -43,11 +47,12 @@ function similarity(a: string, b: string): number {
   return ofA.intersection(ofB).size / ofA.union(ofB).size
 }
 
-/** What a unit is not understood without: the steps it announces, its whole procedure, what its pronoun stands for. */
+/** What a unit is not understood without: steps that it announces, the rest of its procedure, its answer, what its pronoun stands for. */
 function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   if (isStep(unit)) return procedure(unit, units)
   if (unit.text.endsWith(':')) return following(unit, units)
-  const before = units[unit.position - 1]
+  const [before, after] = [units[unit.position - 1], units[unit.position + 1]]
+  if (unit.text.endsWith('?')) return after?.block === unit.block ? [after, ...belonging(after, units)] : []
   return before?.block === unit.block && anaphor.test(unit.text) ? [before] : []
 }
 

@@ -2,6 +2,7 @@ import type { Analyser } from '../search/analyser.ts'
 import type { Passage } from '../search/passage.ts'
 import { sentencesOf } from '../search/sentences.ts'
 import { type Block, blocksOf } from './blocks.ts'
+import { isProse, shownText } from './shown-text.ts'
 
 /** Characters of a unit's text; of code. */
 const maxText = 800
@@ -22,6 +23,8 @@ export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
   terms: string
   /** The terms of its page's title and of the headings that it stands under. */
   context: string
+  /** Those of the title alone. */
+  title: string
 }
 
 /** The units of the passages, in their order. */
@@ -29,20 +32,40 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
   const units: Unit[] = []
   let block = 0
   for (const passage of passages) {
+    const title = termsOf(passage.title, analyser)
     const context = termsOf([passage.title, ...passage.headings].join('\n'), analyser)
     for (const { kind, text, marker } of blocksOf(passage.content)) {
       block++
-      const isProse = kind === 'paragraph' || (kind === 'item' && text.length > maxItem)
-      for (const part of isProse ? sentencesOf(text, language) : [{ text }]) {
-        const bounded = cut(part.text, kind === 'code' ? maxCode : maxText)
-        const terms = termsOf(bounded, analyser)
+      if (kind !== 'code' && !isProse(text)) continue
+      const isLong = kind === 'paragraph' || (kind === 'item' && text.length > maxItem)
+      for (const part of isLong ? quotableSentences(text, language) : [text]) {
+        const bounded = cut(part, kind === 'code' ? maxCode : maxText)
+        const terms = termsOf(kind === 'code' ? bounded : shownText(bounded), analyser)
         if (terms.trim() === '') continue
-        units.push({ kind, marker, text: bounded, passage, block, position: units.length, terms, context })
+        units.push({ kind, marker, text: bounded, passage, block, position: units.length, terms, context, title })
         if (units.length === maxUnits) return units
       }
     }
   }
   return units
+}
+
+/** The sentences of a block; one does not end within a link or code, whatever marks stand there. */
+function quotableSentences(text: string, language: string): string[] {
+  const sentences: string[] = []
+  let from: number | undefined
+  for (const { start, end } of sentencesOf(text, language)) {
+    from ??= start
+    const sentence = text.slice(from, end)
+    if (isOpen(sentence)) continue
+    sentences.push(sentence)
+    from = undefined
+  }
+  return from === undefined ? sentences : [...sentences, text.slice(from)]
+}
+
+function isOpen(text: string): boolean {
+  return text.split('`').length % 2 === 0 || /\[[^[\]]*$|\]\([^()]*$/.test(text)
 }
 
 /** A text's terms as one text: ` page on call lead `. */

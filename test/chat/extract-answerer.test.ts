@@ -97,6 +97,80 @@ describe('the extract', () => {
     ).toBe('The head of *finance* approves `refunds`, see here. [kb_00000001]')
   })
 
+  test.each([
+    [
+      'a comment',
+      '%% Backups run when you %% Backups run at night.<!-- Backups run\n\nat noon. -->',
+      'Backups run at night.',
+    ],
+    ['an image', '![Backups run](x.png) Backups run at night. ![[backups run.png]]', 'Backups run at night.'],
+    ['the name of a block', 'Backups run at night. ^backups', 'Backups run at night.'],
+    [
+      'a bar of links',
+      '[Backups](https://a.test) | [Run](https://b.test)\n\nBackups run at night.',
+      'Backups run at night.',
+    ],
+    ['a lead-in to nothing', 'Backups run:\n\nBackups run at night.', 'Backups run at night.'],
+  ])('does not quote %s', async (_, content, quoted) => {
+    expect(await answerTo('When do backups run?', content)).toBe(`${quoted} [kb_00000001]`)
+  })
+
+  test('finds nothing in the target of a link', async () => {
+    const text = await answerTo('Who approves refunds?', 'See [here](https://approves.test/refunds) for more on that.')
+    expect(text).toBe(refusalIn('en'))
+  })
+
+  test('keeps what code shows, even markup, without making it markup', async () => {
+    const content = 'A line break in a table is `<br>`, a comment `%% so %%`, an embed `![[page]]`.'
+    expect(await answerTo('What is a line break in a table?', content)).toBe(
+      'A line break in a table is &lt;br>, a comment `%% so %%`, an embed &#33;&#91;&#91;page]]. [kb_00000001]',
+    )
+  })
+
+  test('does not end a sentence within a link', async () => {
+    const said = 'Backups run at night, says [the log](https://a.test/?q=1! Yes).'
+    expect(await answerTo('When do backups run?', `${said} Ask Ada.`)).toBe(`${said} [kb_00000001]`)
+  })
+
+  test('quotes one fact of several', async () => {
+    const content = 'Plugin ID: `page`\nDeveloped by: [[ada]]\nMobile: yes\n\nIt counts words.'
+    expect(await answerTo('Who developed the page plugin?', content)).toContain('- Developed by: ada [kb_00000001]')
+  })
+
+  test('prefers what a page says of its subject to its name', async () => {
+    const content = 'Plugin: `word-count`\nLicence: free\n\nShows how many words a page has in its status bar.'
+    const passages = [passage({ seqId: 'kb_00000001', title: 'Word count', content })]
+    const { answer } = await ask(extractAnswerer, question({ message: 'Which plugin gives a word count?', passages }))
+    expect(answer.text).toMatch(/^Shows how many words|\n\nShows how many words/)
+  })
+
+  test('quotes a row of a table whose header is elsewhere as it is', async () => {
+    expect(
+      await answerTo('What is the first response to SEV2?', '| SEV1 | 15 min |\n| SEV2 first response | 1 h |'),
+    ).toBe('- SEV2 first response; 1 h [kb_00000001]')
+  })
+
+  test('gives the answer to a question that the text asks itself', async () => {
+    expect(await answerTo('May support refund 200 euros?', 'May support refund 200 euros? Yes, without asking.')).toBe(
+      'May support refund 200 euros? [kb_00000001] Yes, without asking. [kb_00000001]',
+    )
+    expect(await answerTo('How do I import a vault?', 'A vault to import? One command:\n\n- `import`')).toBe(
+      'A vault to import? [kb_00000001] One command [kb_00000001]:\n\n- `import` [kb_00000001]',
+    )
+  })
+
+  test('takes less for an answer in prose than in a list', async () => {
+    const message = 'Who approves large refunds?'
+    const said = 'Refunds are approved by the head of finance.'
+    const others = ['Coffee is free.', 'Tea is free.', 'Lunch is not.']
+    expect(await answerTo(message, [said, ...others].join(' '))).toBe(`${said} [kb_00000001]`)
+    expect(await answerTo(message, [said, ...others].map((text) => `- ${text}\n`).join(''))).toBe(refusalIn('en'))
+  })
+
+  test.each(['Hello!', 'ok, thank you very much', 'hi there'])('a greeting is no question: %s', async (message) => {
+    expect(await answerTo(message, `${message} It is nice to meet you.`)).toBe(refusalIn('en'))
+  })
+
   test('reads a follow-up question with the one before it', async () => {
     const passages = retrieveFromHandbook('Who approves them? refunds')
     const history = [{ question: 'How large may refunds be?', answer: 'Up to 200 euros.' }]

@@ -15,7 +15,7 @@ import { retrievePassages } from '../search/retrieve.ts'
 import { fileName } from '../search/search.ts'
 import { lastTurnsOf, maxHistory } from './conversation.ts'
 
-const maxPassages = 10
+const maxPassages = 20
 
 /**
  * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
