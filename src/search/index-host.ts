@@ -1,15 +1,31 @@
 import { type IndexOptions, KbIndex } from './kb-index.ts'
-import type { ChunkHit, IndexedDocument, PageHit, Reach, Scope } from './search-index.ts'
+import { QueryError } from './query.ts'
+import {
+  type ChunkHit,
+  type IndexedDocument,
+  type PageHit,
+  type Reach,
+  type Scope,
+  SearchTimeout,
+  StaleIndex,
+} from './search-index.ts'
+import { isDamage, isOfContent } from './store-file.ts'
 
 /** Which index: its folder, and how it is made. */
 export type IndexAddress = { directory: string } & IndexOptions
 
-/** What an index can be asked, by the name of the method. */
+/**
+ * What an index can be asked, by the name of the method. A stamp names what it holds: whoever changes it gives it a new one,
+ * and what is asked of another stamp than it has is refused.
+ */
 export type IndexRequests = {
-  versions: { argument: undefined; result: Map<string, string> }
-  apply: { argument: { put: readonly IndexedDocument[]; remove: readonly string[] }; result: undefined }
-  search: { argument: { q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
-  retrieve: { argument: { question: string; scope: Scope; reach: Reach }; result: ChunkHit[] }
+  versions: { argument: undefined; result: { stamp: string; versions: Map<string, string> } }
+  apply: {
+    argument: { stamp: string; newStamp: string; put: readonly IndexedDocument[]; remove: readonly string[] }
+    result: undefined
+  }
+  search: { argument: { stamp: string; q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
+  retrieve: { argument: { stamp: string; question: string; scope: Scope; reach: Reach }; result: ChunkHit[] }
   close: { argument: undefined; result: undefined }
 }
 export type IndexRequest = {
@@ -21,7 +37,7 @@ export type IndexRequest = {
 }[keyof IndexRequests]
 
 /** Chunks that indexes may hold in memory, all together: some 250 MB. */
-const memoryBudget = 45_000
+const defaultMemoryBudget = 45_000
 /** Chunks that have changed since a snapshot was saved, before another is worth its time. */
 const worthSaving = 1_000
 /** Milliseconds without a request. */
@@ -31,49 +47,54 @@ const quietTime = 2_000
 export class IndexHost {
   /** The least recently used first. */
   readonly #open = new Map<string, KbIndex>()
+  readonly #memoryBudget: number
   #quiet: NodeJS.Timeout | undefined
 
+  constructor({ memoryBudget = defaultMemoryBudget }: { memoryBudget?: number } = {}) {
+    this.#memoryBudget = memoryBudget
+  }
+
+  /** @throws {StaleIndex} @throws {QueryError} @throws {SearchTimeout} @throws SQLite's and the file system's errors. */
   handle(request: IndexRequest): unknown {
+    const { directory } = request.address
     clearTimeout(this.#quiet)
     this.#quiet = setTimeout(() => this.#save(), quietTime)
-    if (request.method === 'close') return this.#close(request.address.directory)
-    const index = this.#index(request.address)
-    switch (request.method) {
-      case 'versions':
-        return index.versions()
-      case 'search':
-        return index.search(request.argument.q, request.argument.scope)
-      case 'retrieve':
-        return index.retrieve(request.argument.question, request.argument.scope, request.argument.reach)
-      case 'apply':
-        return this.#apply(index, request)
+    if (request.method === 'close') return this.#close(directory)
+    try {
+      return this.#answer(request)
+    } catch (error) {
+      const isAnswer = [QueryError, SearchTimeout, StaleIndex].some((answer) => error instanceof answer)
+      if (!isAnswer) this.#forget(directory, error)
+      throw error
     }
   }
 
-  #apply(index: KbIndex, { address, argument }: Extract<IndexRequest, { method: 'apply' }>): undefined {
-    try {
-      index.apply(argument)
-    } catch (error) {
-      // What is in memory may be ahead of the disk.
-      index.close()
-      this.#open.delete(address.directory)
-      throw error
-    }
-    this.#evict()
+  #answer({ address, method, argument }: Exclude<IndexRequest, { method: 'close' }>): unknown {
+    const index = this.#index(address)
+    if (method === 'versions') return { stamp: index.stamp, versions: index.versions() }
+    if (argument.stamp !== index.stamp) throw new StaleIndex()
+    if (method === 'search') return index.search(argument.q, argument.scope)
+    if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument.reach)
+    index.apply(argument, argument.newStamp)
+    return this.#evict()
+  }
+
+  /** What is in memory may be ahead of the disk. */
+  #forget(directory: string, error: unknown): void {
+    this.#open.get(directory)?.close()
+    this.#open.delete(directory)
+    if (isDamage(error)) KbIndex.remove(directory)
   }
 
   #index(address: IndexAddress): KbIndex {
-    const { directory, language } = address
+    const { directory } = address
     const known = this.#open.get(directory)
+    const isUsable = known !== undefined && isFor(known, address) && known.isCurrent
     this.#open.delete(directory)
-    if (known !== undefined && known.language === language) {
-      this.#open.set(directory, known)
-      return known
-    }
-    known?.close()
-    const index = new KbIndex(directory, address)
+    if (known !== undefined && !isUsable) known.close()
+    const index = known !== undefined && isUsable ? known : openIndex(address)
     this.#open.set(directory, index)
-    this.#evict()
+    if (index !== known) this.#evict()
     return index
   }
 
@@ -81,7 +102,7 @@ export class IndexHost {
     let held = 0
     for (const index of this.#open.values()) held += index.chunksInMemory
     for (const [directory, index] of this.#open) {
-      if (held <= memoryBudget || this.#open.size === 1) return
+      if (held <= this.#memoryBudget || this.#open.size === 1) return
       held -= index.chunksInMemory
       this.#close(directory)
     }
@@ -91,11 +112,35 @@ export class IndexHost {
     const index = this.#open.get(directory)
     this.#open.delete(directory)
     if (index === undefined) return
-    if (index.unsavedChunks > 0) index.save()
+    if (index.unsavedChunks > 0) trySave(index)
     index.close()
   }
 
   #save(): void {
-    for (const index of this.#open.values()) if (index.unsavedChunks >= worthSaving) index.save()
+    for (const index of this.#open.values()) if (index.unsavedChunks >= worthSaving) trySave(index)
+  }
+}
+
+function isFor({ options }: KbIndex, { language, engine }: IndexAddress): boolean {
+  return options.language === language && options.engine === engine
+}
+
+/** What its file holds is no reason for it not to open: that is dropped. */
+function openIndex({ directory, ...options }: IndexAddress): KbIndex {
+  try {
+    return new KbIndex(directory, options)
+  } catch (error) {
+    if (!isOfContent(error)) throw error
+    KbIndex.remove(directory)
+    return new KbIndex(directory, options)
+  }
+}
+
+/** It only makes the next opening fast, which the disk may be too full for. */
+function trySave(index: KbIndex): void {
+  try {
+    index.save()
+  } catch {
+    // The next one may succeed.
   }
 }

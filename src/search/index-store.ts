@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import type { DocumentKind } from '../contract/search.ts'
 import type { Chunk } from '../knowledge/chunk.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
+import { isOfContent, openSound, removeFile } from './store-file.ts'
 
-/** Raised whenever the tables, or what is derived into them, change: an older file is emptied and filled again. */
-const storeVersion = 1
+/** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
+const storeVersion = 2
 
 /** A page as the tables hold it. */
 export type StoredPage = {
@@ -27,22 +28,22 @@ export type NewPage = Omit<StoredPage, 'id' | 'chunks'> & {
   chunks: readonly ChunkTerms[]
 }
 
-const tables = `
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
-  CREATE TABLE pages (
+const tables = [
+  'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
+  `CREATE TABLE pages (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL,
     audience TEXT, tags TEXT NOT NULL, note TEXT
-  ) STRICT;
-  -- terms: what the chunk is found by, in the order of the text; see pageTerms
-  CREATE TABLE chunks (
+  ) STRICT`,
+  // terms: what the chunk is found by, in the order of the text; see pageTerms
+  `CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, page INTEGER NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
     terms TEXT NOT NULL, length INTEGER NOT NULL, own_at INTEGER NOT NULL,
     text_at INTEGER NOT NULL, offsets BLOB NOT NULL
-  ) STRICT;
-  CREATE INDEX chunks_by_page ON chunks (page, id);
-  -- chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
-  CREATE TABLE removed (id INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT;
-`
+  ) STRICT`,
+  'CREATE INDEX chunks_by_page ON chunks (page, id)',
+  // chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
+  'CREATE TABLE removed (id INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT',
+]
 
 /**
  * The pages of one knowledge base with their chunks and terms, in a SQLite file: what every engine is built from, so that a
@@ -50,31 +51,29 @@ const tables = `
  */
 export class IndexStore {
   readonly db: DatabaseSync
-  /** Other for every file that was ever filled: ids of chunks mean something together with it only. */
-  readonly id: string
   readonly #sql: SQLTagStore
 
-  /** @param analyser the version of the analyser: what another one made is forgotten. */
+  /** @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged. */
   constructor(file: string, analyser: string) {
-    this.db = new DatabaseSync(file, { timeout: 10_000 })
-    this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-    this.#prepare(`${storeVersion} ${analyser}`)
+    const made = `${storeVersion} ${analyser}`
+    try {
+      this.db = openMade(file, made)
+    } catch (error) {
+      if (!isOfContent(error)) throw error
+      removeFile(file)
+      this.db = openMade(file, made)
+    }
     this.#sql = this.db.createTagStore(200)
-    this.id = String(this.#sql.get`SELECT value FROM meta WHERE key = 'id'`?.value)
   }
 
-  #prepare(made: string): void {
-    const { count } = this.db.prepare("SELECT count(*) AS count FROM sqlite_schema WHERE name = 'meta'").get() ?? {}
-    const known = count === 1 ? this.db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value : undefined
-    if (known === made) return
-    this.transaction(() => {
-      const names = this.db
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        .all()
-      for (const { name } of names) this.db.exec(`DROP TABLE IF EXISTS "${name}"`)
-      this.db.exec(tables)
-      this.db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('id', ?)").run(made, randomUUID())
-    })
+  /** Other after every change, whoever made it, and for every file that was ever made. */
+  stamp(): string {
+    return String(this.#sql.get`SELECT value FROM meta WHERE key = 'stamp'`?.value)
+  }
+
+  /** Within the transaction that changes something. */
+  setStamp(stamp: string): void {
+    this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('stamp', ${stamp})`
   }
 
   /** All of it, or nothing where it throws. */
@@ -174,7 +173,7 @@ export class IndexStore {
     }
   }
 
-  /** The chunks that are gone since {@link forgetRemoved}. */
+  /** The chunks that are gone since {@link noteSnapshot}. */
   removed(): { id: number; terms: string }[] {
     return this.#sql.all`SELECT id, terms FROM removed`.map(({ id, terms }) => ({
       id: Number(id),
@@ -182,11 +181,63 @@ export class IndexStore {
     }))
   }
 
-  forgetRemoved(): void {
+  /** The snapshot that {@link removed} goes on from. */
+  snapshot(): string | undefined {
+    const row = this.#sql.get`SELECT value FROM meta WHERE key = 'snapshot'`
+    return row && String(row.value)
+  }
+
+  /** A snapshot was saved of what is stored now. Within a transaction. */
+  noteSnapshot(id: string): void {
+    this.forgetSnapshot()
+    this.#sql.run`INSERT INTO meta (key, value) VALUES ('snapshot', ${id})`
+  }
+
+  /** Within a transaction. */
+  forgetSnapshot(): void {
+    this.#sql.run`DELETE FROM meta WHERE key = 'snapshot'`
     this.#sql.run`DELETE FROM removed`
   }
 
   close(): void {
     if (this.db.isOpen) this.db.close()
   }
+}
+
+/** A file with the tables as `made` says; what another version made is emptied. */
+function openMade(file: string, made: string): DatabaseSync {
+  const db = openSound(file)
+  try {
+    if (!isMade(db, made)) make(db, made)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function isMade(db: DatabaseSync, made: string): boolean {
+  const held = new Set(
+    db
+      .prepare('SELECT sql FROM sqlite_schema')
+      .all()
+      .map(({ sql }) => sql),
+  )
+  if (!tables.every((statement) => held.has(statement))) return false
+  return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
+}
+
+function make(db: DatabaseSync, made: string): void {
+  db.exec('BEGIN IMMEDIATE')
+  // Another process may have been faster.
+  if (!isMade(db, made)) {
+    // A virtual table takes others with it.
+    const names = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
+      .all()
+    for (const { name } of names) db.exec(`DROP TABLE IF EXISTS "${name}"`)
+    for (const statement of tables) db.exec(statement)
+    db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('stamp', ?)").run(made, randomUUID())
+  }
+  db.exec('COMMIT')
 }

@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Analyser, analyserFor } from './analyser.ts'
 import { idf } from './bm25.ts'
@@ -11,9 +12,19 @@ import { occurrences, pageTerms } from './page-terms.ts'
 import { leavesOf, matchesNote, parseQuery, type Query } from './query.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
 import type { ScoredChunk } from './scorer.ts'
-import type { ChunkHit, Engine, IndexedDocument, PageHit, Reach, Scope, SearchIndex } from './search-index.ts'
+import {
+  type ChunkHit,
+  type Engine,
+  type IndexedDocument,
+  type PageHit,
+  type Reach,
+  type Scope,
+  type SearchIndex,
+  StaleIndex,
+} from './search-index.ts'
 import { joinChunks, sectionAround } from './section.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
+import { removeFile } from './store-file.ts'
 import { storedMatches } from './stored-matches.ts'
 import type { TermEngine } from './term-engine.ts'
 
@@ -28,6 +39,9 @@ const minCandidates = 100
 /** Chunks of a page in which the words are looked for, to show them. */
 const maxExcerpts = 10
 
+const storeFile = 'search.db'
+const snapshotFile = 'search.json'
+
 export type IndexOptions = {
   /** BCP 47: decides how words are analysed. */
   language: string
@@ -40,20 +54,31 @@ export class KbIndex implements SearchIndex {
   readonly #store: IndexStore
   readonly #catalog = new Catalog()
   readonly #snapshotFile: string
-  readonly #wanted: Engine | 'auto'
-  readonly language: string
+  readonly options: IndexOptions
   #engine: { name: Engine; terms: TermEngine }
+  #stamp: string
   #unsavedChunks = 0
 
-  constructor(directory: string, { language, engine }: IndexOptions) {
-    this.language = language
+  constructor(directory: string, options: IndexOptions) {
+    this.options = options
     mkdirSync(directory, { recursive: true })
-    this.#analyser = analyserFor(language)
-    this.#store = new IndexStore(join(directory, 'search.db'), this.#analyser.version)
-    this.#snapshotFile = join(directory, 'search.json')
-    this.#wanted = engine
-    for (const page of this.#store.pages()) this.#catalog.add(page)
-    this.#engine = this.#openEngine(this.#fitting(undefined))
+    this.#analyser = analyserFor(options.language)
+    this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
+    this.#snapshotFile = join(directory, snapshotFile)
+    try {
+      this.#stamp = this.#store.stamp()
+      for (const page of this.#store.pages()) this.#catalog.add(page)
+      this.#engine = this.#openEngine(this.#fitting(undefined))
+    } catch (error) {
+      this.#store.close()
+      throw error
+    }
+  }
+
+  /** Removes an index, which is not open, from its folder. */
+  static remove(directory: string): void {
+    removeFile(join(directory, storeFile))
+    rmSync(join(directory, snapshotFile), { force: true })
   }
 
   get engine(): Engine {
@@ -70,14 +95,28 @@ export class KbIndex implements SearchIndex {
     return this.#unsavedChunks
   }
 
+  /** Names what the index holds: another one after every change. */
+  get stamp(): string {
+    return this.#stamp
+  }
+
+  /** Whether nobody else has changed what is on the disk. */
+  get isCurrent(): boolean {
+    return this.#store.stamp() === this.#stamp
+  }
+
   versions(): Map<string, string> {
     return new Map(Array.from(this.#catalog.pages(), ({ key, version }) => [key, version]))
   }
 
-  apply({ put, remove }: { put: readonly IndexedDocument[]; remove: readonly string[] }): void {
+  apply(
+    { put, remove }: { put: readonly IndexedDocument[]; remove: readonly string[] },
+    newStamp: string = randomUUID(),
+  ): void {
     const keys = new Set([...remove, ...put.map(({ key }) => key)])
     const pages = put.map((page) => ({ ...page, chunks: pageTerms(page, this.#analyser) }))
     this.#store.transaction(() => {
+      if (!this.isCurrent) throw new StaleIndex()
       for (const key of keys) {
         const page = this.#catalog.find(key)
         if (page === undefined) continue
@@ -93,7 +132,9 @@ export class KbIndex implements SearchIndex {
         this.#catalog.add(stored)
         this.#engine.terms.add({ id: stored.id, chunks })
       }
+      this.#store.setStamp(newStamp)
     })
+    this.#stamp = newStamp
     const fitting = this.#fitting(this.engine)
     if (fitting !== this.engine) this.#engine = this.#openEngine(fitting)
   }
@@ -152,7 +193,10 @@ export class KbIndex implements SearchIndex {
   }
 
   save(): void {
-    this.#engine.terms.save()
+    this.#store.transaction(() => {
+      if (!this.isCurrent) throw new StaleIndex()
+      this.#engine.terms.save()
+    })
     this.#unsavedChunks = 0
   }
 
@@ -210,7 +254,7 @@ export class KbIndex implements SearchIndex {
   }
 
   #fitting(now: Engine | undefined): Engine {
-    if (this.#wanted !== 'auto') return this.#wanted
+    if (this.options.engine !== 'auto') return this.options.engine
     return this.#catalog.chunkCount > (now === 'sqlite' ? maxInMemory / 2 : maxInMemory) ? 'sqlite' : 'minisearch'
   }
 

@@ -1,10 +1,13 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 import type { IndexStore } from './index-store.ts'
 import { MiniSearchPostings } from './minisearch-postings.ts'
 
-/** What a snapshot holds beside what MiniSearch itself makes of its index. */
-const Header = z.object({ store: z.string() })
+/** The first line of a snapshot: which it is, and the CRC-32 of what MiniSearch itself made of its index, behind it. */
+const Header = z.object({ id: z.string(), crc32: z.number() })
+const newline = 0x0a
 
 /** The postings of a store's chunks: from a snapshot as far as there is a sound one, else from their terms. */
 export function loadPostings(
@@ -17,33 +20,36 @@ export function loadPostings(
     terms.set(id, ofChunk)
     if (!postings.has(id)) postings.add({ id, terms: ofChunk })
   }
-  // A snapshot that holds anything else is not of this store.
-  return postings.documentCount === terms.size ? { postings, terms } : { postings: fill(terms), terms }
+  return { postings, terms }
 }
 
-/** Writes a snapshot in place of the one before; a crash leaves either. */
+/**
+ * Writes a snapshot of what is stored in place of the one before; a crash leaves either, or none that counts. Within a
+ * transaction.
+ */
 export function savePostings(store: IndexStore, postings: MiniSearchPostings, file: string): void {
+  const id = randomUUID()
+  const index = Buffer.from(JSON.stringify(postings))
+  const header = JSON.stringify({ id, crc32: crc32(index) } satisfies z.infer<typeof Header>)
   const unfinished = `${file}.new`
-  writeFileSync(unfinished, JSON.stringify({ store: store.id, index: postings }))
+  writeFileSync(unfinished, `${header}\n`)
+  appendFileSync(unfinished, index)
   renameSync(unfinished, file)
-  store.forgetRemoved()
+  store.noteSnapshot(id)
 }
 
+/** Only the last that the store knows of: since then it tells what was removed, and no id was given out twice. */
 function restore(store: IndexStore, file: string): MiniSearchPostings | undefined {
   try {
-    const snapshot = JSON.parse(readFileSync(file, 'utf8'))
-    if (Header.parse(snapshot).store !== store.id) return undefined
-    const postings = MiniSearchPostings.restore(snapshot.index)
+    const bytes = readFileSync(file)
+    const end = bytes.indexOf(newline)
+    const { id, crc32: sum } = Header.parse(JSON.parse(bytes.toString('utf8', 0, end)))
+    const index = bytes.subarray(end + 1)
+    if (id !== store.snapshot() || sum !== crc32(index)) return undefined
+    const postings = MiniSearchPostings.restore(JSON.parse(index.toString('utf8')))
     for (const chunk of store.removed()) if (postings.has(chunk.id)) postings.remove(chunk)
     return postings
   } catch {
-    rmSync(file, { force: true })
     return undefined
   }
-}
-
-function fill(terms: ReadonlyMap<number, string>): MiniSearchPostings {
-  const postings = new MiniSearchPostings()
-  for (const [id, ofChunk] of terms) postings.add({ id, terms: ofChunk })
-  return postings
 }

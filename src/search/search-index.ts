@@ -75,3 +75,11 @@ export class SearchTimeout extends Error {
     this.name = 'SearchTimeout'
   }
 }
+
+/** The index holds something else than was thought: it was made anew, or another process has changed it. */
+export class StaleIndex extends Error {
+  constructor() {
+    super('The search index has changed.')
+    this.name = 'StaleIndex'
+  }
+}

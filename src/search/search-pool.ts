@@ -1,12 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import type { IndexAddress, IndexRequests } from './index-host.ts'
 import { QueryError } from './query.ts'
-import { SearchTimeout } from './search-index.ts'
-import type { SearchCall, SearchReply } from './search-worker.ts'
+import { SearchTimeout, StaleIndex } from './search-index.ts'
+import type { PlainError, SearchCall, SearchReply } from './search-worker.ts'
 
 type Pending = { resolve: (result: never) => void; reject: (error: Error) => void }
 
-const heapLimitMb = 1024
+const defaultHeapLimitMb = 1024
+/** Milliseconds that closing waits for what the thread is at. */
+const closingTime = 10_000
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const workerFile = new URL(`./search-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
@@ -17,20 +19,26 @@ const workerFile = new URL(`./search-worker${import.meta.url.slice(-3)}`, import
 export class SearchPool {
   readonly #pending = new Map<number, Pending>()
   readonly #addresses = new Map<string, IndexAddress>()
+  readonly #heapLimitMb: number
   #worker: Worker | undefined
   #lastId = 0
   #isClosed = false
 
+  constructor({ heapLimitMb = defaultHeapLimitMb }: { heapLimitMb?: number } = {}) {
+    this.#heapLimitMb = heapLimitMb
+  }
+
   /**
    * Asks an index; it is opened, or made, where it is not yet.
-   * @throws {QueryError} @throws {SearchTimeout} @throws {Error} where the thread has died.
+   * @throws {QueryError} @throws {SearchTimeout} @throws {StaleIndex} @throws {SearchInterrupted}
+   * @throws SQLite's and the file system's errors, with their codes.
    */
   async ask<Method extends keyof IndexRequests>(
     address: IndexAddress,
     method: Method,
     argument: IndexRequests[Method]['argument'],
   ): Promise<IndexRequests[Method]['result']> {
-    if (this.#isClosed) throw new Error('The search indexes are closed.')
+    if (this.#isClosed) throw new SearchInterrupted()
     this.#addresses.set(address.directory, address)
     return this.#send({ address, method, argument } as SearchCall['request'])
   }
@@ -55,15 +63,24 @@ export class SearchPool {
     const closing = [...this.#addresses.values()].map((address) =>
       this.#send({ address, method: 'close', argument: undefined }).catch(() => undefined),
     )
-    await Promise.all(closing)
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, closingTime)
+    })
+    await Promise.race([Promise.all(closing), timeout])
+    clearTimeout(timer)
     await worker.terminate()
   }
 
   #start(): Worker {
-    const worker = new Worker(workerFile, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: heapLimitMb } })
+    const worker = new Worker(workerFile, {
+      name: 'search',
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapLimitMb },
+    })
     worker.on('message', (reply: SearchReply) => this.#settle(reply))
-    worker.on('error', (error: Error) => this.#fail(worker, error))
-    worker.on('exit', () => this.#fail(worker, new Error('The search thread has ended.')))
+    worker.on('error', (cause) => this.#fail(worker, new SearchInterrupted({ cause })))
+    worker.on('exit', () => this.#fail(worker, new SearchInterrupted()))
     return worker
   }
 
@@ -84,9 +101,18 @@ export class SearchPool {
   }
 }
 
+/** The search thread has ended, or is being ended, before it answered. */
+export class SearchInterrupted extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The search was interrupted.', options)
+    this.name = 'SearchInterrupted'
+  }
+}
+
 /** Errors lose their class on the way between threads. */
-function revive({ name, message }: { name: string; message: string }): Error {
+function revive({ name, message, stack, details }: PlainError): Error {
   if (name === 'QueryError') return new QueryError(message)
   if (name === 'SearchTimeout') return new SearchTimeout()
-  return new Error(message)
+  if (name === 'StaleIndex') return new StaleIndex()
+  return Object.assign(new Error(message), details, stack === undefined ? {} : { stack })
 }

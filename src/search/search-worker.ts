@@ -3,7 +3,10 @@ import { IndexHost } from './index-host.ts'
 
 /** One call from the main thread; `method` is one of the host's. */
 export type SearchCall = { id: number; request: Parameters<IndexHost['handle']>[0] }
-export type SearchReply = { id: number; result: unknown } | { id: number; error: { name: string; message: string } }
+export type SearchReply = { id: number; result: unknown } | { id: number; error: PlainError }
+
+/** What an error is outside of its thread; beside the name and the message, what SQLite and the file system say. */
+export type PlainError = Pick<Error, 'name' | 'message' | 'stack'> & { details: Record<string, unknown> }
 
 const host = new IndexHost()
 
@@ -14,8 +17,9 @@ parentPort?.on('message', ({ id, request }: SearchCall) => {
 function reply(id: number, request: SearchCall['request']): SearchReply {
   try {
     return { id, result: host.handle(request) }
-  } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error))
-    return { id, error: { name, message } }
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    const { name, message, stack } = error
+    return { id, error: { name, message, ...(stack === undefined ? {} : { stack }), details: { ...error } } }
   }
 }

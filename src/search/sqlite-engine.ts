@@ -63,9 +63,12 @@ export class SqliteEngine implements TermEngine {
 
   /** Forgets what it holds, where another engine goes on. */
   static drop(store: IndexStore): void {
-    for (const table of ['page_vocabulary', 'chunk_vocabulary', 'page_terms', 'chunk_terms']) {
-      store.db.exec(`DROP TABLE IF EXISTS ${table}`)
-    }
+    // Together: what was left of them would pass for whole.
+    store.transaction(() => {
+      for (const table of ['page_vocabulary', 'chunk_vocabulary', 'page_terms', 'chunk_terms']) {
+        store.db.exec(`DROP TABLE IF EXISTS ${table}`)
+      }
+    })
   }
 
   add({ id, chunks }: TermPage): void {
@@ -115,7 +118,7 @@ export class SqliteEngine implements TermEngine {
   }
 
   save(): void {
-    this.#store.forgetRemoved()
+    this.#store.forgetSnapshot()
   }
 
   /** The first visible rows of FTS5's ranking. */

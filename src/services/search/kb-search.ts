@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
-import type { IndexedDocument } from '../../search/search-index.ts'
+import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
@@ -10,8 +11,13 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** Neurons that the index takes in at a time; queries are answered between. */
 const batchSize = 50
-/** Milliseconds that a query waits for an index that is being built. */
+/** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
+/** How often something is tried that other changes to the index can make void. */
+const maxAttempts = 3
+
+type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp'>
+type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
 
 /** The search index of an open knowledge base, which follows its projection. */
 export class KbSearch {
@@ -22,6 +28,8 @@ export class KbSearch {
   #isClosed = false
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; address: IndexAddress } | undefined
+  /** What the index holds after all that was sent to it; see `IndexRequests`. */
+  #stamp = ''
 
   constructor(kb: KnowledgeBase, options: { pool: SearchPool; parser: ParserPool; directory: string }) {
     this.#kb = kb
@@ -31,24 +39,44 @@ export class KbSearch {
   }
 
   /** Brings the index up to the projection as it is now. */
-  readonly follow = coalesce(() => this.#follow())
+  readonly follow = coalesce(() => unlessStale(() => this.#follow()))
 
   /**
    * Asks the index, up to date.
-   * @throws {GanglionError} `unavailable` where it cannot be brought up to date in time.
+   * @throws {GanglionError} `unavailable` where it cannot be brought up to date and answer in time, or the knowledge base is
+   * being closed. @throws what `SearchPool.ask` throws.
    */
-  async ask<Method extends 'search' | 'retrieve'>(
-    method: Method,
-    argument: IndexRequests[Method]['argument'],
-  ): Promise<IndexRequests[Method]['result']> {
-    await within(patience, this.follow())
-    return this.#pool.ask(await this.#address(), method, argument)
+  search(asked: Asked<'search'>): Answer<'search'> {
+    return this.#ask((address, stamp) => this.#pool.ask(address, 'search', { ...asked, stamp }))
+  }
+
+  /** As {@link search}. */
+  retrieve(asked: Asked<'retrieve'>): Answer<'retrieve'> {
+    return this.#ask((address, stamp) => this.#pool.ask(address, 'retrieve', { ...asked, stamp }))
   }
 
   /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.follow().catch(() => undefined)
+    await within(patience, this.follow()).catch(() => undefined)
+  }
+
+  #ask<Result>(send: (address: IndexAddress, stamp: string) => Promise<Result>): Promise<Result> {
+    const attempt = async () => {
+      let stamp: string | undefined
+      try {
+        await this.follow()
+        const address = await this.#address()
+        stamp = this.#stamp
+        if (!this.#isClosed) return await send(address, stamp)
+      } catch (error) {
+        // What was followed since is not in question.
+        if (error instanceof StaleIndex && stamp === this.#stamp) this.#followed = undefined
+        if (!this.#isClosed) throw error
+      }
+      throw new GanglionError('unavailable')
+    }
+    return within(patience, unlessStale(attempt))
   }
 
   async #address(): Promise<IndexAddress> {
@@ -72,13 +100,14 @@ export class KbSearch {
 
   /** The seqIds of which the index holds another version than the projection, or that only one of them holds. */
   async #differences(address: IndexAddress): Promise<string[]> {
-    const indexed = await this.#pool.ask(address, 'versions', undefined)
+    const { stamp, versions } = await this.#pool.ask(address, 'versions', undefined)
+    this.#stamp = stamp
     const different: string[] = []
     for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
-      if (indexed.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
-      indexed.delete(neuron.seqId)
+      if (versions.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
+      versions.delete(neuron.seqId)
     }
-    return [...different, ...indexed.keys()]
+    return [...different, ...versions.keys()]
   }
 
   /** @returns false where it was closed on the way. */
@@ -89,7 +118,11 @@ export class KbSearch {
       const found = batch.flatMap((seqId) => findNeuron(this.#kb.projection.read, seqId) ?? [])
       const put = await Promise.all(found.map((neuron) => this.#read(neuron)))
       const kept = new Set(put.map(({ key }) => key))
-      await this.#pool.ask(address, 'apply', { put, remove: batch.filter((seqId) => !kept.has(seqId)) })
+      const remove = batch.filter((seqId) => !kept.has(seqId))
+      const [stamp, newStamp] = [this.#stamp, randomUUID()]
+      // At once, since what is asked from now on is answered after this.
+      this.#stamp = newStamp
+      await this.#pool.ask(address, 'apply', { stamp, newStamp, put, remove })
     }
     return true
   }
@@ -118,10 +151,22 @@ function versionOf({ blob, path }: { blob: string; path: string }): string {
   return `${blob} ${path}`
 }
 
+/** Another process, or the damage that it had, may change the index between two steps of the work. */
+async function unlessStale<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StaleIndex)) throw error
+      if (attempt === maxAttempts) throw new GanglionError('unavailable')
+    }
+  }
+}
+
 async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    const busy = new GanglionError('unavailable', 'The search index is being built; try again in a moment.')
+    const busy = new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
     timer = setTimeout(() => reject(busy), milliseconds)
   })
   try {

@@ -42,7 +42,7 @@ export async function retrievePassages(
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
 ): Promise<Passage[]> {
   const scope = await scopeOf(kb, audience, limit)
-  const hits = await answered(ganglion.search(kb).ask('retrieve', { question: query, scope, reach }))
+  const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)
     if (neuron === undefined) return []

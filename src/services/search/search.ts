@@ -10,6 +10,8 @@ import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { QueryError } from '../../search/query.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../../search/search-index.ts'
+import { SearchInterrupted } from '../../search/search-pool.ts'
+import { isBusy } from '../../store/database.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -47,7 +49,7 @@ async function findPages(
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
-  const { hits, total } = await answered(ganglion.search(kb).ask('search', { q, scope }))
+  const { hits, total } = await answered(ganglion.search(kb).search({ q, scope }))
   return { hits: hits.flatMap((hit) => toHit(kb, hit) ?? []), total }
 }
 
@@ -64,6 +66,7 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
   } catch (error) {
     if (error instanceof QueryError) throw new ValidationError({ q: [error.message] })
     if (error instanceof SearchTimeout) throw new GanglionError('unavailable', error.message)
+    if (error instanceof SearchInterrupted || isBusy(error)) throw new GanglionError('unavailable')
     throw error
   }
 }
