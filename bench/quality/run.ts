@@ -1,9 +1,9 @@
-import { readCollection } from './collection.ts'
 import { evaluate } from './evaluate.ts'
 import { fts5Peer } from './fts5-peer.ts'
 import { minisearchPeer } from './minisearch-peer.ts'
 import { productRanker } from './product-ranker.ts'
 import type { Ranker } from './ranker.ts'
+import { readCollection } from './read-collection.ts'
 
 const rankers: Ranker[] = [productRanker('minisearch'), productRanker('sqlite'), fts5Peer(), minisearchPeer()]
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { analyserFor } from '../../src/search/analyser.ts'
 import { highlight } from '../../src/search/highlight.ts'
-import { leavesOf, parseQuery } from '../../src/search/query.ts'
+import { parseQuery } from '../../src/search/parse-query.ts'
+import { leavesOf } from '../../src/search/query.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 
 const english = analyserFor('en')

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyserFor } from '../../src/search/analyser.ts'
-import { everyLeafOf, parseQuery, type Query, QueryError } from '../../src/search/query.ts'
+import { parseQuery } from '../../src/search/parse-query.ts'
+import { everyLeafOf, type Query, QueryError } from '../../src/search/query.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 import { finds } from './query-support.ts'
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { analyserFor } from '../../src/search/analyser.ts'
-import { everyLeafOf, leavesOf, matchesNote, parseQuery, QueryError } from '../../src/search/query.ts'
+import { matchesNote } from '../../src/search/matches-note.ts'
+import { parseQuery } from '../../src/search/parse-query.ts'
+import { everyLeafOf, leavesOf, QueryError } from '../../src/search/query.ts'
 import { finds, read, written } from './query-support.ts'
 
 const english = analyserFor('en')

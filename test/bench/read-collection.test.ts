@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readCollection } from '../../bench/quality/collection.ts'
+import { readCollection } from '../../bench/quality/read-collection.ts'
 import { tempDir } from '../support/temp.ts'
 
 function folderOf(files: Record<string, string>): string {
