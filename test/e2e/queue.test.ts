@@ -103,7 +103,7 @@ test('the five rules of the policy, strictest first', async () => {
     ),
   ).toBe('pending')
 
-  setSettings(product.gitDir, /kinds:/, 'kinds:\n    chat-answer: green\n    reader-feedback: red')
+  setSettings(product.gitDir, 'reader-feedback: yellow', 'reader-feedback: red\n    chat-answer: green')
   expect(await status({ kind: 'chat-answer' })).toBe('approved')
   expect(await status({ kind: 'reader-feedback', confidence: 1 })).toBe('pending')
   expect(await status({ kind: 'ingest-summary' })).toBe('pending')

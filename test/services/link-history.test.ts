@@ -46,4 +46,4 @@ test('whatever happens to a knowledge base, its links are those of its files, an
     { numRuns: 8 },
   )
   expect(edges).toBeGreaterThan(0)
-})
+}, 60_000)

@@ -30,7 +30,7 @@ test('whatever happens to a knowledge base, following it step by step ends where
     }),
     { numRuns: 20 },
   )
-})
+}, 60_000)
 
 async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir }: TestBed) {
   const kb = await ganglion.kb(curator.tenantId, 'handbook')
