@@ -164,7 +164,7 @@ export class Ganglion {
     for (const [id, { opening, usedAt }] of this.#open) {
       if (this.#open.size <= openAtOnce || Date.now() - usedAt < idleMs) return
       this.#open.delete(id)
-      void opening.then(({ close }) => close())
+      opening.then(({ close }) => close()).catch((error) => this.#watch?.onError(error))
     }
   }
 }

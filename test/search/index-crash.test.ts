@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { IndexClient } from './index-client.ts'
-import { pageOf } from './random-changes.ts'
+import { pageOf } from './versioned-page.ts'
 
-const program = fileURLToPath(new URL('./random-changes.ts', import.meta.url))
+const program = fileURLToPath(new URL('./changing-process.ts', import.meta.url))
 const cycles = 6
 
 test.each(['minisearch', 'sqlite'] as const)(

@@ -79,12 +79,9 @@ test('where the thread ends, all who wait are told, the next call starts another
 })
 
 test('what exhausts the memory of the thread fails, and nothing else does', async () => {
-  const [pool, address] = [newPool({ heapLimitMb: 64 }), newAddress()]
+  const [pool, address] = [newPool({ heapLimitMb: 32 }), newAddress()]
   await fill(pool, address, handbook, 'one')
-  const huge = page(
-    'x_1',
-    Array.from({ length: 40 }, (_, n) => `word${n} `.repeat(40_000)),
-  )
+  const huge = page('x_1', 'word '.repeat(2_000_000))
   await expect(
     pool.ask(address, 'apply', { stamp: 'one', newStamp: 'two', put: [huge], remove: [] }),
   ).rejects.toMatchObject({ name: 'SearchInterrupted', cause: { code: 'ERR_WORKER_OUT_OF_MEMORY' } })

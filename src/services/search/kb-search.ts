@@ -8,9 +8,11 @@ import type { SearchPool } from '../../search/search-pool.ts'
 import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pauses } from '../pauses.ts'
 
-/** Neurons that the index takes in at a time; queries are answered between. */
+/** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
 const batchSize = 50
+const batchLength = 512 * 1024
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
 /** How often something is tried that other changes to the index can make void. */
@@ -112,24 +114,44 @@ export class KbSearch {
 
   /** @returns false where it was closed on the way. */
   async #update(address: IndexAddress, seqIds: readonly string[]): Promise<boolean> {
-    for (let start = 0; start < seqIds.length; start += batchSize) {
-      if (this.#isClosed) return false
-      const batch = seqIds.slice(start, start + batchSize)
-      const found = batch.flatMap((seqId) => findNeuron(this.#kb.projection.read, seqId) ?? [])
-      const put = await Promise.all(found.map((neuron) => this.#read(neuron)))
-      const kept = new Set(put.map(({ key }) => key))
-      const remove = batch.filter((seqId) => !kept.has(seqId))
-      const [stamp, newStamp] = [this.#stamp, randomUUID()]
-      // At once, since what is asked from now on is answered after this.
-      this.#stamp = newStamp
-      await this.#pool.ask(address, 'apply', { stamp, newStamp, put, remove })
+    const pause = pauses()
+    let next = 0
+    while (next < seqIds.length) {
+      const put: Promise<IndexedDocument>[] = []
+      const remove: string[] = []
+      let length = 0
+      for (; next < seqIds.length && put.length + remove.length < batchSize && length < batchLength; next++) {
+        if (this.#isClosed) return false
+        const seqId = seqIds[next] ?? ''
+        const neuron = findNeuron(this.#kb.projection.read, seqId)
+        if (neuron === undefined) {
+          remove.push(seqId)
+          continue
+        }
+        const text = await this.#kb.repository.readTextOnce(neuron.blob)
+        length += text.length
+        // A page that is divided without a thread is so at once.
+        await pause()
+        put.push(this.#document(neuron, text))
+      }
+      await this.#apply(address, { put: await Promise.all(put), remove })
     }
     return true
   }
 
-  async #read(neuron: NeuronRow): Promise<IndexedDocument> {
-    const { seqId, title, tags, audience, blob } = neuron
-    const { fields, content } = parseNeuronFile(await this.#kb.repository.readTextOnce(blob))
+  async #apply(
+    address: IndexAddress,
+    changes: { put: readonly IndexedDocument[]; remove: readonly string[] },
+  ): Promise<void> {
+    const [stamp, newStamp] = [this.#stamp, randomUUID()]
+    // At once, since what is asked from now on is answered after this.
+    this.#stamp = newStamp
+    await this.#pool.ask(address, 'apply', { stamp, newStamp, ...changes })
+  }
+
+  async #document(neuron: NeuronRow, text: string): Promise<IndexedDocument> {
+    const { seqId, title, tags, audience } = neuron
+    const { fields, content } = parseNeuronFile(text)
     const { chunks } = await this.#parser.chunks(content)
     const { aliases, note, noteShared } = fields
     return {
