@@ -5,6 +5,7 @@ import { boundary, occurrences } from './page-terms.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query } from './query.ts'
 import type { QuestionTerm } from './question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from './scorer.ts'
+import { SearchTimeout } from './search-index.ts'
 import {
   checkDeadline,
   type Deadline,
@@ -36,6 +37,12 @@ const spareCandidates = 100
 
 type Table = 'page_terms' | 'chunk_terms'
 type Sought = { phrases: readonly string[]; weight: number }
+/** Any of some phrases, and in how many chunks their words are, all together. */
+type Phrases = { phrases: string[]; postings: number }
+
+/** Milliseconds that FTS5 takes for each posting, and for each chunk and phrase: measured, and rather too little. */
+const perPosting = 2e-4
+const perPhraseOfChunk = 2e-5
 
 /** Postings on disk, in SQLite's FTS5: the engine for knowledge bases that outgrow the heap. */
 export class SqliteEngine implements TermEngine {
@@ -83,7 +90,9 @@ export class SqliteEngine implements TermEngine {
   }
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches {
-    const phrases = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#phrasesOf(leaf)]))
+    const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#phrasesOf(leaf)]))
+    if (performance.now() + this.#effort([...found.values()]) > deadline) throw new SearchTimeout()
+    const phrases = new Map(Array.from(found, ([leaf, { phrases }]) => [leaf, phrases]))
     const match = toMatch(query, phrases)
     const pages = this.#candidates('page_terms', match, visible, limit, deadline)
     const scoring = leavesOf(query).map((leaf) => ({ phrases: phrases.get(leaf) ?? [], weight: 1 }))
@@ -113,12 +122,23 @@ export class SqliteEngine implements TermEngine {
   }
 
   chunksWith(term: string, visible: Visible): number {
-    if (!visible.isAll) return this.#count('chunk_terms', quote(term), visible, Number.POSITIVE_INFINITY)
-    return Number(this.#sql.get`SELECT doc FROM chunk_vocabulary WHERE term = ${term}`?.doc ?? 0)
+    if (visible.isAll) return this.#chunksWith(term)
+    return this.#count('chunk_terms', quote(term), visible, Number.POSITIVE_INFINITY)
   }
 
   save(): void {
     this.#store.forgetSnapshot()
+  }
+
+  #chunksWith(term: string): number {
+    return Number(this.#sql.get`SELECT doc FROM chunk_vocabulary WHERE term = ${term}`?.doc ?? 0)
+  }
+
+  /** Milliseconds that looking for some phrases takes at least: FTS5 cannot be interrupted before its first row. */
+  #effort(sought: readonly Phrases[]): number {
+    const count = sought.reduce((sum, { phrases }) => sum + phrases.length, 0)
+    const postings = sought.reduce((sum, { postings: ofOne }) => sum + ofOne, 0)
+    return perPosting * postings + perPhraseOfChunk * count * Math.min(postings, this.#catalog.chunkCount)
   }
 
   /** The first visible rows of FTS5's ranking. */
@@ -183,12 +203,17 @@ export class SqliteEngine implements TermEngine {
   }
 
   /** What a leaf stands for, any of it: terms, or terms one after the other. */
-  #phrasesOf(leaf: Leaf): string[] {
-    if (leaf.type === 'term') return [leaf.term]
-    if (leaf.type === 'phrase') return [leaf.terms.join(' ')]
-    const terms = this.#sql.all`SELECT term, doc FROM chunk_vocabulary
+  #phrasesOf(leaf: Leaf): Phrases {
+    if (leaf.type === 'term') return { phrases: [leaf.term], postings: this.#chunksWith(leaf.term) }
+    if (leaf.type === 'phrase') {
+      const counts = leaf.terms.map((term) => this.#chunksWith(term))
+      return { phrases: [leaf.terms.join(' ')], postings: Math.min(...counts) }
+    }
+    const rows = this.#sql.all`SELECT term, doc FROM chunk_vocabulary
       WHERE term >= ${leaf.prefix} AND term < ${`${leaf.prefix}\u{10ffff}`}`
-    return mostFrequent(terms.map(({ term, doc }): [string, number] => [String(term), Number(doc)]))
+    const counts = new Map(rows.map(({ term, doc }): [string, number] => [String(term), Number(doc)]))
+    const phrases = mostFrequent(counts)
+    return { phrases, postings: phrases.reduce((sum, term) => sum + (counts.get(term) ?? 0), 0) }
   }
 
   /** Whether the store has gone on without this engine. */
