@@ -28,7 +28,7 @@ import { joinChunks, sectionAround } from './section.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
 import { removeFile } from './store-file.ts'
 import { storedMatches } from './stored-matches.ts'
-import type { TermEngine } from './term-engine.ts'
+import { checkDeadline, type Deadline, type TermEngine } from './term-engine.ts'
 
 /** Milliseconds that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
@@ -145,19 +145,16 @@ export class KbIndex implements SearchIndex {
     const query = parseQuery(q, this.#analyser)
     if (query === undefined) return { hits: [], total: 0 }
     const visible = this.#catalog.visible(scope)
-    const { pages, total, includes } = this.#engine.terms.search(
-      query,
-      visible,
-      scope.limit,
-      deadline(timeLimits.query),
-    )
+    const limit = deadline(timeLimits.query)
+    const { pages, total, includes } = this.#engine.terms.search(query, visible, scope.limit, limit)
     const found = pages.map((page) => ({ ...this.#excerpt(page, query), rank: page.score / (pages[0]?.score ?? 1) }))
-    const noted = this.#searchNotes(query, visible, includes).map((hit) => ({
-      ...hit,
+    const noted = this.#searchNotes(query, visible, includes, limit)
+    const shown = noted.slice(0, scope.limit - found.length).map(({ key, note }) => ({
+      key,
+      highlight: highlight(note, leavesOf(query), this.#analyser),
       rank: (found.at(-1)?.rank ?? 2) / 2,
     }))
-    const hits = [...found, ...noted].slice(0, scope.limit)
-    return { hits, total: total + noted.length }
+    return { hits: [...found, ...shown], total: total + noted.length }
   }
 
   retrieve(question: string, scope: Scope, reach: Reach = 'chunk'): ChunkHit[] {
@@ -246,13 +243,14 @@ export class KbIndex implements SearchIndex {
   }
 
   /** Pages that a shared note alone makes a hit, ranked below all others. */
-  #searchNotes(query: Query, visible: Visible, isFound: (page: number) => boolean): Omit<PageHit, 'rank'>[] {
-    const hits: Omit<PageHit, 'rank'>[] = []
+  #searchNotes(query: Query, visible: Visible, isFound: (page: number) => boolean, limit: Deadline) {
+    const noted: { key: string; note: string }[] = []
     for (const { id, key, note } of this.#catalog.notedPages()) {
+      checkDeadline(limit)
       if (note === undefined || visible.pages[id] !== 1 || !matchesNote(query, note) || isFound(id)) continue
-      hits.push({ key, highlight: highlight(note, leavesOf(query), this.#analyser) })
+      noted.push({ key, note })
     }
-    return hits.sort((a, b) => (a.key < b.key ? -1 : 1))
+    return noted.sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
   #fitting(now: Engine | undefined): Engine {
