@@ -1,7 +1,9 @@
 import { benchApprovals } from './approvals.ts'
 import { benchFollowing } from './following.ts'
+import { benchGitDoor } from './git-door.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
+import { benchPending } from './pending.ts'
 import { benchSearch } from './search.ts'
 
 const benches = {
@@ -10,6 +12,8 @@ const benches = {
   links: benchLinks,
   search: benchSearch,
   following: benchFollowing,
+  pending: benchPending,
+  'git-door': benchGitDoor,
 }
 
 const wanted = process.argv.slice(2)

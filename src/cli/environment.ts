@@ -62,6 +62,9 @@ const Variables = z.object({
     .optional(),
 })
 
+/** What `ganglion review` reads, which may be set where a server is started. */
+const ofClients: ReadonlySet<string> = new Set(['GANGLION_URL', 'GANGLION_KEY'])
+
 const names = Object.keys(Variables.shape)
 /** Their values are in no message. */
 const secrets: ReadonlySet<string> = new Set(['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'])
@@ -70,7 +73,7 @@ const secrets: ReadonlySet<string> = new Set(['GANGLION_LLM_URL', 'GANGLION_LLM_
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
   const unknown = set
-    .filter(([name]) => !names.includes(name))
+    .filter(([name]) => !names.includes(name) && !ofClients.has(name))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
   const missing = missingOfLanguageModel(set.map(([name]) => name))
   const { data, error } = Variables.safeParse(Object.fromEntries(set))

@@ -2,12 +2,14 @@ import { Command, CommanderError } from 'commander'
 import { ValidationError } from '../contract/errors.ts'
 import { addCheckCommand } from './check.ts'
 import { NegativeAnswer, UsageError } from './command.ts'
+import { addHooksCommands } from './hooks.ts'
 import { addImportCommand } from './import.ts'
 import { addKnowledgeBaseCommands } from './kb.ts'
 import { addKeyCommands } from './key.ts'
 import { addLintCommand } from './lint.ts'
 import { addOperationCommands } from './operations.ts'
 import { packageVersion } from './package-version.ts'
+import { addReviewCommand } from './review.ts'
 import { addServeCommand } from './serve.ts'
 
 const commands = [
@@ -16,7 +18,9 @@ const commands = [
   addKeyCommands,
   addImportCommand,
   addCheckCommand,
+  addHooksCommands,
   addLintCommand,
+  addReviewCommand,
   addOperationCommands,
 ]
 

@@ -34,6 +34,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const sweep = async () => {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())
+      await ganglion.events.sweep(ganglion.now())
     }
     await sweep()
     // What one sweep cannot remove, because the database is busy, the next one does.

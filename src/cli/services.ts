@@ -4,8 +4,11 @@ import { extractAnswerer } from '../chat/extract-answerer.ts'
 import type { Services } from '../http/services.ts'
 import { chat } from '../services/chat/chat.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
+import { readEvents } from '../services/events/read-events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
+import { openGitDoor } from '../services/git/open-git-door.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
+import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
 import { listCandidates } from '../services/queue/list-candidates.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
@@ -34,6 +37,7 @@ export function servicesOf(
     approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
     dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),
     reopenCandidate: (caller, candidateId) => reopenCandidate(ganglion, caller, candidateId),
+    commentCandidate: (caller, candidateId, comment) => commentCandidate(ganglion, caller, candidateId, comment),
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
@@ -46,6 +50,8 @@ export function servicesOf(
     retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
     chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
     submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
+    readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
+    openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     async freeDiskRatio() {
       const { bavail, blocks } = await statfs(ganglion.directory.root)
       return bavail / blocks

@@ -93,6 +93,10 @@ export const CandidateReceipt = z
   })
 export type CandidateReceipt = z.infer<typeof CandidateReceipt>
 
+const JudgedHead = ObjectId.describe(
+  'The commit of `refs/candidates/<id>/head` that was judged. While the candidate is pending, one that is not what it proposes is refused.',
+).exactOptional()
+
 /** A curator's changes to a candidate as it is approved. */
 export const CandidateEdit = z
   .object({
@@ -100,6 +104,7 @@ export const CandidateEdit = z
     title: Title.exactOptional(),
     tags: z.array(WellFormed.min(1).max(100)).max(100).exactOptional(),
     base: ObjectId.describe("The commit of the target's version that the edit was made upon.").exactOptional(),
+    head: JudgedHead,
   })
   .meta({ id: 'CandidateEdit', examples: [{ title: 'VIP escalation policy', tags: ['policy', 'escalation'] }] })
 export type CandidateEdit = z.infer<typeof CandidateEdit>
@@ -116,9 +121,17 @@ export const Approval = z
 export type Approval = z.infer<typeof Approval>
 
 export const Dismissal = z
-  .object({ reason: WellFormed.max(2000).exactOptional() })
+  .object({ reason: WellFormed.max(2000).exactOptional(), head: JudgedHead })
   .meta({ id: 'Dismissal', examples: [{ reason: 'Duplicates handbook_00000007.' }] })
 export type Dismissal = z.infer<typeof Dismissal>
+
+export const CandidateComment = z
+  .object({
+    comment: WellFormed.max(10_000).regex(/\S/, 'must not be blank').describe('Markdown.'),
+    head: JudgedHead,
+  })
+  .meta({ id: 'CandidateComment', examples: [{ comment: 'The checks found no errors and 2 warnings.' }] })
+export type CandidateComment = z.infer<typeof CandidateComment>
 
 export const CandidateState = z.object({ candidateId: z.uuid(), status: CandidateStatus }).meta({
   id: 'CandidateState',
@@ -152,6 +165,7 @@ export const CandidateSummary = z
     zone: Zone.nullable(),
     warnings: z.array(z.string()).describe('What a curator must know before approving.'),
     target: z.string().nullable().describe('seqId of the Neuron that it wants to change.'),
+    removes: z.literal(true).describe('It wants to delete its target.').exactOptional(),
     createdAt: Timestamp,
     createdBy: z.string().describe('Name of the API key, or of whom else it came from.'),
     queueUrl: z.string(),
@@ -174,14 +188,17 @@ export const CandidateDetail = CandidateSummary.extend({
   metadata: z.string().nullable().describe('The text of a JSON object, as submitted.'),
   decisions: z.array(
     z.object({
-      action: z.enum(['approve', 'dismiss', 'reopen']),
+      action: z.enum(['approve', 'dismiss', 'reopen', 'comment', 'revise']),
       at: Timestamp,
       by: z.string().describe('Name of who decided.'),
       reason: z.string().exactOptional(),
     }),
   ),
   before: z.string().nullable().describe('What the Neuron says without it. Null where it makes a new one.'),
-  after: z.string().nullable().describe('What the Neuron says with it. Null where the two cannot be merged.'),
+  after: z
+    .string()
+    .nullable()
+    .describe('What the Neuron says with it. Null where the two cannot be merged, and where it is deleted.'),
   diff: z.string().describe('From `before` to `after`, unified.'),
 }).meta({ id: 'CandidateDetail', description: 'A candidate as a curator reviews it.' })
 export type CandidateDetail = z.infer<typeof CandidateDetail>

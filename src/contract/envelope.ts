@@ -22,7 +22,7 @@ const MergeConflict = z
   })
   .meta({ id: 'MergeConflict' })
 
-/** The body of every answer that is not a success. `conflicts` and `commit` stand beside `merge_conflict` only. */
+/** The body of every answer that is not a success. `conflicts` and `commit` stand beside `merge_conflict` only, `head` beside `stale_head`. */
 export const ErrorAnswer = z
   .object({
     error: z
@@ -31,6 +31,9 @@ export const ErrorAnswer = z
     message: z.string().describe('For a person; may change.').exactOptional(),
     conflicts: z.array(MergeConflict).describe('With `merge_conflict`.').exactOptional(),
     commit: ObjectId.describe("With `merge_conflict`: the commit of the Neuron's present version.").exactOptional(),
+    head: ObjectId.nullable()
+      .describe('With `stale_head`: the present commit of `refs/candidates/<id>/head`. Null where there is none.')
+      .exactOptional(),
   })
   .meta({ id: 'Error', examples: [{ error: 'not_found', message: 'There is nothing here.' }] })
 

@@ -19,6 +19,8 @@ export const errorTable = {
     status: 409,
     message: 'The front matter of the Neuron that the candidate targets cannot be read.',
   },
+  stale_head: { status: 409, message: 'The candidate no longer proposes what was judged.' },
+  record_full: { status: 409, message: "The candidate's record has no room for more." },
   already_exists: { status: 409, message: 'It exists already.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type is not supported.' },

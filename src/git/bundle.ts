@@ -7,9 +7,10 @@ import { Repository } from './repository.ts'
 
 export type Refs = ReadonlyMap<string, Oid>
 
-/** Every ref of a repository, whatever its folder. @throws {GitError} `git-failed` */
-export async function listRefs(gitDir: string): Promise<Map<string, Oid>> {
-  return parseRefs(await runGit(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)']))
+/** Every ref of a repository, or of one folder of it. @throws {GitError} `git-failed` */
+export async function listRefs(gitDir: string, folder?: string): Promise<Map<string, Oid>> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...(folder === undefined ? [] : [folder])]
+  return parseRefs(await runGit(gitDir, args))
 }
 
 /**

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { GitError } from './git-error.ts'
 
 /** Nothing of the machine's, the user's or the repository's own set-up may change what a spawned git does. */
-const isolation = [
+export const isolation: readonly string[] = [
   '-c',
   'safe.bareRepository=explicit',
   '-c',
@@ -19,7 +19,7 @@ const isolation = [
   'gc.auto=0',
 ]
 
-function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
+export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     HOME: gitDir,
@@ -30,12 +30,26 @@ function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
+    // Of a partial clone, what is not there is missing: nothing is fetched.
+    GIT_NO_LAZY_FETCH: '1',
   }
 }
 
-/** Starts native git on a bare repository with an environment of its own. The caller ends it. */
-export function spawnGit(gitDir: string, args: readonly string[]): ChildProcessWithoutNullStreams {
-  return spawn('git', [...isolation, ...args], { env: gitEnvironment(gitDir), cwd: gitDir })
+/** Starts native git on a bare repository with an environment of its own, and what is added to it. The caller ends it. */
+export function spawnGit(
+  gitDir: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): ChildProcessWithoutNullStreams {
+  return spawn('git', [...isolation, ...args], { env: { ...gitEnvironment(gitDir), ...environment }, cwd: gitDir })
+}
+
+type GitOptions = {
+  signal?: AbortSignal
+  /** As the operating system has it, where git must not be in anybody's way. */
+  priority?: number
+  /** What is added to git's own. */
+  environment?: NodeJS.ProcessEnv
 }
 
 /** How a git ended, and what it said. Without an exit code it was ended by a signal. */
@@ -43,16 +57,15 @@ export type GitOutcome = { exitCode: number | null; output: string; complaint: s
 
 /**
  * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
- * @param priority as the operating system has it, where git must not be in anybody's way.
  * @throws {GitError} `git-failed` when it cannot be started; the signal's reason when that had come before.
  */
 export async function tryGit(
   gitDir: string,
   args: readonly string[],
-  { signal, priority }: { signal?: AbortSignal; priority?: number } = {},
+  { signal, priority, environment = {} }: GitOptions = {},
 ): Promise<GitOutcome> {
   signal?.throwIfAborted()
-  const child = spawnGit(gitDir, args)
+  const child = spawnGit(gitDir, args, environment)
   const stop = () => child.kill('SIGTERM')
   signal?.addEventListener('abort', stop, { once: true })
   if (priority !== undefined) lowerPriority(child.pid, priority)
@@ -69,11 +82,7 @@ export async function tryGit(
  * Runs native git and gives its standard output.
  * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`.
  */
-export async function runGit(
-  gitDir: string,
-  args: readonly string[],
-  options: { signal?: AbortSignal; priority?: number } = {},
-): Promise<string> {
+export async function runGit(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
   if (exitCode === 0) return output
   throw new GitError('git-failed', `git ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${complaint}`)

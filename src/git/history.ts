@@ -4,7 +4,13 @@ import type { Oid } from './object.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
 /** A commit of a branch's first-parent history, with what it changed against that parent. */
-export type HistoryEntry = { commit: Oid; at: Date; changes: FileChange[] }
+export type HistoryEntry = {
+  commit: Oid
+  at: Date
+  changes: FileChange[]
+  /** Values of the trailer that was asked for. */
+  trailers: string[]
+}
 
 const noObject = '0'.repeat(40)
 
@@ -12,19 +18,29 @@ const noObject = '0'.repeat(40)
  * A branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
  * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
  * @param line only the commits that have this in a line of their message.
+ * @param trailer whose values to give.
  * @throws {GitError} `git-failed`
  */
 export async function* readHistory(
   gitDir: string,
   head: Oid,
   after: Oid | undefined,
-  line?: string,
+  { line, trailer }: { line?: string; trailer?: string } = {},
 ): AsyncGenerator<HistoryEntry> {
   const grep = line === undefined ? [] : ['--fixed-strings', `--grep=${line}`]
+  const values = trailer === undefined ? '' : `%x02%(trailers:key=${trailer},valueonly,separator=%x02)`
   const range = after === undefined ? [head] : [head, `^${after}`]
   const child = spawnGit(gitDir, [
     ...['log', '--first-parent', '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev'],
-    ...['--no-renames', '--no-show-signature', '--format=%x01%H %ct', ...grep, '--end-of-options', ...range, '--'],
+    ...[
+      '--no-renames',
+      '--no-show-signature',
+      `--format=%x01%H %ct${values}`,
+      ...grep,
+      '--end-of-options',
+      ...range,
+      '--',
+    ],
   ])
   const end = ended(child)
   child.stdin.end()
@@ -49,7 +65,10 @@ async function* parseHistory(output: AsyncIterable<string>): AsyncGenerator<Hist
       change = undefined
     } else if (field.startsWith('\u0001')) {
       if (entry !== undefined) yield entry
-      entry = { commit: field.slice(1, 41), at: new Date(Number(field.slice(42)) * 1000), changes: [] }
+      const [head = '', ...trailers] = field.slice(1).split('\u0002')
+      const [commit = '', seconds] = head.split(' ')
+      const values = trailers.filter((value) => value !== '')
+      entry = { commit, at: new Date(Number(seconds) * 1000), changes: [], trailers: values }
     } else if (field !== '') {
       const [, mode = '', , after = noObject] = field.trimStart().split(' ')
       change = { path: '', mode, after: after === noObject ? undefined : after }

@@ -8,7 +8,7 @@ import type { Oid } from './object.ts'
  */
 export async function lastWritten(gitDir: string, head: Oid, line: string): Promise<Map<string, Oid>> {
   const written = new Map<string, Oid>()
-  for await (const { changes } of readHistory(gitDir, head, undefined, line)) {
+  for await (const { changes } of readHistory(gitDir, head, undefined, { line })) {
     for (const { path, after } of changes) {
       if (after === undefined) written.delete(path)
       else written.set(path, after)

@@ -1,4 +1,4 @@
-import { readdir, stat, unlink } from 'node:fs/promises'
+import { readdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { runGit } from './git-process.ts'
@@ -35,6 +35,31 @@ export async function consolidate(gitDir: string, signal: AbortSignal): Promise<
   await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], background)
   await runGit(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths', '--split'], background)
   await runGit(gitDir, ['pack-refs', '--all'], background)
+}
+
+/** What nothing leads to any more, as old heads of candidates, is kept for this long. */
+const kept = '1.day.ago'
+const pruneEveryMs = 24 * 60 * 60_000
+const prunedMarker = 'ganglion-pruned'
+
+/** Whether a day has gone since a repository was pruned. */
+export async function isPruneDue(gitDir: string, now = Date.now()): Promise<boolean> {
+  const pruned = await stat(join(gitDir, prunedMarker)).catch(() => undefined)
+  return pruned === undefined || now - pruned.mtimeMs > pruneEveryMs
+}
+
+/**
+ * Packs a repository anew and removes what nothing has led to for a day. What is being pushed or written meanwhile is
+ * younger than that, or stands in a pack with a `.keep`.
+ * @throws {GitError} `git-failed`, also when `signal` ends it.
+ */
+export async function prune(gitDir: string, signal: AbortSignal): Promise<void> {
+  await clearOldLocks(gitDir)
+  const cruft = ['--cruft', `--cruft-expiration=${kept}`]
+  const background = { signal, priority: constants.priority.PRIORITY_LOW }
+  await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', ...cruft], background)
+  await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
+  await writeFile(join(gitDir, prunedMarker), '')
 }
 
 /** What a git that was killed in the middle of the same work leaves behind, and what would keep it from ever being done again. */

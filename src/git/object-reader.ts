@@ -14,6 +14,7 @@ const lineFeed = 0x0a
  */
 export class ObjectReader {
   readonly #gitDir: string
+  readonly #environment: NodeJS.ProcessEnv
   #child: ChildProcessWithoutNullStreams | undefined
   #waiting: Request[] = []
   #chunks: Buffer[] = []
@@ -22,8 +23,10 @@ export class ObjectReader {
   #needed = 1
   #idle: NodeJS.Timeout | undefined
 
-  constructor(gitDir: string) {
+  /** @param environment is added to git's own. */
+  constructor(gitDir: string, environment: NodeJS.ProcessEnv = {}) {
     this.#gitDir = gitDir
+    this.#environment = environment
   }
 
   /** The object, or undefined when the repository does not hold it. */
@@ -45,7 +48,7 @@ export class ObjectReader {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#gitDir, ['cat-file', '--batch'])
+    const child = spawnGit(this.#gitDir, ['cat-file', '--batch'], this.#environment)
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     child.stdin.on('error', () => {})
     child.on('error', () => this.#fail(child))

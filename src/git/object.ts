@@ -49,6 +49,12 @@ export function treeOfCommit(data: Buffer): Oid {
   return line.slice(5)
 }
 
+/** The commits that a commit follows; the first is where its branch stood. */
+export function parentsOfCommit(data: Buffer): Oid[] {
+  const [header = ''] = data.toString('latin1').split('\n\n', 1)
+  return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)
+}
+
 /** Who wrote a commit, and when. */
 export function authorOfCommit(data: Buffer): Signature {
   return readSignature(data, /^author (.*) <(.*)> (\d+) /m)

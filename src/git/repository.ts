@@ -6,6 +6,7 @@ import { runGit } from './git-process.ts'
 import { type GitObject, type Oid, treeOfCommit } from './object.ts'
 import { ObjectReader } from './object-reader.ts'
 import { writePack } from './pack-files.ts'
+import { quarantineEnvironment } from './quarantine.ts'
 import { readRef, updateRef } from './refs.ts'
 import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
@@ -24,9 +25,10 @@ export class Repository {
   readonly #remembered = new Map<Oid, GitObject>()
   #rememberedBytes = 0
 
-  constructor(gitDir: string) {
+  /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
+  constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
     this.gitDir = gitDir
-    this.#reader = new ObjectReader(gitDir)
+    this.#reader = new ObjectReader(gitDir, quarantineEnvironment(gitDir, quarantine))
   }
 
   /** Makes an empty bare repository whose `HEAD` is `main`. */

@@ -19,6 +19,8 @@ export type CommitRequest = {
   message: string
   author: Signature
   committer: Signature
+  /** A second parent: what is merged. The changes are against the first. */
+  mergeParent?: Oid
 }
 
 type Mark = { heads: Map<string, Oid | undefined>; objects: number }
@@ -67,8 +69,8 @@ export class Staging {
     for (const [path, change] of request.changes) addChange(changes, path, this.#blobOf(change))
     const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)
     const tree = (await this.#applyChanges(base, changes)) ?? this.#putTree(Tree.empty)
-    const { message, author, committer } = request
-    const parents = parent === undefined ? [] : [parent]
+    const { message, author, committer, mergeParent } = request
+    const parents = [parent, mergeParent].filter((oid) => oid !== undefined)
     const oid = this.#put('commit', encodeCommit({ tree, parents, author, committer, message }))
     this.#heads.set(ref, oid)
     return oid

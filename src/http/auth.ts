@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import type { Role } from '../contract/vocabulary.ts'
 import type { Caller } from '../services/caller.ts'
@@ -14,12 +14,25 @@ declare module 'fastify' {
   }
 }
 
-/** A hook that lets in whom the bearer token speaks for, before the body is read. Throws `invalid_token`. */
-export function authenticate(services: Pick<Services, 'authenticate'>): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    const token = bearerToken(request.headers.authorization)
+/** How a request says who sends it. */
+export type Scheme = {
+  /** Reads the token from the header `authorization`. */
+  tokenOf(authorization: string | undefined): string | undefined
+  /** For the header `www-authenticate`. */
+  challenge: string
+}
+
+/** A hook that lets in whom the request's token speaks for, before the body is read. Throws `invalid_token`. */
+export function authenticate(
+  services: Pick<Services, 'authenticate'>,
+  { tokenOf, challenge }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  return async (request, reply) => {
+    const token = tokenOf(request.headers.authorization)
     request.caller = token === undefined ? undefined : await services.authenticate(token)
-    if (request.caller === undefined) throw new GanglionError('invalid_token')
+    if (request.caller !== undefined) return
+    reply.header('www-authenticate', challenge)
+    throw new GanglionError('invalid_token')
   }
 }
 
@@ -36,6 +49,6 @@ export function callerOf({ caller }: FastifyRequest): Caller {
 }
 
 /** RFC 6750, section 2.1; the scheme's name is case-insensitive. */
-function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken(authorization: string | undefined): string | undefined {
   return /^Bearer +([A-Za-z0-9._~+/-]{1,512}=*)$/i.exec(authorization ?? '')?.[1]
 }

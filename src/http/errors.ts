@@ -20,7 +20,6 @@ const retryAfter = 10
 /** Answers any error with the envelope. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = refusalOf(error, request)
-  if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   return reply.code(status).send(body)
 }

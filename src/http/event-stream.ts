@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
@@ -7,6 +8,12 @@ import type { ZodFastify } from './zod-compilers.ts'
 
 /** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
 export type ServerSentEvent = { id?: string; event: string; data: unknown }
+/** What a client that is cut off does: after `retry` milliseconds it asks for what follows the event with this id. */
+export type Resumption = { id: string; retry: number }
+
+type Send = (event: ServerSentEvent | Resumption) => void
+/** Waits until the client has taken what was sent, or has had time enough for it. */
+type Taken = () => Promise<void>
 
 const headers = {
   'content-type': 'text/event-stream',
@@ -23,10 +30,15 @@ const maxUnsent = 256 * 1024
 export class EventStreams {
   readonly #closing = new AbortController()
   readonly #heartbeat: number
+  readonly #patience: number
 
-  /** @param options `heartbeat`: milliseconds between comments, which keep a quiet connection open. */
-  constructor(app: ZodFastify, { heartbeat = 15_000 }: { heartbeat?: number } = {}) {
+  /**
+   * @param options in milliseconds: `heartbeat` between comments, which keep a quiet connection open; `patience` that a client has
+   *   to take what was sent.
+   */
+  constructor(app: ZodFastify, { heartbeat = 15_000, patience = 10_000 } = {}) {
     this.#heartbeat = heartbeat
+    this.#patience = patience
     app.addHook('preClose', async () => this.#closing.abort(new GanglionError('unavailable')))
   }
 
@@ -38,12 +50,12 @@ export class EventStreams {
   /**
    * Answers with the events that `produce` sends until it returns. What it throws becomes an event `error` with the envelope of
    * errors. A client is dropped when it is sent more with 256 KB unread, and what is sent to one that has gone is lost:
-   * `produce` should end when the {@link signal} aborts.
+   * `produce` should end when the {@link signal} aborts, and wait with `taken` where it has much to send.
    */
   answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    produce: (send: (event: ServerSentEvent) => void) => Promise<void>,
+    produce: (send: Send, taken: Taken) => Promise<void>,
   ): FastifyReply {
     const body = new Readable({ read() {} })
     let isOver = false
@@ -52,10 +64,15 @@ export class EventStreams {
       if (body.readableLength + reply.raw.writableLength > maxUnsent) body.destroy()
       else body.push(text)
     }
+    const gone = whenClientGone(reply)
+    const taken = async () => {
+      const signal = AbortSignal.any([gone, AbortSignal.timeout(this.#patience)])
+      while (reply.raw.writableNeedDrain && !signal.aborted) await once(reply.raw, 'drain', { signal }).catch(() => {})
+    }
     const heartbeat = setInterval(() => write(': \n\n'), this.#heartbeat).unref()
     const run = async () => {
       try {
-        await produce((event) => write(format(event)))
+        await produce((event) => write(format(event)), taken)
       } catch (error) {
         if (!reply.raw.destroyed) write(format({ event: 'error', data: refusalOf(error, request).body }))
       }
@@ -68,6 +85,8 @@ export class EventStreams {
   }
 }
 
-function format({ id, event, data }: ServerSentEvent): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+function format(event: ServerSentEvent | Resumption): string {
+  if ('retry' in event) return `retry: ${event.retry}\nid: ${event.id}\n\n`
+  const { id, event: kind, data } = event
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
+import type { Caller } from '../services/caller.ts'
 import { callerOf } from './auth.ts'
 import type { Services } from './services.ts'
 
@@ -19,10 +20,15 @@ const minFreeDisk = 0.05
 /** Milliseconds for which a measurement of the disk holds. */
 const diskCheckInterval = 3000
 
+/** Event streams that are open at once. */
+const maxStreams = { key: 10, tenant: 100 }
+
 /** What bounds the work of one server, asked for once the caller is known. */
 export type Limits = {
   /** Counts a request of an API key. Throws `rate_limited`, with the seconds to wait in the header `retry-after`. */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates): Promise<void>
+  /** Counts a stream of events until what it gives is called. Throws `rate_limited` where the key or its tenant has too many. */
+  openStream(caller: Caller): () => void
   /** Throws `insufficient_storage` while the disk is nearly full. */
   checkDisk(): Promise<void>
 }
@@ -36,6 +42,7 @@ export async function createLimits(
   const perMinute = (max: number) =>
     app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: (request) => callerOf(request).keyId })
   const limiters = { read: perMinute(rates.read), write: perMinute(rates.write), chat: perMinute(rates.chat) }
+  const streams = new Map<string, number>()
   let measured: { at: number; ratio: Promise<number> } | undefined
 
   return {
@@ -45,6 +52,23 @@ export async function createLimits(
       const seconds = Math.max(1, use.ttlInSeconds)
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
+    },
+    openStream({ keyId, tenantId }) {
+      const bounds = [
+        { name: `key ${keyId}`, max: maxStreams.key },
+        { name: `tenant ${tenantId}`, max: maxStreams.tenant },
+      ]
+      const open = (name: string) => streams.get(name) ?? 0
+      if (bounds.some(({ name, max }) => open(name) >= max)) {
+        throw new GanglionError('rate_limited', 'Too many event streams are open.')
+      }
+      for (const { name } of bounds) streams.set(name, open(name) + 1)
+      return () => {
+        for (const { name } of bounds) {
+          if (open(name) > 1) streams.set(name, open(name) - 1)
+          else streams.delete(name)
+        }
+      }
     },
     async checkDisk() {
       const now = performance.now()

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen'
+type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
 
 export type Metrics = {
   registry: Registry

@@ -4,6 +4,8 @@ import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import { authenticate, requireRole } from './auth.ts'
 import { answerError } from './errors.ts'
+import { keyAsPassword } from './git/basic-auth.ts'
+import { type GitOptions, gitRoutes } from './git/routes.ts'
 import { parseJsonBodies } from './json-body.ts'
 import { createLimits, type Limits, rateOf } from './limits.ts'
 import { type LogTarget, loggerOptions } from './log.ts'
@@ -13,12 +15,14 @@ import { createMetrics, type Metrics, measureRequests, operationRoutes } from '.
 import type { Services } from './services.ts'
 import {
   answerBrokenRequest,
+  boundArrival,
   connectionOptions,
   holdExpectations,
   lingerBeforeClosing,
   type Timeouts,
 } from './transport.ts'
 import { chatRoutes } from './v1/chat.ts'
+import { eventRoutes } from './v1/events.ts'
 import { feedbackRoutes } from './v1/feedback.ts'
 import { knowledgeBaseRoutes } from './v1/knowledge-bases.ts'
 import { llmsRoutes } from './v1/llms.ts'
@@ -33,6 +37,9 @@ export type ServerOptions = {
   rateWrites?: number
   rateChats?: number
   timeouts?: Partial<Timeouts>
+  git?: GitOptions
+  /** Milliseconds after which a stream of events is closed. */
+  eventStreamAge?: number
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
   /** Where the log goes; without it there is none. */
@@ -40,11 +47,12 @@ export type ServerOptions = {
 }
 
 const apiPrefix = '/api/v1'
+const gitPrefix = '/git'
 const bodyLimit = 2 * 1024 * 1024
 
 /** The HTTP server over the services, ready to listen or to be injected into. Closing it lets requests in flight finish. */
 export async function buildServer(services: Services, options: ServerOptions = {}): Promise<ZodFastify> {
-  const timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, ...options.timeouts }
+  const timeouts = { headers: 10_000, request: 30_000, upload: 30_000, keepAlive: 5_000, ...options.timeouts }
   const app = fastify({
     ...connectionOptions(timeouts),
     logger: loggerOptions(options.log),
@@ -59,6 +67,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics()
   const authenticated = authenticate(services)
+  const gitAuthenticated = authenticate(services, keyAsPassword)
   const rates = { read: options.rateReads ?? 600, write: options.rateWrites ?? 120, chat: options.rateChats ?? 20 }
 
   let isDraining = false
@@ -77,6 +86,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  boundArrival(app, timeouts)
   await app.register(helmet, securityHeaders)
   app.addHook('onRequest', async ({ headers, raw, routeOptions }) => {
     if (headers.host === undefined && raw.httpVersion === '1.1') throw new GanglionError('malformed_request')
@@ -101,6 +111,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
     async (api: ZodFastify) => {
       guardRoutes(api, authenticated, limits)
       apiRoutes(api, services, metrics)
+      eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
     },
     { prefix: apiPrefix },
   )
@@ -108,6 +119,14 @@ export async function buildServer(services: Services, options: ServerOptions = {
     guardRoutes(mcp, authenticated, limits)
     mcpRoutes(mcp, { services, metrics, limits, publicUrl: options.publicUrl })
   })
+  await app.register(
+    async (git: ZodFastify) => {
+      guardRoutes(git, gitAuthenticated, limits)
+      git.setNotFoundHandler(notFound)
+      gitRoutes(git, { services, limits, options: options.git ?? {} })
+    },
+    { prefix: gitPrefix },
+  )
   await app.ready()
   return app
 
@@ -116,8 +135,9 @@ export async function buildServer(services: Services, options: ServerOptions = {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', connection: 'close' })
     try {
       if (!isOpen()) throw new GanglionError('unavailable')
-      if (!request.url.startsWith(`${apiPrefix}/`)) throw error
-      await authenticated(request)
+      const isGit = request.url.startsWith(`${gitPrefix}/`)
+      if (!isGit && !request.url.startsWith(`${apiPrefix}/`)) throw error
+      await (isGit ? gitAuthenticated : authenticated)(request, reply)
       notFound()
     } catch (cause) {
       answerError(cause, request, reply)

@@ -1,5 +1,6 @@
 import type {
   Approval,
+  CandidateComment,
   CandidateDetail,
   CandidateEdit,
   CandidateInput,
@@ -10,6 +11,7 @@ import type {
   Dismissal,
 } from '../contract/candidates.ts'
 import type { ChatAnswer, ChatQuestion, FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
+import type { EventsQuery } from '../contract/events.ts'
 import type { Graph, GraphQuery } from '../contract/graph.ts'
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Neuron, NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
@@ -22,6 +24,8 @@ import type {
   TenantSearchQuery,
 } from '../contract/search.ts'
 import type { Caller } from '../services/caller.ts'
+import type { EventStream } from '../services/events/read-events.ts'
+import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
 export interface Services {
@@ -35,6 +39,7 @@ export interface Services {
   approveCandidate(caller: Caller, candidateId: string, edit: CandidateEdit): Promise<Approval>
   dismissCandidate(caller: Caller, candidateId: string, dismissal: Dismissal): Promise<CandidateState>
   reopenCandidate(caller: Caller, candidateId: string): Promise<CandidateState>
+  commentCandidate(caller: Caller, candidateId: string, comment: CandidateComment): Promise<CandidateState>
   listCandidates(caller: Caller, query: CandidateQuery): Promise<CandidatePage>
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
@@ -54,6 +59,14 @@ export interface Services {
     feedback: FeedbackInput,
     options: { idempotencyKey?: string },
   ): Promise<FeedbackReceipt>
+  /** What happens from now on, or after an event, until the signal aborts. */
+  readEvents(
+    caller: Caller,
+    query: EventsQuery & { lastEventId?: number | undefined },
+    signal: AbortSignal,
+  ): Promise<EventStream>
+  /** The way to a knowledge base's repository, by the slugs or ids of its tenant and its own. */
+  openGitDoor(caller: Caller, address: GitAddress): Promise<GitDoor>
   /** Whether requests can be served; false while starting. */
   isReady(): boolean
   /** Free space of the data directory's disk, 0 to 1. */

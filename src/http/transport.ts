@@ -10,17 +10,28 @@ import { type ErrorCode, errorTable, GanglionError } from '../contract/errors.ts
 export type Timeouts = {
   /** For the headers to arrive. */
   headers: number
-  /** For the whole request to arrive. */
+  /** For the body to arrive, behind the headers. */
   request: number
+  /** For each 16 KB of an upload to arrive. */
+  upload: number
   /** For which an idle connection is kept. */
   keepAlive: number
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body may take its time, as long as it keeps coming. */
+    upload?: boolean
+  }
+}
+
+/** Bytes. */
+const minUpload = 16 * 1024
 /** Milliseconds that a connection stays open after an answer that came before the request's end. */
 const linger = 1000
 
 /** The bounds of a connection, for Fastify. Header size in bytes. */
-export function connectionOptions({ headers, request, keepAlive }: Timeouts) {
+export function connectionOptions({ headers, keepAlive }: Timeouts) {
   return {
     http: {
       maxHeaderSize: 16 * 1024,
@@ -30,7 +41,8 @@ export function connectionOptions({ headers, request, keepAlive }: Timeouts) {
       // Refused by us instead, since Node's answer has no body.
       requireHostHeader: false,
     },
-    requestTimeout: request,
+    // Node's is the same for all routes; see boundArrival.
+    requestTimeout: 0,
     keepAliveTimeout: keepAlive,
   }
 }
@@ -61,6 +73,27 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     ].join('\r\n'),
   )
   setTimeout(() => socket.destroy(), linger).unref()
+}
+
+/** Bounds how long a body may be on its way: by time, or for an upload by the rate at which it comes. */
+export function boundArrival(app: FastifyInstance, { request: wholeTime, upload: window }: Timeouts): void {
+  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
+    if (!isBodyOnItsWay(raw)) return
+    const isUpload = routeOptions.config.upload === true
+    let received = raw.socket.bytesRead
+    const check = () => {
+      if (raw.complete) return clearInterval(timer)
+      const arrived = raw.socket.bytesRead - received
+      received += arrived
+      // What waits to be read is not late: it is us who are slow.
+      if (isUpload && (arrived >= minUpload || raw.readableLength > 0)) return
+      clearInterval(timer)
+      if (reply.raw.headersSent) raw.destroy()
+      else answerBrokenRequest(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
+    }
+    const timer = setInterval(check, isUpload ? window : wholeTime)
+    raw.once('close', () => clearInterval(timer))
+  })
 }
 
 /** Lets hooks refuse a request before its client is told to go on and send the body (RFC 9110, section 10.1.1). */

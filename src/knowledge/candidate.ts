@@ -1,8 +1,8 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
 
-/** Who acts: an API key, the KB's policy, or a command on the server's machine. */
+/** Who acts: an API key, over HTTP or with git, the KB's policy, or a command on the server's machine. */
 export type Actor = {
-  /** `key:<id>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
+  /** `key:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
   id: string
   /** One line, for people. */
   name: string
@@ -19,7 +19,8 @@ export type Verdict = {
 }
 
 export type Decision = {
-  action: 'dismiss' | 'reopen'
+  /** A comment decides nothing, and what was revised is as pending as it was. */
+  action: 'dismiss' | 'reopen' | 'comment' | 'revise'
   /** ISO 8601, UTC. */
   at: string
   by: Actor
@@ -32,8 +33,10 @@ export type Candidate = {
   id: string
   kind: CandidateKind
   title: string
-  /** Markdown, byte for byte as submitted. */
+  /** Markdown, byte for byte as submitted; of a removal, what is to go. */
   content: string
+  /** The block of front matter that a whole page was proposed with, `---` lines included. */
+  frontMatter: string | null
   /** A JSON object as text, as submitted. */
   metadata: string | null
   /** 0 to 1. */
@@ -43,6 +46,8 @@ export type Candidate = {
   connector: string
   /** seqId of the Neuron that it wants to change. */
   target: string | null
+  /** Whether its target is to be deleted. */
+  removes: boolean
   /** Object id of the target's blob when the candidate was made: the base of a three-way merge. */
   base: string | null
   verdict: Verdict
@@ -54,7 +59,12 @@ export type Candidate = {
 
 /** Status by the queue alone; `approved` is derived from `main`, and wins. */
 export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
-  return candidate.decisions.at(-1)?.action === 'dismiss' ? 'dismissed' : 'pending'
+  return lastVerdict(candidate)?.action === 'dismiss' ? 'dismissed' : 'pending'
+}
+
+/** The last decision that says whether a candidate waits. */
+export function lastVerdict({ decisions }: Pick<Candidate, 'decisions'>): Decision | undefined {
+  return decisions.findLast(({ action }) => action === 'dismiss' || action === 'reopen')
 }
 
 /** Where a candidate's file stands on the queue ref: sharded by the id's random end, since UUIDv7 begins with time. */

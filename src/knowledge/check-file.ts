@@ -4,7 +4,7 @@ import { parseSeqId } from './seq-id.ts'
 import { oneLine } from './text.ts'
 
 const mb = 1024 * 1024
-const maxPageBytes = mb
+export const maxPageBytes = mb
 const maxFileBytes = 2 * mb
 
 const badModes: Readonly<Record<string, string>> = {

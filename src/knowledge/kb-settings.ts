@@ -35,6 +35,8 @@ const Zones = z.object({
 
 const Search = z.object({ engine: z.enum(['auto', 'minisearch', 'sqlite']).default('auto') })
 
+const Rename = z.object({ rewriteLinks: Flag.default(false) })
+
 const never = 'never'
 const Lint = z.object({
   schedule: z.preprocess(
@@ -75,6 +77,10 @@ export type KbSettings = {
   searchEngine: z.infer<typeof Search>['engine']
   /** When the server lints it, as in a crontab, in UTC. */
   lintSchedule: string | null
+  /** Whether nobody may push to main, so that every change is proposed. */
+  protectMain: boolean
+  /** Whether a renamed Neuron's inbound links are rewritten; else its old name stays as an alias. */
+  rewriteLinks: boolean
 }
 
 export type SettingsProblem = {
@@ -102,6 +108,8 @@ const parts = {
   defaultAudience: Names.default(['tool', 'public']),
   search: z.preprocess(notEmpty, Search.prefault({})),
   lint: z.preprocess(notEmpty, Lint.prefault({})),
+  protectMain: z.preprocess(notEmpty, Flag.default(false)),
+  rename: z.preprocess(notEmpty, Rename.prefault({})),
 }
 
 /** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
@@ -133,6 +141,8 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: read('search', parts.search, { engine: 'auto' as const }).engine,
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
+    protectMain: read('protectMain', parts.protectMain, true),
+    rewriteLinks: read('rename', parts.rename, { rewriteLinks: false }).rewriteLinks,
   }
   problems.push(
     ...unknownKeys('', values, Object.keys(parts)),
@@ -140,6 +150,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
     ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
+    ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
   )
   return { settings, problems }
 }

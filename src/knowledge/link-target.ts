@@ -20,7 +20,7 @@ export function linkKey(text: string): string {
 }
 
 /** A name as spelled, whatever its Unicode normalisation and the space around it. */
-function exactKey(text: string): string {
+export function exactKey(text: string): string {
   return text.normalize('NFC').trim()
 }
 
@@ -90,7 +90,8 @@ function answers(target: string, lookup: (key: string) => readonly NamedNeuron[]
   return key === '' ? [] : lookup(key).map((name) => ({ ...name, spelled: name.exact === exact }))
 }
 
-function barePath(path: string): string {
+/** The path below `neurons/` without `.md` that a path, or a target, stands for. */
+export function barePath(path: string): string {
   return path
     .trim()
     .replace(/^\.?\//, '')

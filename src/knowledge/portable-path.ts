@@ -14,6 +14,8 @@ const reserved = /^(con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?
 const gitAlias = /^gi[^.~]{0,4}~[0-9]/i
 /** Names that begin with `.git` and are harmless: forge settings, and what curators' tools leave. */
 const harmlessGitNames: ReadonlySet<string> = new Set([
+  '.gitattributes',
+  '.gitea',
   '.github',
   '.gitlab',
   '.gitlab-ci.yml',

@@ -24,7 +24,7 @@ const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const Actor = z.object({ id: z.string(), name: z.string() })
 
 const Decision = z.object({
-  action: z.enum(['dismiss', 'reopen']),
+  action: z.enum(['dismiss', 'reopen', 'comment', 'revise']),
   at: z.string(),
   by: Actor,
   reason: z.string().exactOptional(),
@@ -46,6 +46,8 @@ const CandidateRecord = z.object({
   connector: z.string(),
   target: z.string().nullable().default(null),
   base: z.string().nullable().default(null),
+  removes: Flag.default(false),
+  frontMatter: z.string().nullable().default(null),
   verdict: Verdict,
   createdAt: z.string(),
   createdBy: Actor,
@@ -55,9 +57,18 @@ const CandidateRecord = z.object({
 
 /** The record as front matter, what is null or empty left out, and the content byte for byte as the body. */
 export function formatCandidate(candidate: Candidate): string {
-  const { id, kind, title, confidence, impactEstimate, connector, target, base } = candidate
+  return formatRecord(candidate) + joinBody(candidate.content, '\n')
+}
+
+/** Bytes by which a candidate's record may grow; below 0, `parseCandidate` refuses what `formatCandidate` writes. */
+export function roomInRecord(candidate: Candidate): number {
+  return maxRecordBytes - Buffer.byteLength(formatRecord(candidate))
+}
+
+function formatRecord(candidate: Candidate): string {
+  const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
   const { verdict, createdAt, createdBy, decisions, metadata } = candidate
-  const head = formatFrontMatter({
+  return formatFrontMatter({
     id,
     kind,
     title,
@@ -66,13 +77,14 @@ export function formatCandidate(candidate: Candidate): string {
     connector,
     target: target ?? undefined,
     base: base ?? undefined,
+    removes: removes || undefined,
+    frontMatter: frontMatter ?? undefined,
     verdict: { ...verdict, zone: verdict.zone ?? undefined, warnings: listed(verdict.warnings) },
     createdAt,
     createdBy,
     decisions: listed(decisions),
     metadata: metadata ?? undefined,
   })
-  return head + joinBody(candidate.content, '\n')
 }
 
 /** Reads what `formatCandidate` wrote. Throws a CandidateFileError on anything else. */

@@ -1,5 +1,5 @@
 import type { WikiLink } from '../knowledge/neuron.ts'
-import { splitBlocks } from './split-blocks.ts'
+import { type Block, splitBlocks } from './split-blocks.ts'
 import { parseWikiLinkText } from './wiki-link-text.ts'
 
 /** Links that are certain, or a part of the text that only a parser can judge; `line` is the 1-based line of its first. */
@@ -22,6 +22,22 @@ const link = /(!?)\[\[([^[\]]+)\]\]/g
  * the cut. A block that begins at column 0 continues no quote and no list, so the parser may read it alone.
  */
 export function scanLinks(content: string): LinkSegment[] | undefined {
+  const blocks = linkBlocks(content)
+  if (blocks === undefined) return undefined
+  const segments: LinkSegment[] = []
+  for (const { lines, firstLine } of blocks) {
+    const segment = scanBlock(
+      lines.map(({ text }) => text),
+      firstLine,
+    )
+    if ('source' in segment && !isReadableAlone(lines)) return undefined
+    segments.push(segment)
+  }
+  return segments
+}
+
+/** The blocks that may hold links, in which nothing is open that began before; `undefined` where that is not certain. */
+export function linkBlocks(content: string): Block[] | undefined {
   if (!content.includes('[[')) return []
   // The parser replaces the one, and drops the other at its start.
   if (content.includes('\0') || content.includes('\uFEFF')) return undefined
@@ -29,18 +45,15 @@ export function scanLinks(content: string): LinkSegment[] | undefined {
   if (blocks === undefined) return undefined
   // The definition of an image by reference, wherever it is, takes the image's alt text with any link in it.
   if (content.includes(']:') && content.includes('![') && content.includes('][')) return undefined
-  const segments: LinkSegment[] = []
-  for (const { lines, firstLine, codeEnd } of blocks) {
-    const texts = lines.map(({ text }) => text)
-    if (codeEnd || !texts.some((text) => text.includes('[['))) continue
-    // Columns: after a marker, or on a line that continues it, four blanks may make code; a tab counts up to four.
-    if (texts.some((text) => text.includes('    ') || text.includes('\t'))) return undefined
-    const segment = scanBlock(texts, firstLine)
-    // A block that may continue a list is not the parser's to read alone.
-    if ('source' in segment && segment.source.startsWith(' ')) return undefined
-    segments.push(segment)
-  }
-  return segments
+  const holding = blocks.filter(({ lines, codeEnd }) => !codeEnd && lines.some(({ text }) => text.includes('[[')))
+  // Columns: after a marker, or on a line that continues it, four blanks may make code; a tab counts up to four.
+  const isIndented = holding.some(({ lines }) => lines.some(({ text }) => text.includes('    ') || text.includes('\t')))
+  return isIndented ? undefined : holding
+}
+
+/** A block that may continue a list is not the parser's to read alone. */
+export function isReadableAlone([first]: Block['lines']): boolean {
+  return first?.text.startsWith(' ') !== true
 }
 
 function scanBlock(lines: readonly string[], first: number): LinkSegment {

@@ -3,7 +3,8 @@ import type { WikiLink } from '../knowledge/neuron.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'
 import { parseMarkdown } from './parse-markdown.ts'
 
-const maxLinks = 2000
+/** Of one page. */
+export const maxLinks = 2000
 
 /**
  * The wiki links of a content in their order, 2,000 at most. Parses only what must be parsed. Not safe on hostile text, see

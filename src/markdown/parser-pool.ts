@@ -3,6 +3,7 @@ import { Piscina } from 'piscina'
 import type { Chunk } from '../knowledge/chunk.ts'
 import type { WikiLink } from '../knowledge/neuron.ts'
 import { certainChunks } from './chunks.ts'
+import type { LinkPlace } from './link-places.ts'
 import { certainLinks } from './links.ts'
 import type { PageParts, PageRequest } from './parse-page.ts'
 import type { ParseTask } from './parse-worker.ts'
@@ -71,6 +72,11 @@ export class ParserPool {
     return links ? { ...parsed, links } : parsed
   }
 
+  /** Where the wiki links of a content stand; `undefined` where it could not be parsed. */
+  async linkPlaces(content: string): Promise<LinkPlace[] | undefined> {
+    return (await this.#parse(content, 'places')).places
+  }
+
   /** Ends all threads. What waits is answered as failed. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -78,12 +84,12 @@ export class ParserPool {
     await this.#pool?.destroy()
   }
 
-  async #parse(content: string, wants: PageRequest['wants']): Promise<ParsedPage> {
+  async #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
     const parsed = await new Promise<PageParts & Flagged>((resolve) => {
       this.#queue.push({ content, wants, isAlone: false, resolve })
       this.#dispatch()
     })
-    if (parsed.flag === undefined || wants === 'links') return parsed
+    if (parsed.flag === undefined || wants === 'links' || wants === 'places') return parsed
     return { ...parsed, chunks: plainChunks(content) }
   }
 

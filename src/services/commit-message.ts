@@ -6,8 +6,12 @@ import { oneLine } from '../knowledge/text.ts'
  * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its
  * line and the block is the message's last.
  */
-export function commitMessage(subject: string, trailers: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${oneLine(value, 200)}`)
+export function commitMessage(
+  subject: string,
+  trailers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[],
+): string {
+  const pairs = isList(trailers) ? trailers : Object.entries(trailers)
+  const lines = pairs.map(([name, value]) => `${name}: ${oneLine(value, 200)}`)
   return `${oneLine(subject, 120)}\n\n${lines.join('\n')}\n`
 }
 
@@ -18,4 +22,8 @@ export function signatureOf(actor: Actor, at: Date): Signature {
 
 export function committer(at: Date): Signature {
   return { name: 'Ganglion', email: 'ganglion@ganglion.invalid', at }
+}
+
+function isList(trailers: object): trailers is readonly (readonly [string, string])[] {
+  return Array.isArray(trailers)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
@@ -6,9 +7,15 @@ import { ApiKeys } from '../store/api-keys.ts'
 import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
+import { EventLog } from '../store/events.ts'
 import { Idempotency } from '../store/idempotency.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import { Tenants } from '../store/tenants.ts'
+import { coalesce } from './coalesce.ts'
+import { beginEvents, followEvents } from './events/follow-events.ts'
+import { OutsideAdoption } from './git/adopt-outside.ts'
+import { CandidateRefs } from './git/candidate-refs.ts'
+import { formatFindings } from './git/check-report.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
 import { finishApprovals } from './queue/approval.ts'
 import { watchRefs } from './ref-watcher.ts'
@@ -27,6 +34,8 @@ type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
 
 const openAtOnce = 64
 const idleMs = 60_000
+/** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
+const tellingPauseMs = 50
 
 /** One data directory, open: its state, and its knowledge bases as they are asked for. */
 export class Ganglion {
@@ -36,10 +45,12 @@ export class Ganglion {
   readonly apiKeys: ApiKeys
   readonly idempotency: Idempotency
   readonly chatSessions: ChatSessions
+  readonly events: EventLog
   readonly now: () => Date
   readonly parser = new ParserPool()
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
+  readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
   readonly #publicUrl: string
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
@@ -54,6 +65,7 @@ export class Ganglion {
     this.apiKeys = new ApiKeys(database.db)
     this.idempotency = new Idempotency(database.db)
     this.chatSessions = new ChatSessions(database.db)
+    this.events = new EventLog(database.db)
     this.now = options.now ?? (() => new Date())
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
@@ -113,6 +125,15 @@ export class Ganglion {
     return search
   }
 
+  /** The heads of an open knowledge base's pending candidates. */
+  candidateRefs(kb: KnowledgeBase): CandidateRefs {
+    const known = this.#candidateRefs.get(kb)
+    if (known !== undefined) return known
+    const refs = new CandidateRefs(kb, { onError: (error) => this.#watch?.onError(error) })
+    this.#candidateRefs.set(kb, refs)
+    return refs
+  }
+
   /** Where a curator finds a candidate. */
   queueUrl(candidateId: string): string {
     return `${this.#publicUrl}/queue/${candidateId}`
@@ -137,19 +158,35 @@ export class Ganglion {
       gitDir: this.directory.repository(identity.id),
       indexDir: this.directory.index(identity.id),
       parser: this.parser,
+      onMoved: () => tellEvents(),
+    })
+    // What cannot be told now, since the disk is full, is told when the refs move again.
+    const onError = (error: unknown) => this.#watch?.onError(error)
+    const closing = new AbortController()
+    const tellEvents = coalesce(async () => {
+      await delay(tellingPauseMs, undefined, { signal: closing.signal }).catch(() => {})
+      await followEvents(this.events, kb, this.now).catch(onError)
     })
     try {
       await kb.recover()
       await kb.sync()
+      await beginEvents(this.events, kb).catch(onError)
+      const telling = tellEvents() // what a crash kept from being told
       await finishApprovals(kb, this.now)
+      const adoption = new OutsideAdoption(kb, this)
       const follow = async () => {
         await kb.sync()
+        await this.#adoptOutside(kb, adoption)
+        this.candidateRefs(kb).followSoon()
         await this.search(kb).follow()
       }
       const stopWatching = this.#watch && watchRefs(kb.repository.gitDir, { follow, ...this.#watch })
       const close = async () => {
         await stopWatching?.()
+        await this.candidateRefs(kb).close()
         await this.search(kb).close()
+        closing.abort()
+        await telling
         await kb.close()
       }
       return { kb, close }
@@ -157,6 +194,14 @@ export class Ganglion {
       await kb.close()
       throw error
     }
+  }
+
+  /** Takes what reached main around this server, and tells of what it may not. */
+  async #adoptOutside({ identity }: KnowledgeBase, adoption: OutsideAdoption): Promise<void> {
+    const problems = formatFindings(await adoption.adopt())
+    if (problems.length === 0) return
+    const event = { kbId: identity.id, kind: 'kb.pushed', isCuratorOnly: true, data: { problems } } as const
+    await this.events.append(identity.tenantId, [event], this.now())
   }
 
   /** Those that nobody has asked for in a while; whoever did may still be at work with them. */

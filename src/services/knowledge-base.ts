@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { clearAbandonedQuarantines } from '../git/abandoned-quarantines.ts'
 import { isAncestor } from '../git/ancestry.ts'
 import { GroupCommit, type Heads } from '../git/group-commit.ts'
 import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../git/history.ts'
@@ -22,6 +23,7 @@ import { committer } from './commit-message.ts'
 import { isStorageFull } from './failure.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
+import { parseRemoval, type Removal, removalTrailer } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 export const mainRef = 'refs/heads/main'
@@ -29,9 +31,29 @@ export const queueRef = 'refs/ganglion/queue'
 /** A file of the queue that has changed; without `blob` and `text` it was removed. */
 type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
 
-export type FileContents = ReadonlyMap<string, string | Buffer | null>
+/** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
+export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
+
+export type MainCommit = {
+  files: FileContents
+  /** Neurons that the commit deletes; the message must hold their trailers. */
+  removals?: readonly Removal[]
+  message: string
+  author: Signature
+  at: Date
+  /** What is merged: then `files` are all that differs from main. */
+  mergeParent?: Oid
+}
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
+
+type KbOptions = {
+  gitDir: string
+  indexDir: string
+  parser: ParserPool
+  /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
+  onMoved?: () => Promise<void>
+}
 
 /** A ref that was there is gone, as where `packed-refs` was emptied. */
 export class RefMissing extends Error {
@@ -51,15 +73,18 @@ export class KnowledgeBase {
   /** When work was last handed to the writer, in milliseconds since the epoch. */
   lastWriteAt = 0
   readonly #writer: GroupCommit
-  readonly #parser: ParserPool
+  readonly parser: ParserPool
+  readonly #onMoved: () => Promise<void>
+  #followedUp: Promise<void> | undefined
   #settings: { blob: Oid | undefined; value: KbSettings } | undefined
 
-  constructor(identity: KbIdentity, options: { gitDir: string; indexDir: string; parser: ParserPool }) {
+  constructor(identity: KbIdentity, options: KbOptions) {
     this.identity = identity
     this.repository = new Repository(options.gitDir)
     mkdirSync(options.indexDir, { recursive: true })
     this.projection = new Projection(join(options.indexDir, projectionFile))
-    this.#parser = options.parser
+    this.parser = options.parser
+    this.#onMoved = options.onMoved ?? (async () => {})
     this.#writer = new GroupCommit(this.repository, [queueRef, mainRef], {
       begin: () => this.projection.begin(),
       follow: (heads) => this.#follow(heads),
@@ -74,6 +99,7 @@ export class KnowledgeBase {
   async recover(): Promise<void> {
     await clearAbandonedLocks(this.repository.gitDir, [mainRef, queueRef])
     await clearAbandonedPacks(this.repository.gitDir)
+    await clearAbandonedQuarantines(this.repository.gitDir)
   }
 
   /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */
@@ -111,27 +137,36 @@ export class KnowledgeBase {
 
   /**
    * Stages one commit on main and its place in the projection; the only way to main in this process. Within {@link write}.
-   * @param files text or bytes by path; null removes the file.
    */
   async commitToMain(
     staging: Staging,
-    { files, message, author, at }: { files: FileContents; message: string; author: Signature; at: Date },
+    { files, removals = [], message, author, at, mergeParent }: MainCommit,
   ): Promise<Oid> {
     const changes = new Map<string, { oid: Oid } | null>()
     const indexing = [...files]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(async ([path, content]): Promise<IndexedFile> => {
-        const blob = content === null ? undefined : staging.putBlob(content)
-        changes.set(path, blob === undefined ? null : { oid: blob })
-        const isNeuron = typeof content === 'string' && isNeuronPath(path)
-        const neuron = isNeuron ? await readNeuronForIndex(path, content, this.#parser) : undefined
+        if (content === null) {
+          changes.set(path, null)
+          return { path, mode: '100644', blob: undefined, neuron: undefined }
+        }
+        const isBlob = typeof content === 'object' && 'oid' in content
+        const blob = isBlob ? content.oid : staging.putBlob(content)
+        changes.set(path, { oid: blob })
+        const neuron = isBlob ? await this.#load(path, blob) : await this.#readNew(path, content)
         return { path, mode: '100644', blob, neuron }
       })
     const indexed = await Promise.all(indexing)
-    const commit = await staging.commit(mainRef, { changes, message, author, committer: committer(at) })
+    const commit = await staging.commit(mainRef, {
+      changes,
+      message,
+      author,
+      committer: committer(at),
+      ...(mergeParent === undefined ? {} : { mergeParent }),
+    })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
-    await indexCommit(this.projection, { commit, at: seconds, files: indexed }, this.#load)
+    await indexCommit(this.projection, { commit, at: seconds, files: indexed, removals }, this.#load)
     return commit
   }
 
@@ -169,6 +204,7 @@ export class KnowledgeBase {
 
   async close(): Promise<void> {
     await this.#writer.settled()
+    await this.#followedUp
     this.projection.close()
     this.repository.close()
   }
@@ -202,14 +238,20 @@ export class KnowledgeBase {
   }
 
   #commit(heads: Heads): void {
-    this.projection.setHead('main', heads.get(mainRef))
-    this.projection.setHead('queue', heads.get(queueRef))
+    const before = this.projection.heads(this.projection.read)
+    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    this.projection.setHead('main', main)
+    this.projection.setHead('queue', queue)
     this.projection.commit()
+    if (main !== before.main || queue !== before.queue) this.#followedUp = this.#onMoved()
   }
 
   async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     if (to === undefined) return
-    const history = chunksOf(readHistory(this.repository.gitDir, to, from), ({ changes }) => changes.length)
+    const history = chunksOf(
+      readHistory(this.repository.gitDir, to, from, { trailer: removalTrailer }),
+      ({ changes }) => changes.length,
+    )
     for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
       for (const commit of commits) await indexCommit(this.projection, commit, this.#load)
     }
@@ -217,12 +259,13 @@ export class KnowledgeBase {
   }
 
   async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
-    const read = entries.map(async ({ commit, at, changes }) => {
+    const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
         return { path, mode, blob, neuron: isText ? await this.#load(path, blob) : undefined }
       })
-      return { commit, at, files: await Promise.all(files) }
+      const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
+      return { commit, at, files: await Promise.all(files), removals }
     })
     return Promise.all(read)
   }
@@ -255,13 +298,19 @@ export class KnowledgeBase {
     else forgetCandidate(this.projection, id)
   }
 
+  async #readNew(path: string, content: string | Buffer): Promise<IndexedNeuron | undefined> {
+    const isNeuron = typeof content === 'string' && isNeuronPath(path)
+    return isNeuron ? readNeuronForIndex(path, content, this.parser) : undefined
+  }
+
   #load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
     if (!isNeuronPath(path)) return undefined
-    return readNeuronForIndex(path, await this.repository.readTextOnce(blob), this.#parser)
+    return readNeuronForIndex(path, await this.repository.readTextOnce(blob), this.parser)
   }
 }
 
-function readCandidateFile(text: string): Candidate | undefined {
+/** Undefined where it is damaged. */
+export function readCandidateFile(text: string): Candidate | undefined {
   try {
     return parseCandidate(text)
   } catch (error) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { watch } from 'chokidar'
+import { candidateRefs } from './git/candidate-head-names.ts'
 
 const settleMs = 50
 
@@ -13,9 +14,10 @@ export function watchRefs(
   { follow, onError }: { follow: () => Promise<void>; onError: (error: unknown) => void },
 ): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined
+  const derived = join(gitDir, candidateRefs, '.') // the server writes them itself
   const watcher = watch([join(gitDir, 'HEAD'), join(gitDir, 'packed-refs'), join(gitDir, 'refs')], {
     ignoreInitial: true,
-    ignored: (path) => path.endsWith('.lock'),
+    ignored: (path) => path.endsWith('.lock') || path === derived,
   })
   let following = Promise.resolve()
   const followSoon = () => {

@@ -1,5 +1,5 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
-import { type Candidate, queueStatus } from '../knowledge/candidate.ts'
+import { type Candidate, lastVerdict, queueStatus } from '../knowledge/candidate.ts'
 import type { Projection } from './projection.ts'
 
 /** A candidate as the queue's listing shows it. */
@@ -14,6 +14,7 @@ export type CandidateRow = {
   impact: number | null
   zone: Zone | null
   target: string | null
+  removes: boolean
   warnings: string[]
   createdAt: string
   createdBy: string
@@ -33,16 +34,16 @@ export type QueuePosition = { red: number; impact: number; id: string }
 
 /** Puts a candidate's present record into the tables. Within a transaction. */
 export function indexCandidate({ write: sql }: Projection, candidate: Candidate, blob: string): void {
-  const { id, kind, title, connector, confidence, impactEstimate, target, verdict } = candidate
+  const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
   const approval = sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}`
   const status = approval === undefined ? queueStatus(candidate) : 'approved'
   const { origin, fingerprint } = originOf(candidate)
   // A crash between the two refs of an automatic approval leaves it to be finished.
-  const unfinished = verdict.approve && candidate.decisions.length === 0 ? 1 : 0
+  const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      warnings, created_at, created_by, unfinished, origin, fingerprint)
+      removes, warnings, created_at, created_by, unfinished, origin, fingerprint)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
-      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
+      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint})`
 }
 
@@ -91,6 +92,13 @@ export function neuronsOfConnector(sql: Projection['read'], connector: string): 
   return new Set(rows.map(({ seq_id }) => String(seq_id)))
 }
 
+/** The pending candidates that propose to delete a Neuron, the oldest first. */
+export function pendingRemovals(sql: Projection['read'], target: string): string[] {
+  return sql.all`SELECT id FROM candidates WHERE target = ${target} AND removes = 1 AND status = 'pending' ORDER BY id`.map(
+    ({ id }) => String(id),
+  )
+}
+
 export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidates WHERE id = ${id}`
 }
@@ -127,6 +135,18 @@ export function countPending(sql: Projection['read']): number {
   return Number(sql.get`SELECT count(*) AS count FROM candidates WHERE status = 'pending'`?.count)
 }
 
+/** The ids of the pending candidates that come first in the queue's order. */
+export function firstPending(sql: Projection['read'], limit: number): string[] {
+  return sql.all`SELECT id FROM candidates WHERE status = 'pending'
+    ORDER BY red DESC, impact DESC, id LIMIT ${limit}`.map(({ id }) => String(id))
+}
+
+/** The blob of a candidate's record, where it is pending. */
+export function pendingRecord(sql: Projection['read'], id: string): string | undefined {
+  const row = sql.get`SELECT blob FROM candidates WHERE id = ${id} AND status = 'pending'`
+  return row === undefined ? undefined : String(row.blob)
+}
+
 /** Candidates that the policy approved and that a crash kept from reaching main. */
 export function unfinishedApprovals(sql: Projection['read']): string[] {
   return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
@@ -138,6 +158,7 @@ function toCandidateRow(row: Record<string, unknown>): CandidateRow {
   return {
     ...{ id, blob, status, kind, title, connector, confidence, zone, target },
     impact: impact === 0 ? null : impact,
+    removes: row.removes === 1,
     warnings: JSON.parse(String(row.warnings)),
     createdAt: String(row.created_at),
     createdBy: String(row.created_by),

@@ -1,5 +1,5 @@
 import type { EdgeType } from '../contract/vocabulary.ts'
-import type { NamedNeuron, NameKind } from '../knowledge/link-target.ts'
+import type { NamedNeuron, NameKind, NeuronName } from '../knowledge/link-target.ts'
 import type { WrittenLink } from '../knowledge/written-link.ts'
 import type { Projection } from './projection.ts'
 
@@ -46,6 +46,15 @@ export function* everyNameKey(sql: Sql): Generator<{ key: string; seqId: string 
 /** The keys of a Neuron's names, each once. */
 export function keysOf(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))
+}
+
+/** The names under which a Neuron answers. */
+export function namesOfNeuron(sql: Sql, seqId: string): NeuronName[] {
+  return sql.all`SELECT key, kind, exact FROM names WHERE seq_id = ${seqId}`.map((row) => ({
+    key: String(row.key),
+    kind: row.kind as NameKind,
+    exact: String(row.exact),
+  }))
 }
 
 /** Whether a file that is no Neuron answers to this key. */

@@ -5,6 +5,7 @@ import type { Migration } from 'kysely/migration'
 export const migrations: Record<string, Migration> = {
   '0001-tenants-and-keys': { up: createTenantsAndKeys },
   '0002-chat-sessions': { up: createChatSessions },
+  '0003-events': { up: createEvents },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -80,4 +81,26 @@ async function createChatSessions(db: Kysely<unknown>): Promise<void> {
     .execute()
 
   await db.schema.createIndex('chat_sessions_age').on('chat_sessions').column('used_at').execute()
+}
+
+async function createEvents(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('events')
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('id', 'integer', (column) => column.notNull())
+    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addColumn('curator_only', 'integer', (column) => column.notNull())
+    .addColumn('data', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('events_pk', ['tenant_id', 'id'])
+    .modifyEnd(sql`without rowid`)
+    .execute()
+
+  await db.schema
+    .createTable('event_cursors')
+    .addColumn('kb_id', 'text', (column) => column.primaryKey().references('knowledge_bases.id'))
+    .addColumn('main', 'text')
+    .addColumn('queue', 'text')
+    .execute()
 }

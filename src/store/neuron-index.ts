@@ -20,7 +20,13 @@ export type IndexedNeuron = {
 /** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
 export type IndexedFile = { path: string; mode: string; blob: string | undefined; neuron: IndexedNeuron | undefined }
 
-export type IndexedCommit = { commit: string; at: Date; files: readonly IndexedFile[] }
+export type IndexedCommit = {
+  commit: string
+  at: Date
+  files: readonly IndexedFile[]
+  /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
+  removals: readonly { seqId: string; candidateId: string }[]
+}
 
 type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
 type HeldRow = { path: string; blob: string }
@@ -32,7 +38,7 @@ type HeldRow = { path: string; blob: string }
  */
 export async function indexCommit(
   projection: Projection,
-  { commit, at, files }: IndexedCommit,
+  { commit, at, files, removals }: IndexedCommit,
   load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
 ): Promise<void> {
   const { write: sql } = projection
@@ -68,6 +74,28 @@ export async function indexCommit(
       if (neuron !== undefined) putNeuron(projection, neuron, holder, { position, at })
     }
   }
+  for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
+}
+
+/** Notes the candidate of a Neuron's deletion, where it is deleted and nobody has named one. */
+function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: string, position: number): void {
+  const last = sql.get`SELECT version, blob, candidate_id FROM versions WHERE seq_id = ${seqId} ORDER BY version DESC LIMIT 1`
+  if (last === undefined || last.blob !== null || last.candidate_id !== null) return
+  sql.run`UPDATE versions SET candidate_id = ${candidateId} WHERE seq_id = ${seqId} AND version = ${Number(last.version)}`
+  approve(sql, candidateId, { seqId, documentId: null, position })
+}
+
+/** A candidate is approved by the first commit that names it. */
+function approve(
+  sql: Projection['write'],
+  candidateId: string,
+  { seqId, documentId, position }: { seqId: string; documentId: string | null; position: number },
+): void {
+  const { changes } = sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
+    VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
+  if (changes === 0) return
+  sql.run`DELETE FROM unapproved WHERE seq_id = ${seqId}`
+  sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
 }
 
 /** The file that stands for a seqId: the one that did before, else the first of those that claim it. */
@@ -95,11 +123,8 @@ function putNeuron(
       created_at, updated_at, tags, audience)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
       ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${audience === undefined ? null : JSON.stringify(audience)})`
-  if (candidateId !== null) {
-    sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
-      VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
-    sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
-  }
+  sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
+  if (candidateId !== null) approve(sql, candidateId, { seqId, documentId, position })
   if (version > 1) forgetDerived(sql, seqId)
   for (const { key, kind, exact } of neuron.names) {
     sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
@@ -120,6 +145,7 @@ function removeNeuron({ write: sql }: Projection, seqId: string, path: string, p
   sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
   sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
+  sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   forgetDerived(sql, seqId)
 }
 

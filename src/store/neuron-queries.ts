@@ -103,6 +103,13 @@ export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow |
   return row === undefined ? undefined : toVersion(row)
 }
 
+/** The latest version of a Neuron that was this blob. */
+export function versionOfBlob(sql: Sql, seqId: string, blob: string): VersionRow | undefined {
+  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : toVersion(row)
+}
+
 /** The version that a Neuron had before another. */
 export function versionBefore(sql: Sql, seqId: string, version: number): VersionRow | undefined {
   const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
@@ -191,4 +198,80 @@ export function changedSince(sql: Sql, commit: string): string[] | undefined {
   return sql.all`SELECT DISTINCT seq_id FROM versions WHERE position > ${Number(since.position)}`.map(({ seq_id }) =>
     String(seq_id),
   )
+}
+
+/** The files of main that hold a seqId: one, unless somebody copied it. */
+export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
+}
+
+/** Whether main ever gave this seqId, also to a Neuron that is deleted now. */
+export function wasGiven(sql: Sql, seqId: string): boolean {
+  return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined
+}
+
+/** The Neurons whose document has this UUID, as it is written or in one case. */
+export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
+  return sql.all`SELECT seq_id FROM neurons
+    WHERE document_id IN (${documentId}, ${documentId.toLowerCase()}, ${documentId.toUpperCase()})`.map(({ seq_id }) =>
+    String(seq_id),
+  )
+}
+
+/** What other files may mean a Neuron by. */
+type NeuronNames = {
+  path: string
+  documentId: string | undefined
+  title: string | undefined
+  aliases: string[]
+}
+
+/** How a Neuron is called in its file; undefined where it is not there. */
+export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
+  const row = sql.get`SELECT path, document_id FROM neurons WHERE seq_id = ${seqId}`
+  if (row === undefined) return undefined
+  const names = sql.all`SELECT kind, exact FROM names WHERE seq_id = ${seqId} AND kind IN ('title', 'alias')`
+  const title = names.find(({ kind }) => kind === 'title')
+  return {
+    path: String(row.path),
+    documentId: row.document_id === null ? undefined : String(row.document_id),
+    title: title === undefined ? undefined : String(title.exact),
+    aliases: names.filter(({ kind }) => kind === 'alias').map(({ exact }) => String(exact)),
+  }
+}
+
+/** The files that are no Neurons and answer to a key, read as it goes. */
+export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
+  for (const { path } of sql.iterate`SELECT path FROM attachments WHERE key = ${key}`) yield String(path)
+}
+
+/** The seqId of the file at a path of main. */
+export function seqIdAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
+  return typeof row?.seq_id === 'string' ? row.seq_id : undefined
+}
+
+/** What no candidate has brought to main: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
+export type UnapprovedRow = { seqId: string | undefined; version: number; path: string; blob: string | undefined }
+
+export function unapproved(sql: Sql): UnapprovedRow[] {
+  const rows = sql.all`SELECT seq_id, max(version) AS version, path, blob FROM unapproved JOIN versions USING (seq_id)
+      GROUP BY seq_id
+    UNION ALL SELECT NULL, 0, path, blob FROM files
+      WHERE seq_id IS NULL AND path GLOB 'neurons/*.md' AND mode GLOB '100*'
+    UNION ALL SELECT seq_id, 0, files.path, files.blob FROM files JOIN neurons USING (seq_id)
+      WHERE files.path <> neurons.path AND seq_id IN (SELECT seq_id FROM files GROUP BY seq_id HAVING count(*) > 1)
+    ORDER BY seq_id, path`
+  return rows.map(({ seq_id, version, path, blob }) => ({
+    seqId: seq_id === null ? undefined : String(seq_id),
+    version: Number(version),
+    path: String(path),
+    blob: blob === null ? undefined : String(blob),
+  }))
+}
+
+/** Where the version of a Neuron with this blob stood. */
+export function pathOfBlob(sql: Sql, seqId: string, blob: string): string | undefined {
+  const row = sql.get`SELECT path FROM versions WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.path)
 }

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 3
+export const projectionVersion = 4
 
 export const projectionTables = [
   'meta',
@@ -8,6 +8,7 @@ export const projectionTables = [
   'neurons',
   'versions',
   'approvals',
+  'unapproved',
   'names',
   'attachments',
   'tags',
@@ -27,6 +28,7 @@ export const projectionSchema = `
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX files_by_key ON files (path_key);
   CREATE INDEX files_by_seq_id ON files (seq_id);
+  CREATE INDEX pages_without_seq_id ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md';
 
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
@@ -35,7 +37,7 @@ export const projectionSchema = `
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX neurons_by_document ON neurons (document_id);
 
-  -- every version that main ever had of a Neuron; a removal has no blob
+  -- every version that main ever had of a Neuron; a removal has no blob, and its candidate stands in the commit's message
   CREATE TABLE versions (
     seq_id TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL,
     path TEXT NOT NULL, blob TEXT, candidate_id TEXT, PRIMARY KEY (seq_id, version)
@@ -47,6 +49,10 @@ export const projectionSchema = `
   CREATE TABLE approvals (
     candidate_id TEXT PRIMARY KEY, seq_id TEXT NOT NULL, document_id TEXT, position INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
+  CREATE INDEX approvals_by_position ON approvals (position);
+
+  -- Neurons whose last version, or removal, was brought by no candidate
+  CREATE TABLE unapproved (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
 
   CREATE TABLE names (
     key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL,
@@ -71,9 +77,10 @@ export const projectionSchema = `
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
-    warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
+    removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
     origin TEXT, fingerprint TEXT
   ) WITHOUT ROWID, STRICT;
+  CREATE INDEX candidates_by_target ON candidates (target) WHERE status = 'pending';
   CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id);
   CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
   CREATE INDEX candidates_by_fingerprint ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL;

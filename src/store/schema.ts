@@ -1,3 +1,4 @@
+import type { EventKind } from '../contract/events.ts'
 import type { Role } from '../contract/vocabulary.ts'
 import type { Audience } from '../knowledge/audience.ts'
 
@@ -9,6 +10,8 @@ export type Schema = {
   idempotency_keys: IdempotencyKeyRow
   chat_sessions: ChatSessionRow
   chat_turns: ChatTurnRow
+  events: EventRow
+  event_cursors: EventCursorRow
 }
 
 type TenantRow = {
@@ -81,4 +84,25 @@ type ChatTurnRow = {
   /** JSON array of citations. */
   citations: string
   created_at: string
+}
+
+type EventRow = {
+  tenant_id: string
+  /** Within the tenant, from 1, without holes. */
+  id: number
+  kb_id: string
+  kind: EventKind
+  /** When it came into the log. */
+  at: string
+  /** 1: of what only curators may know. */
+  curator_only: number
+  /** JSON object: what the kind tells beside all this. */
+  data: string
+}
+
+/** The commits of a knowledge base up to which its events have been told; null where the ref was not there. */
+type EventCursorRow = {
+  kb_id: string
+  main: string | null
+  queue: string | null
 }

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { nativeGit } from '../git/support/native-git.ts'
 import { put } from '../services/import-support.ts'
 import { runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
@@ -54,6 +56,37 @@ test('check needs neither a data directory nor valid GANGLION_* variables', asyn
   expect(await ganglion(['check', dir], env)).toMatchObject({ code: 0, stderr: '' })
 })
 
+test('check --staged says nothing where nothing is wrong with what is staged', async () => {
+  const dir = folderOf({ 'kb.yaml': settings, 'neurons/a.md': neuron })
+  nativeGit(dir, ['init', '--quiet'])
+  nativeGit(dir, ['add', '--all'])
+  expect(await ganglion(['check', '--staged', dir])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await ganglionJson(['check', '--staged', dir])).toEqual({
+    code: 0,
+    json: { errors: 0, warnings: 0, findings: [] },
+  })
+  put(dir, 'neurons/b.md', neuron)
+  expect(await ganglion(['check', '--staged', dir])).toMatchObject({ code: 0, stdout: '' })
+  nativeGit(dir, ['add', '--all'])
+  expect(await ganglion(['check', '--staged', dir])).toMatchObject({
+    ...{ code: 1, stderr: '' },
+    stdout:
+      'neurons/b.md:1: error[duplicate-seq-id]: The seqId notes_00000001 belongs to neurons/a.md already.\n1 error and 0 warnings in 3 files.\n',
+  })
+})
+
+test('check --summary writes what changes since the base, beside the findings', async () => {
+  const dir = folderOf({ 'kb.yaml': settings, 'neurons/a.md': neuron })
+  nativeGit(dir, ['init', '--quiet'])
+  nativeGit(dir, ['add', '--all'])
+  nativeGit(dir, ['commit', '--quiet', '--message', 'Begin'])
+  put(dir, 'neurons/a.md', neuron.replace('[[Nowhere]]', 'Nothing.'))
+  const summary = join(tempDir(), 'summary.md')
+  const done = await ganglion(['check', dir, '--base', 'HEAD', '--summary', summary, '--format', 'codeclimate'])
+  expect(done).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' })
+  expect(readFileSync(summary, 'utf8')).toContain('- Links lost: `[[Nowhere]]`')
+})
+
 test('check says what it cannot check', async () => {
   const dir = tempDir()
   const error = `${dir} is not a knowledge base: it has no file kb.yaml.`
@@ -62,9 +95,15 @@ test('check says what it cannot check', async () => {
   expect(await ganglion(['check', join(dir, 'gone')])).toMatchObject({ code: 1, stdout: '' })
 })
 
-test.each([[['--format', 'xml']], [['--base', '']], [['--base=--all']], [['one', 'two']], [['--unknown']]])(
-  'check %j is wrong usage',
-  async (args) => {
-    expect(await ganglion(['check', ...args])).toMatchObject({ code: 2, stdout: '' })
-  },
-)
+test.each([
+  [['--format', 'xml']],
+  [['--base', '']],
+  [['--base=--all']],
+  [['one', 'two']],
+  [['--unknown']],
+  [['--staged', '--base', 'HEAD']],
+  [['--staged', '--summary', 'x']],
+  [['--summary', '']],
+])('check %j is wrong usage', async (args) => {
+  expect(await ganglion(['check', ...args])).toMatchObject({ code: 2, stdout: '' })
+})

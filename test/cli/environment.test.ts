@@ -48,6 +48,12 @@ test('every setting can be set', () => {
   })
 })
 
+test('what the client reads is no setting of a server, and no mistake', () => {
+  expect(readEnvironment({ GANGLION_URL: 'https://kb.example.org', GANGLION_KEY: 'gng_x' })).toEqual(
+    readEnvironment({}),
+  )
+})
+
 test('all problems are told at once, unknown names with the nearest known one', () => {
   const read = () =>
     readEnvironment({

@@ -29,13 +29,16 @@ export type Product = {
 /** The whole product on a real socket. Every answer is checked against its own description of the API. */
 export async function startProduct({
   answerer,
+  onError,
   ...options
 }: {
   rateWrites?: number
   answerer?: Answerer
+  /** Lets the server follow what others do to the repositories. */
+  onError?: (error: unknown) => void
 } = {}): Promise<Product> {
   const dataDir = join(tempDir(), 'data')
-  const ganglion = await Ganglion.open({ dataDir })
+  const ganglion = await Ganglion.open({ dataDir, ...(onError === undefined ? {} : { watch: { onError } }) })
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
   const services = servicesOf(ganglion, answerer === undefined ? {} : { answerer })

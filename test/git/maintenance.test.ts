@@ -1,8 +1,8 @@
-import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
-import { consolidate, repositoryLoad } from '../../src/git/maintenance.ts'
+import { consolidate, isPruneDue, prune, repositoryLoad } from '../../src/git/maintenance.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
@@ -69,4 +69,35 @@ test('locks that a killed maintenance left behind long ago do not stop the next'
   await consolidate(repository.gitDir, new AbortController().signal)
   expect(existsSync(join(repository.gitDir, main))).toBe(false) // packed
   repository.close()
+})
+
+test('what nothing leads to goes after a day, and not before, while writers write', async () => {
+  const { repository, put } = await newWriter()
+  const { gitDir } = repository
+  const lone = (text: string) => nativeGit(gitDir, ['hash-object', '-w', '--stdin'], text)
+  const age = (days: number) => {
+    const then = new Date(Date.now() - days * 24 * 60 * 60_000)
+    const files = readdirSync(join(gitDir, 'objects'), { recursive: true, encoding: 'utf8' })
+    for (const file of files) utimesSync(join(gitDir, 'objects', file), then, then)
+  }
+  for (let n = 0; n < 5; n++) await put(`old-${n}.md`)
+  const old = lone('old')
+  age(3)
+  const young = lone('young')
+  expect(await isPruneDue(gitDir)).toBe(true)
+
+  const pruning = prune(gitDir, new AbortController().signal)
+  for (let n = 0; n < 20; n++) await put(`during-${n}.md`)
+  await pruning
+
+  const reader = new Repository(gitDir)
+  expect([await reader.find(old), (await reader.find(young))?.type]).toEqual([undefined, 'blob'])
+  expect(nativeGit(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  expect(nativeGit(gitDir, ['rev-list', '--count', 'main'])).toBe('25')
+  expect(await isPruneDue(gitDir)).toBe(false)
+  expect(await isPruneDue(gitDir, Date.now() + 25 * 60 * 60_000)).toBe(true)
+  await consolidate(gitDir, new AbortController().signal)
+  expect((await reader.find(young))?.type).toBe('blob')
+  repository.close()
+  reader.close()
 })

@@ -216,6 +216,60 @@ describe('deciding on a candidate', () => {
     })
   })
 
+  test('comments on it, and shows the comment', async () => {
+    const server = await testServer()
+    const path = `/api/v1/queue/candidates/${await submitted(server)}`
+    const { status, json } = await server.request('POST', `${path}/comment`, {
+      as: 'curator',
+      body: { comment: 'Hm.' },
+    })
+    expect([status, json]).toEqual([201, { candidateId: path.slice(-36), status: 'pending' }])
+    const detail = await server.request('GET', path, { as: 'curator' })
+    expect(detail.json).toMatchObject({ decisions: [{ action: 'comment', by: 'the curator', reason: 'Hm.' }] })
+    for (const as of ['app', 'reader'] as const) {
+      const { status } = await server.request('POST', `${path}/comment`, { as, body: { comment: 'Hm.' } })
+      expect(status).toBe(403)
+    }
+  })
+
+  test.each([
+    {},
+    { comment: '' },
+    { comment: ' \n' },
+    { comment: 7 },
+    { comment: 'a\0b' },
+    { comment: 'a\ud800' },
+    { comment: 'x'.repeat(10_001) },
+    { comment: 'x', head: 'main' },
+  ])('refuses the comment %j', async (body) => {
+    const { request } = await testServer()
+    const { status, json } = await request('POST', `/api/v1/queue/candidates/${id}/comment`, { as: 'curator', body })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { fieldErrors: expect.any(Object) } })
+  })
+
+  test.each([
+    ['approve', {}],
+    ['dismiss', {}],
+    ['comment', { comment: 'x'.repeat(10_000) }],
+  ])('hands on the head that a verdict to %s judged, and tells of the present one', async (verb, body) => {
+    const { GanglionError } = await import('../../src/contract/errors.ts')
+    const [head, present] = ['3f786850e387550fdab836ed7e6dc881de23001b', '89e6c98d92887913cadf06b2adb97f26cde4849b']
+    const heads: unknown[] = []
+    const refuse = async (_caller: unknown, _id: string, { head }: { head?: string }) => {
+      heads.push(head)
+      throw new GanglionError('stale_head', undefined, { head: heads.length === 1 ? present : null })
+    }
+    const server = await testServer({ approveCandidate: refuse, dismissCandidate: refuse, commentCandidate: refuse })
+    const path = `/api/v1/queue/candidates/${id}/${verb}`
+    const ask = (head?: string) =>
+      server.request('POST', path, { as: 'curator', body: { ...body, ...(head && { head }) } })
+    expect(await ask(head)).toMatchObject({ status: 409, json: { error: 'stale_head', head: present } })
+    expect(await ask()).toMatchObject({ status: 409, json: { error: 'stale_head', head: null } })
+    expect((await ask('HEAD')).status).toBe(400)
+    expect(heads).toEqual([head, undefined])
+  })
+
   test.each(['GET', 'POST'] as const)(
     'is not found by %s of what is no id, like what does not exist',
     async (method) => {

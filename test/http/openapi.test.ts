@@ -36,6 +36,7 @@ test('every route of the API is described with every status that it can answer',
     )
   const read = (status: number, own = '') => `${status} 400 401 ${own}404 408 429 431 500 503 507`
   expect(statuses.sort()).toEqual([
+    `get /api/v1/events ${read(200, '403 ')}`,
     `get /api/v1/knowledge-bases ${read(200)}`,
     `get /api/v1/knowledge-bases/{kbId}/graph ${read(200)}`,
     `get /api/v1/knowledge-bases/{kbId}/llms.txt ${read(200)}`,
@@ -50,6 +51,7 @@ test('every route of the API is described with every status that it can answer',
     'post /api/v1/knowledge-bases/{kbId}/retrieve 200 400 401 404 408 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/approve 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'post /api/v1/queue/candidates/{id}/comment 201 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/dismiss 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
   ])

@@ -22,6 +22,8 @@ test('what is not said has its default', () => {
       defaultAudience: ['tool', 'public'],
       searchEngine: 'auto',
       lintSchedule: null,
+      protectMain: false,
+      rewriteLinks: false,
     },
     problems: [],
   })
@@ -42,6 +44,8 @@ test('text is typed', () => {
     defaultAudience: ['public'],
     search: { engine: 'sqlite' },
     lint: { schedule: '0 4 * * *' },
+    protectMain: 'true',
+    rename: { rewriteLinks: 'true' },
   })
   expect(problems).toEqual([])
   expect(settings).toEqual({
@@ -58,6 +62,8 @@ test('text is typed', () => {
     defaultAudience: ['public'],
     searchEngine: 'sqlite',
     lintSchedule: '0 4 * * *',
+    protectMain: true,
+    rewriteLinks: true,
   })
 })
 
@@ -83,6 +89,8 @@ test('an empty value is nothing said, an empty list is empty', () => {
     zones: { kinds: '', connectors: '' },
     policy: { autoApproveConnectors: '' },
     defaultAudience: '',
+    protectMain: '',
+    rename: '',
   })
   expect(problems).toEqual([])
   expect(settings).toMatchObject({
@@ -90,6 +98,8 @@ test('an empty value is nothing said, an empty list is empty', () => {
     tone: null,
     zones: { kinds: {}, connectors: {} },
     defaultAudience: [],
+    protectMain: false,
+    rewriteLinks: false,
   })
   expect(settings.policy).toMatchObject({ threshold: 0.8, autoApproveConnectors: [] })
   expect(parseKbSettings({ ...identity, policy: '', zones: '' })).toEqual(parseKbSettings(identity))
@@ -99,7 +109,7 @@ describe('what is wrong is a problem, and is read strictly', () => {
   test.each([null, undefined, '', 'x', 42, [], [identity]])('%j is no settings', (data) => {
     const { settings, problems } = parseKbSettings(data)
     expect(problems).toEqual([{ path: '', severity: 'error', message: 'must be a mapping' }])
-    expect(settings).toMatchObject({ id: null, policy: null, zones: null, defaultAudience: [] })
+    expect(settings).toMatchObject({ id: null, policy: null, zones: null, defaultAudience: [], protectMain: true })
   })
 
   test.each([
@@ -138,6 +148,22 @@ describe('what is wrong is a problem, and is read strictly', () => {
     expect(pathsOf({ ...identity, defaultAudience: 'public' })).toEqual(['defaultAudience'])
   })
 
+  test.each(['yes', 'True', true, ['true']])('a main with protection %j takes no push', (protectMain) => {
+    const { settings, problems } = parseKbSettings({ ...identity, protectMain })
+    expect(problems).toEqual([{ path: 'protectMain', severity: 'error', message: expect.any(String) }])
+    expect(settings.protectMain).toBe(true)
+  })
+
+  test.each([
+    ['true', 'rename'],
+    [{ rewriteLinks: 'yes' }, 'rename.rewriteLinks'],
+    [{ rewriteLinks: true }, 'rename.rewriteLinks'],
+  ])('with renames %j no link is rewritten', (rename, path) => {
+    const { settings, problems } = parseKbSettings({ ...identity, rename })
+    expect(problems).toEqual([{ path, severity: 'error', message: expect.any(String) }])
+    expect(settings.rewriteLinks).toBe(false)
+  })
+
   test('a broken identity is none', () => {
     const { settings, problems } = parseKbSettings({
       id: 'x',
@@ -157,11 +183,12 @@ describe('what is wrong is a problem, and is read strictly', () => {
 })
 
 test('an unknown key is only a warning', () => {
-  const data = { ...identity, colour: 'red', policy: { treshold: '1' }, zones: { kind: {} } }
+  const data = { ...identity, colour: 'red', policy: { treshold: '1' }, zones: { kind: {} }, rename: { links: 'true' } }
   expect(parseKbSettings(data).problems).toEqual([
     { path: 'colour', severity: 'warning', message: 'is not a setting' },
     { path: 'policy.treshold', severity: 'warning', message: 'is not a setting' },
     { path: 'zones.kind', severity: 'warning', message: 'is not a setting' },
+    { path: 'rename.links', severity: 'warning', message: 'is not a setting' },
   ])
 })
 

@@ -16,6 +16,8 @@ const candidate: Candidate = {
   connector: 'api',
   target: 'handbook_00000042',
   base: 'a'.repeat(40),
+  removes: true,
+  frontMatter: '---\ntitle: VIP\n---\n',
   verdict: { approve: false, zone: 'red', reason: 'zone red', warnings: ['Careful, now.'] },
   createdAt: '2026-01-31T10:00:00.000Z',
   createdBy: { id: 'key:1', name: 'Ann' },
@@ -34,6 +36,8 @@ impactEstimate: 3
 connector: api
 target: handbook_00000042
 base: ${'a'.repeat(40)}
+removes: true
+frontMatter: "---\\ntitle: VIP\\n---\\n"
 verdict: { approve: false, zone: red, reason: zone red, warnings: ["Careful, now."] }
 createdAt: "2026-01-31T10:00:00.000Z"
 createdBy: { id: "key:1", name: Ann }
@@ -97,7 +101,12 @@ describe("a candidate's file", () => {
 
   const actor = fc.record({ id: awkwardText, name: awkwardText })
   const decision = fc.record(
-    { action: fc.constantFrom('dismiss' as const, 'reopen' as const), at: awkwardText, by: actor, reason: awkwardText },
+    {
+      action: fc.constantFrom('dismiss' as const, 'reopen' as const, 'comment' as const, 'revise' as const),
+      at: awkwardText,
+      by: actor,
+      reason: awkwardText,
+    },
     { requiredKeys: ['action', 'at', 'by'] },
   )
   const anyCandidate: fc.Arbitrary<Candidate> = fc.record({
@@ -111,6 +120,8 @@ describe("a candidate's file", () => {
     connector: awkwardText,
     target: fc.option(awkwardText),
     base: fc.option(fc.stringMatching(/^[0-9a-f]{40}$/)),
+    removes: fc.boolean(),
+    frontMatter: fc.option(awkwardText),
     verdict: fc.record({
       approve: fc.boolean(),
       zone: fc.constantFrom('green' as const, 'red' as const, null),

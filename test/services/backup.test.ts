@@ -68,7 +68,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   const { manifest } = await backup(ganglion, dir, { version })
   expect(manifest).toEqual({
     format: 1,
-    schema: '0002-chat-sessions',
+    schema: '0003-events',
     createdAt: expect.any(String),
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
@@ -193,7 +193,7 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
   [
     'was made by a newer version',
-    (dir) => edit(dir, '0002-chat-sessions', '0999-wonders'),
+    (dir) => edit(dir, '0003-events', '0999-wonders'),
     'newer version of Ganglion, 1.2.3',
   ],
   ['has half a bundle', (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500), 'git'],

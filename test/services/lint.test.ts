@@ -203,6 +203,7 @@ test(
       (): Candidate => ({
         ...{ id: candidateIdFor(bed.kbId), kind: 'external-feed', title: 'Waiting', content: 'x', metadata: null },
         ...{ confidence: null, impactEstimate: null, connector: 'api', target: null, base: null },
+        ...{ removes: false, frontMatter: null },
         verdict: { approve: false, zone: null, reason: 'no confidence given', warnings: [] },
         ...{ createdAt: at.toISOString(), createdBy: { id: 'key:app-key', name: 'The app' }, decisions: [] },
       }),

@@ -21,6 +21,8 @@ function pendingCandidate(bed: TestBed, number: number): Candidate {
     connector: 'api',
     target: null,
     base: null,
+    removes: false,
+    frontMatter: null,
     verdict: { approve: false, zone: null, reason: 'no confidence given', warnings: [] },
     createdAt: '2026-05-01T12:00:00.000Z',
     createdBy: { id: 'key:app-key', name: 'The app' },

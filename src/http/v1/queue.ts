@@ -1,5 +1,6 @@
 import {
   Approval,
+  CandidateComment,
   CandidateDetail,
   CandidateEdit,
   CandidateInput,
@@ -61,7 +62,14 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
         body: CandidateEdit,
         response: {
           200: Approval,
-          ...writeErrors('insufficient_role', 'not_pending', 'merge_conflict', 'target_not_found', 'target_unreadable'),
+          ...writeErrors(
+            'insufficient_role',
+            'not_pending',
+            'stale_head',
+            'merge_conflict',
+            'target_not_found',
+            'target_unreadable',
+          ),
         },
       },
     },
@@ -82,7 +90,10 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
         summary: 'Dismiss a candidate',
         params: CandidatePath,
         body: Dismissal,
-        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending') },
+        response: {
+          200: CandidateState,
+          ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
+        },
       },
     },
     async (request) => {
@@ -101,13 +112,34 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
         operationId: 'reopenCandidate',
         summary: 'Put a dismissed candidate back into the queue',
         params: CandidatePath,
-        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed') },
+        response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_dismissed', 'record_full') },
       },
     },
     async (request) => {
       const state = await services.reopenCandidate(callerOf(request), request.params.id)
       metrics.countCandidate('reopen', state.status)
       return state
+    },
+  )
+
+  app.post(
+    '/queue/candidates/:id/comment',
+    {
+      config: { roles: curators },
+      schema: {
+        tags,
+        operationId: 'commentCandidate',
+        summary: 'Comment on a candidate',
+        description: 'Whatever its status, which stays as it is.',
+        params: CandidatePath,
+        body: CandidateComment,
+        response: { 201: CandidateState, ...writeErrors('insufficient_role', 'stale_head', 'record_full') },
+      },
+    },
+    async (request, reply) => {
+      const state = await services.commentCandidate(callerOf(request), request.params.id, request.body)
+      metrics.countCandidate('comment', state.status)
+      return reply.code(201).send(state)
     },
   )
 

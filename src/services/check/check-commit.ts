@@ -7,7 +7,7 @@ import type { Finding } from '../../knowledge/neuron.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
-import { parsePage } from './parse-page.ts'
+import { parsePageBytes } from './parse-page.ts'
 
 /** Files that are read at a time. */
 const chunkFiles = 500
@@ -31,5 +31,6 @@ export async function checkCommit(
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {
   if (!file.mode.startsWith('100') || !isNeuronPath(file.path)) return file
-  return { ...file, ...(await parsePage(await repository.readTextOnce(file.oid), parser)) }
+  const { data } = await repository.read(file.oid)
+  return { ...file, ...(await parsePageBytes(data, parser)) }
 }

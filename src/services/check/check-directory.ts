@@ -8,7 +8,7 @@ import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { ParserPool } from '../../markdown/parser-pool.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
-import { readCheckout } from './read-checkout.ts'
+import { type Checkout, readCheckout } from './read-checkout.ts'
 
 /** What keeps a folder from being checked. */
 export class CheckError extends Error {
@@ -29,20 +29,26 @@ export async function checkDirectory(
 ): Promise<{ findings: Finding[]; files: number }> {
   const parser = new ParserPool()
   try {
-    const { gitDir, files, settings: kbFile } = await readCheckout(dir, parser)
-    if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
-    const { settings, problems } = parseKbFile(kbFile)
-    const { prefix } = settings
-    const previousSeqIds = await seqIdsOf(dir, gitDir, base, files)
-    const findings = checkKb(files, problems, { prefix: prefix ?? '', previousSeqIds })
-    // Where kb.yaml gives no prefix, that alone is what is wrong.
-    return {
-      findings: prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings,
-      files: files.length,
-    }
+    const checkout = await readCheckout(dir, parser)
+    return { findings: await checkCheckout(dir, checkout, { base }), files: checkout.files.length }
   } finally {
     await parser.close()
   }
+}
+
+/** Checks a checkout that was read, as {@link checkDirectory} does. @throws {CheckError} */
+export async function checkCheckout(
+  dir: string,
+  { gitDir, files, settings: kbFile }: Checkout,
+  { base }: { base?: string | undefined },
+): Promise<Finding[]> {
+  if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
+  const { settings, problems } = parseKbFile(kbFile)
+  const { prefix } = settings
+  const previousSeqIds = await seqIdsOf(dir, gitDir, base, files)
+  const findings = checkKb(files, problems, { prefix: prefix ?? '', previousSeqIds })
+  // Where kb.yaml gives no prefix, that alone is what is wrong.
+  return prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
 }
 
 /** The seqId of each Neuron at a revision, by path. What is still the same in the checkout is not read again. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
@@ -10,6 +11,20 @@ export async function parsePage(
   const { fields, content, contentLine, findings } = parseNeuronFile(text)
   const { links, flag } = await parser.links(content)
   return { neuron: { fields, content, contentLine, findings: [...findings, ...unparsed(flag, contentLine)] }, links }
+}
+
+/** The same of a page as its bytes, which may be no text. */
+export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePage> {
+  const text = bytes.toString('utf8')
+  const { neuron, links } = await parsePage(text, parser)
+  return { neuron: { ...neuron, findings: [...neuron.findings, ...badEncoding(bytes, text)] }, links }
+}
+
+/** What keeps bytes from being a page. */
+export function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {
+  if (isUtf8(bytes) && !text.includes('\0')) return []
+  const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
+  return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
 }
 
 function unparsed(flag: ParsedLinks['flag'], line: number): CheckedNeuron['findings'] {

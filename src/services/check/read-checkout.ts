@@ -1,18 +1,17 @@
-import { isUtf8 } from 'node:buffer'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashObject } from '../../git/object.ts'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
-import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
+import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { isNeuronPath } from '../knowledge-base.ts'
-import { parsePage } from './parse-page.ts'
+import { parsePageBytes } from './parse-page.ts'
 
 /** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */
 export type Checkout = { gitDir: string | undefined; files: CheckedFile[]; settings: string | undefined }
 
 /** Larger pages are refused whatever they hold. */
-const maxParsedBytes = 1024 * 1024
+export const maxParsedBytes = 1024 * 1024
 const filesAtOnce = 256
 
 /** Reads a checkout of a knowledge base, or any folder of such files, as the check sees it. */
@@ -66,14 +65,5 @@ function ignoreMissing(error: unknown): undefined {
 
 async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
   if (bytes === undefined) return file
-  const text = bytes.toString('utf8')
-  const { neuron, links } = await parsePage(text, parser)
-  const findings = [...neuron.findings, ...badEncoding(bytes, text)]
-  return { ...file, oid: hashObject('blob', bytes), neuron: { ...neuron, findings }, links }
-}
-
-function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {
-  if (isUtf8(bytes) && !text.includes('\0')) return []
-  const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
-  return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
+  return { ...file, oid: hashObject('blob', bytes), ...(await parsePageBytes(bytes, parser)) }
 }

@@ -41,6 +41,8 @@ export function newCandidate(
     target: target?.seqId ?? null,
     // The note as it was imported last: a curator's part in the Neuron must not look like the folder's.
     base: target === undefined ? null : (imported?.row.blob ?? null),
+    removes: false,
+    frontMatter: null,
     verdict: { approve: false, zone: null, reason: 'imported by the operator', warnings: [] },
     createdAt: at.toISOString(),
     createdBy: actor,

@@ -11,6 +11,7 @@ import { KnowledgeBases } from '../../store/knowledge-bases.ts'
 import { projectionFile } from '../../store/projection.ts'
 import { Tenants } from '../../store/tenants.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { candidateRefs } from '../git/candidate-head-names.ts'
 import { type KbIdentity, KnowledgeBase, mainRef, queueRef } from '../knowledge-base.ts'
 import { nextNumber } from '../seq-numbers.ts'
 import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
@@ -114,6 +115,7 @@ async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>
     if (main === (await repository.readRef(mainRef))) break
   }
   const refs = await listRefs(repository.gitDir)
+  for (const ref of refs.keys()) if (ref.startsWith(candidateRefs)) refs.delete(ref) // derived
   for (const [ref, oid] of [
     [mainRef, main],
     [queueRef, queue],

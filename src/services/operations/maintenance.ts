@@ -1,4 +1,4 @@
-import { consolidate, repositoryLoad } from '../../git/maintenance.ts'
+import { consolidate, isPruneDue, prune, repositoryLoad } from '../../git/maintenance.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
@@ -31,13 +31,19 @@ export function startMaintenance(ganglion: Ganglion, onError: (error: unknown) =
 async function maintainAll(ganglion: Ganglion, stopping: AbortSignal): Promise<void> {
   for (const kb of await ganglion.openKbs()) {
     if (stopping.aborted) return
-    if (await isDue(kb))
-      await consolidate(kb.repository.gitDir, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)]))
+    const { gitDir } = kb.repository
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])
+    if (await isDue(kb)) await consolidate(gitDir, signal)
+    if (isQuiet(kb) && (await isPruneDue(gitDir))) await prune(gitDir, signal)
   }
 }
 
 async function isDue(kb: KnowledgeBase): Promise<boolean> {
   const { packs, looseObjects } = await repositoryLoad(kb.repository.gitDir)
-  const limit = Date.now() - kb.lastWriteAt >= quietMs ? wanted : needed
+  const limit = isQuiet(kb) ? wanted : needed
   return packs > limit.packs || looseObjects > limit.looseObjects
+}
+
+function isQuiet({ lastWriteAt }: KnowledgeBase): boolean {
+  return Date.now() - lastWriteAt >= quietMs
 }

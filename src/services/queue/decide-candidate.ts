@@ -1,56 +1,80 @@
 import type { CandidateState } from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import type { Decision } from '../../knowledge/candidate.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
+import type { Candidate, Decision } from '../../knowledge/candidate.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { writeJudged } from './judged-head.ts'
 import { recordCandidate } from './submit-candidate.ts'
 
-/** A curator dismisses a pending candidate. Again: the same answer. @throws {GanglionError} `not_found`, `not_pending` */
+const maxComments = 200
+/** Bytes of a record that comments leave to the decisions after them. */
+const keptForDecisions = 64 * 1024
+
+/**
+ * A curator dismisses a pending candidate. Again: the same answer.
+ * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
+ */
 export async function dismissCandidate(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
-  { reason }: { reason?: string | undefined },
+  { reason, head }: { reason?: string | undefined; head?: string | undefined },
 ): Promise<CandidateState> {
-  return decide(ganglion, caller, candidateId, 'Dismiss', ({ status }, by, at) => {
+  return decide(ganglion, caller, { candidateId, head, verb: 'Dismiss' }, ({ status }, by, at) => {
     if (status === 'approved') throw new GanglionError('not_pending')
     if (status === 'dismissed') return undefined
     return { action: 'dismiss', at, by, ...(reason === undefined ? {} : { reason }) }
   })
 }
 
-/** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed` */
+/** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full` */
 export async function reopenCandidate(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
 ): Promise<CandidateState> {
-  return decide(ganglion, caller, candidateId, 'Reopen', ({ status }, by, at) => {
+  return decide(ganglion, caller, { candidateId, verb: 'Reopen' }, ({ status }, by, at) => {
     if (status !== 'dismissed') throw new GanglionError('not_dismissed')
     return { action: 'reopen', at, by }
   })
 }
 
-/** Adds a decision to a candidate's record, or leaves it as it is where there is none to add. */
-async function decide(
+/**
+ * Adds a decision to a candidate's record, or leaves it as it is where there is none to add.
+ * @throws {GanglionError} `not_found`, `stale_head` with the present `head`, `record_full`
+ */
+export async function decide(
   ganglion: Ganglion,
   caller: Caller,
-  candidateId: string,
-  verb: 'Dismiss' | 'Reopen',
+  {
+    candidateId,
+    head,
+    verb,
+  }: { candidateId: string; head?: string | undefined; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
   const by = actorOf(caller)
-  return kb.write(async (staging) => {
+  return writeJudged(ganglion, kb, { candidateId, head }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const decision = decisionOn(row, by, ganglion.now().toISOString())
     if (decision !== undefined) {
-      const candidate = parseCandidate(await staging.readText(row.blob))
-      await recordCandidate(kb, staging, { ...candidate, decisions: [...candidate.decisions, decision] }, verb)
+      const candidate = withDecision(parseCandidate(await staging.readText(row.blob)), decision)
+      await recordCandidate(kb, staging, candidate, verb)
     }
     return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
   })
+}
+
+/** @throws {GanglionError} `record_full` */
+function withDecision(candidate: Candidate, decision: Decision): Candidate {
+  const decisions = [...candidate.decisions, decision]
+  const isComment = decision.action === 'comment'
+  const comments = decisions.filter(({ action }) => action === 'comment').length
+  const room = roomInRecord({ ...candidate, decisions }) - (isComment ? keptForDecisions : 0)
+  if (room < 0 || (isComment && comments > maxComments)) throw new GanglionError('record_full')
+  return { ...candidate, decisions }
 }

@@ -43,13 +43,14 @@ export async function listCandidates(
 }
 
 export function toSummary(ganglion: Ganglion, kbId: string, row: CandidateRow): CandidateSummary {
-  const { id, impact, approval, blob: _blob, approvedByPolicy: _policy, ...shown } = row
+  const { id, impact, approval, blob: _blob, approvedByPolicy: _policy, removes, ...shown } = row
   return {
     ...shown,
     candidateId: id,
     kbId,
     impactEstimate: impact,
     queueUrl: ganglion.queueUrl(id),
+    ...(removes ? { removes } : {}),
     ...(approval === undefined ? {} : { seqId: approval.seqId, commit: approval.commit }),
   }
 }

@@ -1,11 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
-import { mergeText } from '../../knowledge/merge.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { type Conflict, mergeText } from '../../knowledge/merge.ts'
+import { fileLayout } from '../../markdown/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { Projection } from '../../store/projection.ts'
 
-type Reader = { readText(oid: string): Promise<string> }
+/** Main as a candidate is looked at upon: its tables, and how to read a blob. */
+export type MainView = { sql: Projection['read']; readText(oid: string): Promise<string> }
 
 /**
  * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
@@ -13,17 +15,40 @@ type Reader = { readText(oid: string): Promise<string> }
  * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
  */
 export async function mergeIntoTarget(
-  kb: KnowledgeBase,
-  reader: Reader,
+  { sql, readText }: MainView,
   candidate: Candidate,
   edit: { content?: string | undefined; base?: string | undefined },
   target: NeuronRow,
 ): Promise<string> {
   const proposed = edit.content ?? candidate.content
-  const base = edit.base === undefined ? candidate.base : versionAt(kb.projection.write, target.seqId, edit.base)?.blob
+  const base = edit.base === undefined ? candidate.base : versionAt(sql, target.seqId, edit.base)?.blob
   if (base === undefined || base === null || base === target.blob) return proposed
-  const contentOf = async (blob: string) => parseNeuronFile(await reader.readText(blob)).content
+  const contentOf = async (blob: string) => parseNeuronFile(await readText(blob)).content
   const merged = mergeText(await contentOf(base), await contentOf(target.blob), proposed)
   if ('text' in merged) return merged.text
-  throw new GanglionError('merge_conflict', undefined, { conflicts: merged.conflicts, commit: target.commit })
+  throw mergeConflict(merged.conflicts, target)
+}
+
+/**
+ * The target's page with the front matter that it gets from a candidate: its own where the candidate proposes none. The
+ * back-pointers that changed meanwhile are nobody's change.
+ * @throws {GanglionError} `merge_conflict`, as {@link mergeIntoTarget} @throws {FrontMatterError}
+ */
+export async function mergeFrontMatter(
+  { readText }: Pick<MainView, 'readText'>,
+  { frontMatter, base }: Candidate,
+  target: NeuronRow,
+  current: string,
+): Promise<string> {
+  if (frontMatter === null) return current
+  const { candidate } = parseNeuronFile(current).fields
+  const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate })
+  const before = base === null || base === target.blob ? current : await readText(base)
+  const merged = mergeText(blockOf(before), blockOf(current), blockOf(frontMatter))
+  if ('text' in merged) return merged.text + current.slice(fileLayout(current).bodyStart)
+  throw mergeConflict(merged.conflicts, target)
+}
+
+function mergeConflict(conflicts: Conflict[], { commit }: NeuronRow): GanglionError {
+  return new GanglionError('merge_conflict', undefined, { conflicts, commit })
 }

@@ -11,7 +11,8 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { toSummary } from './list-candidates.ts'
-import { mergeIntoTarget } from './merge-candidate.ts'
+import { type MainView, mergeIntoTarget } from './merge-candidate.ts'
+import { proposalOf } from './proposal.ts'
 
 type Sides = { before: string | null; after: string | null }
 
@@ -22,7 +23,9 @@ export async function readCandidate(ganglion: Ganglion, caller: Caller, candidat
   if (row === undefined) throw new GanglionError('not_found')
   const candidate = parseCandidate(await kb.repository.readText(row.blob))
   const sides =
-    row.approval === undefined ? await sidesOfProposal(kb, candidate) : await sidesOfApproval(kb, row.approval)
+    row.approval === undefined
+      ? await sidesOfProposal(kb, candidate)
+      : await sidesOfApproval(kb, candidate, row.approval)
   return {
     ...toSummary(ganglion, kb.identity.id, row),
     content: candidate.content,
@@ -37,7 +40,7 @@ export async function readCandidate(ganglion: Ganglion, caller: Caller, candidat
       ...(await approvalDecision(kb, row)),
     ],
     ...sides,
-    diff: unifiedDiff(sides),
+    diff: unifiedDiff(sides, row),
   }
 }
 
@@ -47,33 +50,48 @@ async function approvalDecision(kb: KnowledgeBase, { approval }: CandidateRow): 
   return [{ action: 'approve', at: at.toISOString(), by: name }]
 }
 
-/** What approval would change: a text that cannot be merged has no `after`. */
+/** What approval would change, of whole pages where one was proposed: a text that cannot be merged has no `after`. */
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
-  if (candidate.target === null) return { before: null, after: candidate.content }
-  const target = findNeuron(kb.projection.read, candidate.target)
+  const view: MainView = { sql: kb.projection.read, readText: (oid) => kb.repository.readText(oid) }
+  const isPage = candidate.frontMatter !== null
+  if (candidate.target === null) {
+    return { before: null, after: isPage ? (await proposalOf(view, candidate)).text : candidate.content }
+  }
+  const target = findNeuron(view.sql, candidate.target)
   if (target === undefined) return { before: null, after: null }
-  const before = parseNeuronFile(await kb.repository.readText(target.blob)).content
+  const current = await view.readText(target.blob)
+  const before = isPage ? current : parseNeuronFile(current).content
   try {
-    return { before, after: await mergeIntoTarget(kb, kb.repository, candidate, {}, target) }
+    if (candidate.removes || isPage) return { before, after: (await proposalOf(view, candidate)).text }
+    return { before, after: await mergeIntoTarget(view, candidate, {}, target) }
   } catch (error) {
-    if (error instanceof GanglionError && error.code === 'merge_conflict') return { before, after: null }
+    if (error instanceof GanglionError && isUnmergeable(error)) return { before, after: null }
     throw error
   }
 }
 
+function isUnmergeable({ code }: GanglionError): boolean {
+  return code === 'merge_conflict' || code === 'target_unreadable'
+}
+
 async function sidesOfApproval(
   kb: KnowledgeBase,
+  { frontMatter }: Candidate,
   { seqId, commit }: NonNullable<CandidateRow['approval']>,
 ): Promise<Sides> {
   const { read: sql } = kb.projection
   const after = versionAt(sql, seqId, commit)
   const before = after === undefined ? undefined : versionBefore(sql, seqId, after.version)
-  const contentOf = async (blob: string | null | undefined) =>
-    blob === undefined || blob === null ? null : parseNeuronFile(await kb.repository.readText(blob)).content
+  const contentOf = async (blob: string | null | undefined) => {
+    if (blob === undefined || blob === null) return null
+    const page = await kb.repository.readText(blob)
+    return frontMatter === null ? parseNeuronFile(page).content : page
+  }
   return { before: await contentOf(before?.blob), after: await contentOf(after?.blob) }
 }
 
-function unifiedDiff({ before, after }: Sides): string {
+function unifiedDiff({ before, after: proposed }: Sides, { removes }: CandidateRow): string {
+  const after = proposed ?? (removes ? '' : null)
   if (after === null) return ''
   const endingInNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
   const oldName = before === null ? '/dev/null' : 'before'

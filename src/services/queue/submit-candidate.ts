@@ -17,7 +17,8 @@ import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { approveByPolicy } from './approval.ts'
 
-const maxPending = 10_000
+/** Candidates of one knowledge base that may wait. */
+export const maxPending = 10_000
 const defaultConnector = 'api'
 /** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
 const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
@@ -153,6 +154,8 @@ function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Ca
     id,
     target,
     base: target === null ? null : (named?.blob ?? null),
+    removes: false,
+    frontMatter: null,
     verdict: judge({ ...record, trustedConnector, actionZone, targetProblem }, settings),
     createdAt: now.toISOString(),
     decisions: [],
@@ -168,7 +171,7 @@ export async function recordCandidate(
   kb: KnowledgeBase,
   staging: Staging,
   candidate: Candidate,
-  verb: 'Propose' | 'Dismiss' | 'Reopen',
+  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise',
 ): Promise<void> {
   const { id, kind, connector, title, createdBy, createdAt } = candidate
   const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Approval, CandidateReceipt } from '../../../src/contract/candidates.ts'
 import { kbSlug } from './deployment.ts'
-import type { Ledger, Submission } from './ledger.ts'
+import { type Ledger, type Submission, wordsOf } from './ledger.ts'
 
 export type Answer = { status: number; body: unknown }
 
@@ -108,7 +108,7 @@ export function newSubmission({ confidence, target }: { confidence?: number; tar
     kb: kbSlug,
     kind: target === undefined ? 'external-feed' : 'user-correction',
     title: `Note ${marker}`,
-    content: `The first line of ${marker}.\n\nSee [[Note ${marker}]] and more.\n`,
+    content: `${wordsOf(marker)}\n\nSee [[Note ${marker}]] and more.\n`,
     ...(confidence === undefined ? {} : { confidence }),
     ...(target === undefined ? {} : { metadata: JSON.stringify({ targetNeuron: target }) }),
   }

@@ -25,7 +25,7 @@ function lostCandidates({ queue }: History, ledger: Ledger): string[] {
   for (const [id, marker] of ledger.candidates) {
     const record = byId.get(id)
     if (record === undefined) problems.push(`the candidate ${id} is lost`)
-    else if (!record.text.includes(`The first line of ${marker}.`))
+    else if (!record.text.includes(wordsOf(marker)))
       problems.push(`the candidate ${id} says something else`)
   }
   const titles = queue.map(({ data }) => String(data.title)).filter((title) => title.startsWith('Note '))
@@ -43,7 +43,7 @@ function lostApprovals({ commits, files }: History, ledger: Ledger): string[] {
       return [`${oid} is not the approval of ${id}`]
     if (file?.data.candidate !== id) return [`${oid} has no back-pointer to ${id}`]
     // A correction whose target has moved is merged; its own words are in it all the same.
-    if (!file.text.includes(`The first line of ${marker}.`)) return [`${oid} does not say what ${id} does`]
+    if (!file.text.includes(wordsOf(marker))) return [`${oid} does not say what ${id} does`]
     const current = now.get(seqId)
     if (current === undefined) return [`the Neuron ${seqId} is gone`]
     return written.has(current.blob) ? [] : [`the Neuron ${seqId} holds what nobody wrote`]

@@ -4,21 +4,34 @@ import { z } from 'zod'
 import { ganglion, ganglionJson, serve } from '../../cli/support.ts'
 import type { Finished } from '../../support/process.ts'
 
-export type Deployment = { dataDir: string; gitDir: string; kbId: string; token: string }
+export type Deployment = {
+  dataDir: string
+  gitDir: string
+  kbId: string
+  token: string
+  /** The key of those who push to the server. */
+  pusher: { id: string; token: string }
+}
 export type Server = { url: string; process: ChildProcess }
 
 export const tenant = 'acme'
 export const kbSlug = 'faults'
 
 const Made = z.object({ id: z.string(), gitDir: z.string() })
-const Key = z.object({ token: z.string() })
+const Key = z.object({ id: z.string(), token: z.string() })
 
-/** A data directory with one knowledge base and a key that may do everything. */
+/** A data directory with one knowledge base and keys that may do everything. */
 export async function newDeployment(dataDir: string): Promise<Deployment> {
   const kb = Made.parse((await ganglionJson(['kb', 'create', kbSlug, '--tenant', tenant, '--data', dataDir])).json)
   const create = ['key', 'create', '--tenant', tenant, '--role', 'curator', '--data', dataDir]
   const { token } = Key.parse((await ganglionJson(create)).json)
-  return { dataDir, gitDir: kb.gitDir, kbId: kb.id, token }
+  const pusher = Key.parse((await ganglionJson([...create, '--name', 'Pusher'])).json)
+  return { dataDir, gitDir: kb.gitDir, kbId: kb.id, token, pusher }
+}
+
+/** Where the knowledge base is cloned from and pushed to. */
+export function remoteUrl(url: string, { pusher }: Deployment): string {
+  return `${url.replace('//', `//any:${pusher.token}@`)}/git/${tenant}/${kbSlug}.git`
 }
 
 /** Starts a real server on a free port, without a limit of requests. */

@@ -3,10 +3,25 @@ import { git, gitOutput, readBlobs } from './git.ts'
 
 export type FrontMatter = Record<string, unknown>
 export type File = { path: string; blob: string; text: string; data: FrontMatter }
-export type Commit = { oid: string; candidates: string[]; seqIds: string[]; files: File[] }
+/** `files`: what it changed beside its first parent. `approvedBy`: the id of whoever approved all of it. */
+export type Commit = {
+  oid: string
+  parents: string[]
+  committer: string
+  candidates: string[]
+  seqIds: string[]
+  approvedBy: string | undefined
+  files: File[]
+}
 
 /** What a repository says, read by nothing but native git: main's history and files, and the queue. */
-export type History = { commits: Map<string, Commit>; files: File[]; queue: File[] }
+export type History = {
+  commits: Map<string, Commit>
+  /** Main's first-parent line, oldest first. */
+  line: Commit[]
+  files: File[]
+  queue: File[]
+}
 
 const mainRef = 'refs/heads/main'
 const queueRef = 'refs/ganglion/queue'
@@ -26,11 +41,21 @@ export async function readWholeHistory(gitDir: string): Promise<History> {
     const text = texts.get(blob) ?? ''
     return { path, blob, text, data: frontMatter(text) }
   }
+  const commits = new Map(log.map((commit) => [commit.oid, { ...commit, files: commit.files.map(read) }]))
   return {
-    commits: new Map(log.map((commit) => [commit.oid, { ...commit, files: commit.files.map(read) }])),
+    commits,
+    line: firstParents(commits, log[0]?.oid),
     files: files.map(read),
     queue: queue.filter(({ path }) => path.endsWith('.md')).map(read),
   }
+}
+
+function firstParents(commits: ReadonlyMap<string, Commit>, head: string | undefined): Commit[] {
+  const line: Commit[] = []
+  for (let commit = commits.get(head ?? ''); commit !== undefined; commit = commits.get(commit.parents[0] ?? '')) {
+    line.push(commit)
+  }
+  return line.reverse()
 }
 
 /** What `git fsck` complains about: nothing, in a repository that is whole. */
@@ -41,8 +66,8 @@ export async function fsck(gitDir: string): Promise<string> {
 
 async function readLog(gitDir: string) {
   const output = await gitOutput(gitDir, [
-    ...['log', '--raw', '--no-abbrev', '--no-renames', '--root'],
-    '--format=%x01%H%x02%(trailers:key=Candidate,valueonly,separator=%x2c)%x02%(trailers:key=Neuron,valueonly,separator=%x2c)',
+    ...['log', '--topo-order', '--raw', '--no-abbrev', '--no-renames', '--root', '--diff-merges=first-parent'],
+    `--format=%x01${['%H', '%P', '%ce', ...['Candidate', 'Neuron', 'Approved-By'].map(trailer)].join('%x02')}`,
     mainRef,
   ])
   return output
@@ -50,13 +75,21 @@ async function readLog(gitDir: string) {
     .slice(1)
     .map((entry) => {
       const [head = '', ...changes] = entry.split('\n')
-      const [oid = '', candidates = '', seqIds = ''] = head.split('\u0002')
+      const [oid = '', parents = '', committer = '', candidates = '', seqIds = '', approver = ''] = head.split('\u0002')
       const files = changes.flatMap((line) => {
         const [, , , after = '', , path = ''] = line.split(/[ \t]/)
         return path.startsWith('neurons/') && path.endsWith('.md') && !/^0+$/.test(after) ? [{ path, blob: after }] : []
       })
-      return { oid, candidates: split(candidates), seqIds: split(seqIds), files }
+      return {
+        ...{ oid, committer, candidates: split(candidates), seqIds: split(seqIds), files },
+        parents: parents.split(' ').filter((parent) => parent !== ''),
+        approvedBy: /<([^>]*)>$/.exec(approver)?.[1],
+      }
     })
+}
+
+function trailer(name: string): string {
+  return `%(trailers:key=${name},valueonly,separator=%x2c)`
 }
 
 async function listFiles(gitDir: string, ref: string, folder: string): Promise<{ path: string; blob: string }[]> {

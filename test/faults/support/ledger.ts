@@ -1,6 +1,16 @@
 /** A request to submit a candidate: the marker is in its title and content, and nowhere else in the world. */
 export type Submission = { idempotencyKey: string; marker: string; body: Record<string, unknown> }
 
+/** What a candidate says that nothing else in the world does. */
+export function wordsOf(marker: string): string {
+  return `The first line of ${marker}.`
+}
+
+/** What a page says that was pushed to main through the server. */
+export function pushedWords(marker: string): string {
+  return `Pushed as ${marker}.`
+}
+
 export type AckedApproval = { seqId: string; commit: string; marker: string }
 
 /** What the outside world was told, and so must find again whatever happens. */
@@ -10,8 +20,12 @@ export class Ledger {
   /** By candidate. */
   readonly approvals = new Map<string, AckedApproval>()
   readonly dismissals = new Set<string>()
-  /** Commits that a native push brought to main. */
+  /** Commits that a native push brought to main, by path. */
   readonly pushes = new Set<string>()
+  /** Commits that the server took for main, by the marker of their page. */
+  readonly served = new Map<string, string>()
+  /** Candidates that a push to `refs/for/main` made; also among `candidates`. */
+  readonly proposals = new Set<string>()
   /** Notes of the folder that an import has finished with; marker by file name. */
   readonly imported = new Map<string, string>()
   /** Submissions whose answer never came. */
@@ -23,6 +37,7 @@ export class Ledger {
 
   /** Acknowledged writes of all kinds. */
   get size(): number {
-    return this.candidates.size + this.approvals.size + this.dismissals.size + this.pushes.size + this.imported.size
+    const { candidates, approvals, dismissals, pushes, served, imported } = this
+    return [candidates, approvals, dismissals, pushes, served, imported].reduce((sum, { size }) => sum + size, 0)
   }
 }

@@ -165,6 +165,12 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       candidates.set(candidateId, { ...candidate, status: 'pending' })
       return { candidateId, status: 'pending' }
     },
+    async commentCandidate({ name }, candidateId, { comment }) {
+      const candidate = find(candidateId)
+      const decision = { action: 'comment', at: new Date().toISOString(), by: name, reason: comment } as const
+      candidates.set(candidateId, { ...candidate, decisions: [...candidate.decisions, decision] })
+      return { candidateId, status: candidate.status }
+    },
     async listCandidates(_, { status, limit }) {
       const all = [...candidates.values()].filter((candidate) => status === undefined || candidate.status === status)
       return { candidates: all.slice(0, limit), nextCursor: all.length > limit ? 'more' : null }
@@ -223,6 +229,13 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (kb !== 'handbook') throw new GanglionError('not_found')
       const candidateId = uuidv7()
       return { candidateId, status: 'pending', queueUrl: `/queue/${candidateId}` }
+    },
+    async openGitDoor() {
+      throw new GanglionError('not_found')
+    },
+    async readEvents(_, { kb = 'handbook', lastEventId = 0 }) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return { after: lastEventId, hasGap: false, events: (async function* () {})() }
     },
     isReady: () => true,
     freeDiskRatio: async () => 0.5,

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { KbId } from './identifiers.ts'
+import { CandidateStatus } from './vocabulary.ts'
+
+export const EventKind = z.enum([
+  'source.uploaded',
+  'ingest.started',
+  'ingest.completed',
+  'ingest.failed',
+  'candidate.created',
+  'candidate.approved',
+  'candidate.dismissed',
+  'candidate.reopened',
+  'neuron.created',
+  'neuron.updated',
+  'neuron.deleted',
+  'kb.pushed',
+])
+export type EventKind = z.infer<typeof EventKind>
+
+/** What an event tells, where it applies to its kind. */
+export const EventData = z.object({
+  documentId: z.string().exactOptional(),
+  candidateId: z.string().exactOptional(),
+  seqId: z.string().exactOptional(),
+  commit: z.string().exactOptional(),
+  status: CandidateStatus.exactOptional(),
+  problems: z.array(z.string()).exactOptional(),
+})
+export type EventData = z.infer<typeof EventData>
+
+/** One event of a tenant's log, as its readers get it. */
+export type LoggedEvent = EventData & {
+  /** Grows within the tenant. */
+  id: number
+  kind: EventKind
+  tenantId: string
+  kbId: string
+  /** When it came into the log: ISO 8601, UTC. */
+  at: string
+}
+
+export const EventsQuery = z.strictObject({
+  kb: KbId.describe('Slug or UUID of the knowledge base; without it, all of the tenant.').exactOptional(),
+})
+export type EventsQuery = z.output<typeof EventsQuery>
+
+/** Header of a client that goes on where its last stream ended. */
+export const LastEventId = z.looseObject({
+  'last-event-id': z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be the id of an event')
+    .transform(Number)
+    .describe('The id of the last event that was received: the stream begins with the next one.')
+    .meta({ type: 'integer', minimum: 0 })
+    .exactOptional(),
+})

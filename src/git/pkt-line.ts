@@ -1,0 +1,56 @@
+/** A packet of git's wire protocol (gitprotocol-common(5)): a line, or one of the marks that part lines. */
+export type Packet = { kind: 'line'; payload: Buffer } | { kind: 'flush' | 'delimiter' | 'response-end' }
+
+/** Bytes that a stream of packets cannot hold. */
+export class PktLineError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'PktLineError'
+  }
+}
+
+const lengthBytes = 4
+const maxLength = 65_520
+const marks = { 0: 'flush', 1: 'delimiter', 2: 'response-end' } as const
+
+export const flushPacket = Buffer.from('0000')
+
+/** A line as a packet. @throws {PktLineError} for more than 65,516 bytes. */
+export function encodePacket(line: string): Buffer {
+  const payload = Buffer.from(line)
+  const length = payload.length + lengthBytes
+  if (length > maxLength) throw new PktLineError('A line is too long for a packet')
+  return Buffer.concat([Buffer.from(length.toString(16).padStart(lengthBytes, '0')), payload])
+}
+
+/** The packet that begins at an offset and where it ends, or undefined while some of it is missing. @throws {PktLineError} */
+export function decodePacket(bytes: Buffer, offset = 0): { packet: Packet; end: number } | undefined {
+  if (bytes.length - offset < lengthBytes) return undefined
+  const digits = bytes.toString('latin1', offset, offset + lengthBytes)
+  if (!/^[0-9a-f]{4}$/i.test(digits)) throw new PktLineError('A packet does not begin with its length')
+  const length = Number.parseInt(digits, 16)
+  if (length === 0 || length === 1 || length === 2)
+    return { packet: { kind: marks[length] }, end: offset + lengthBytes }
+  if (length < lengthBytes || length > maxLength) throw new PktLineError('A packet cannot have this length')
+  const end = offset + length
+  if (end > bytes.length) return undefined
+  return { packet: { kind: 'line', payload: bytes.subarray(offset + lengthBytes, end) }, end }
+}
+
+/** Reads packets to the stream's end. @throws {PktLineError}, also where the stream ends within a packet. */
+export async function* readPackets(stream: AsyncIterable<Buffer>): AsyncGenerator<Packet> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of stream) {
+    rest = Buffer.concat([rest, chunk])
+    for (let next = decodePacket(rest); next !== undefined; next = decodePacket(rest)) {
+      rest = rest.subarray(next.end)
+      yield next.packet
+    }
+  }
+  if (rest.length > 0) throw new PktLineError('The stream ends within a packet')
+}
+
+/** A line's text without the newline that may end it. */
+export function packetText(payload: Buffer): string {
+  return payload.toString('utf8').replace(/\n$/, '')
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { GitError } from './git-error.ts'
+import { gitEnvironment, isolation } from './git-process.ts'
+
+export type ServiceProcessOptions = {
+  /** Names git's subcommand in messages. */
+  service: string
+  config: readonly string[]
+  args: readonly string[]
+  /** Value of `GIT_PROTOCOL`. */
+  protocol: string | undefined
+  /** How many channels git and its hooks inherit, from file descriptor 3 on. */
+  channels: number
+  /** Of CPU time, of each process. */
+  cpuSeconds: number
+  /** Milliseconds from the start to the end. */
+  wallTime: number
+  signal: AbortSignal
+}
+
+/** Milliseconds that a push has to end by itself, and git then has to die of a signal. */
+const endTime = 3000
+const dieTime = 1000
+/** Bytes of what git says of a failure that are kept. */
+const maxComplaint = 8 * 1024
+
+/** A git that serves a client, with all that it starts in a process group of its own, so that nothing of it is left behind. */
+export class ServiceProcess {
+  readonly stdin: Writable
+  readonly output: Readable
+  /** The server's ends; each reads and writes. */
+  readonly channels: readonly Duplex[]
+  /** Resolves when git and what it started have ended, however they did. */
+  readonly ended: Promise<void>
+  readonly #child: ChildProcess
+  readonly #service: string
+  #failure: unknown
+  #killing: NodeJS.Timeout | undefined
+  #hasEnded = false
+
+  constructor(gitDir: string, options: ServiceProcessOptions) {
+    const { service, config, args, protocol, channels, cpuSeconds } = options
+    const settings = config.flatMap((setting) => ['-c', setting])
+    this.#service = service
+    this.#child = spawn(
+      'sh',
+      ['-c', `ulimit -t ${cpuSeconds}; exec git "$@"`, 'git', ...isolation, ...settings, service, ...args],
+      {
+        cwd: gitDir,
+        env: { ...gitEnvironment(gitDir), ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
+        detached: true,
+        stdio: Array.from({ length: 3 + channels }, () => 'pipe' as const),
+      },
+    )
+    const [stdin, stdout, stderr, ...others] = this.#child.stdio.filter((stream) => stream instanceof Duplex)
+    if (stdin === undefined || stdout === undefined || stderr === undefined)
+      throw new GitError('git-failed', 'no pipes')
+    this.stdin = stdin.on('error', () => {})
+    const output = new PassThrough()
+    this.output = stdout.pipe(output)
+    options.signal.addEventListener('abort', () => {
+      // Nobody reads the rest, but git must be able to write it, to come to its end.
+      output.destroy()
+      stdout.resume()
+    })
+    this.channels = others.map((channel) => channel.on('error', () => {}))
+    this.ended = this.#untilEnded(stderr, options)
+  }
+
+  /** Why it failed or was ended, once it has ended. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  /**
+   * Ends it; `reason` becomes its failure, unless it has one. A push first has its input and the answers of its hooks cut off:
+   * so git refuses it and removes its objects, which it does not when it dies of a signal.
+   */
+  stop(reason: unknown): void {
+    if (this.#hasEnded) return
+    this.#failure ??= reason
+    if (this.#killing !== undefined) return
+    this.#cutOff()
+    const kill = () => {
+      this.#kill('SIGTERM')
+      this.#killing = setTimeout(() => this.#kill('SIGKILL'), dieTime)
+    }
+    this.#killing = setTimeout(kill, this.channels.length > 0 ? endTime : 0)
+  }
+
+  #cutOff(): void {
+    for (const stream of [this.stdin, ...this.channels]) stream.destroy()
+  }
+
+  async #untilEnded(stderr: Readable, { wallTime, signal }: ServiceProcessOptions): Promise<void> {
+    const abort = () => this.stop(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    const timer = setTimeout(
+      () => this.stop(new GitError('git-failed', `git ${this.#service} took too long`)),
+      wallTime,
+    )
+    const complaint = collectBeginning(stderr)
+    const exit = await exitOf(this.#child)
+    this.#cutOff()
+    // All that git started holds it, too.
+    await finished(stderr).catch(() => {})
+    this.#hasEnded = true
+    clearTimeout(timer)
+    clearTimeout(this.#killing)
+    signal.removeEventListener('abort', abort)
+    if (exit === 0) return
+    this.#failure ??= new GitError('git-failed', `git ${this.#service} ended with ${exit}: ${complaint()}`)
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    const { pid } = this.#child
+    try {
+      if (pid !== undefined) process.kill(-pid, signal)
+    } catch {
+      // All of the group has ended.
+    }
+  }
+}
+
+/** Exit code or signal; words where it could not be started. */
+function exitOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'))
+    child.once('error', (error) => resolve(`a failed start (${error.message})`))
+  })
+}
+
+function collectBeginning(stream: Readable): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length < maxComplaint) text += chunk.slice(0, maxComplaint - text.length)
+  })
+  return () => text
+}

@@ -1,0 +1,162 @@
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { GitError } from './git-error.ts'
+import { encodePacket, flushPacket } from './pkt-line.ts'
+import type { Receiver } from './push.ts'
+import { answerHooks } from './receive-hooks.ts'
+import { ServiceProcess } from './service-process.ts'
+
+export type GitService = 'upload-pack' | 'receive-pack'
+
+export type TransferLimits = {
+  /** Bytes of a pushed pack. */
+  maxPack: number
+  /** Refs of a push. */
+  maxRefs: number
+  /** Of CPU time, of each process. */
+  cpuSeconds: number
+  /** Milliseconds from a process's start to its end. */
+  wallTime: number
+}
+
+export type TransferRequest = {
+  gitDir: string
+  service: GitService
+  /** What the client sends as `Git-Protocol`; see git(1), `GIT_PROTOCOL`. */
+  protocol: string | undefined
+  /** What the client sends. Without it, refs are advertised. */
+  body?: AsyncIterable<Buffer>
+  /** Of a push. */
+  receiver: Receiver
+  /** Ends git early. */
+  signal: AbortSignal
+  /** Is told what failed while a push was judged and received; the pusher learns only that something did. */
+  onError(error: unknown): void
+}
+
+export type Transfer = {
+  /** What git writes. Throws after the last of it where git failed or was ended. */
+  output: AsyncGenerator<Buffer>
+  /** Resolves when git and the work for its hooks have ended, however they did. */
+  settled: Promise<void>
+}
+
+/** Beside `src/` and `dist/` alike. */
+const hooksDir = fileURLToPath(new URL('../../hooks/', import.meta.url))
+
+/**
+ * Serves one request of git's smart HTTP protocol (gitprotocol-http(5)) with native git. It resolves once git has begun to
+ * answer, or has ended, so that a failure before that can still be told.
+ * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
+ */
+export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
+  const { gitDir, service, protocol, body, receiver, signal, onError } = request
+  const isPush = service === 'receive-pack'
+  if (isPush) await checkHooks()
+  signal.throwIfAborted()
+  const git = new ServiceProcess(gitDir, {
+    service,
+    protocol,
+    signal,
+    config: isPush ? receiveConfig(limits) : uploadConfig,
+    args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
+    channels: isPush ? 5 : 0,
+    cpuSeconds: limits.cpuSeconds,
+    wallTime: limits.wallTime,
+  })
+  if (body === undefined) git.stdin.end()
+  else feed(body, git.stdin).catch((error: unknown) => git.stop(error))
+  const [question, verdict, commands, reports, messages] = git.channels
+  const hooks =
+    question && verdict && commands && reports && messages
+      ? answerHooks({ question, verdict, commands, reports, messages }, { gitDir, receiver, onError, ...limits })
+      : undefined
+  const settled = Promise.all([git.ended, hooks]).then(() => {})
+  if (!(await hasOutput(git.output))) {
+    await settled
+    if (git.failure !== undefined) throw git.failure
+  }
+  const isAnnounced = body === undefined && (isPush || !isVersion2(protocol))
+  return {
+    output: readToEnd(git, isAnnounced ? [encodePacket(`# service=git-${service}\n`), flushPacket] : []),
+    settled,
+  }
+}
+
+/** Whether a client asks for version 2 of the protocol, where the refs are not advertised but asked for. */
+export function isVersion2(protocol: string | undefined): boolean {
+  return protocol?.split(':').includes('version=2') === true
+}
+
+const anyOwner = 'safe.directory=*'
+const uploadConfig = [anyOwner, 'uploadpack.allowFilter=true']
+
+/** With `proc-receive` for all refs git moves none itself. */
+function receiveConfig({ maxPack }: TransferLimits): string[] {
+  return [
+    anyOwner,
+    `core.hooksPath=${hooksDir}`,
+    'receive.procReceiveRefs=refs',
+    'receive.hideRefs=refs/ganglion',
+    `receive.maxInputSize=${maxPack}`,
+    // Every push stays one pack, whose folder is all that is left to be flushed.
+    'receive.unpackLimit=1',
+    'receive.fsckObjects=true',
+    'receive.shallowUpdate=false',
+    'receive.advertisePushOptions=true',
+    // A part of a push may be refused by its receiver.
+    'receive.advertiseAtomic=false',
+    'receive.autogc=false',
+    'receive.updateServerInfo=false',
+    // What the repository's own settings would run: for the tips of its alternates, and for signed pushes.
+    'core.alternateRefsCommand=true',
+    'gpg.program=false',
+    'gpg.x509.program=false',
+    'gpg.ssh.program=false',
+  ]
+}
+
+/** git skips a hook that it cannot execute. @throws {GitError} */
+async function checkHooks(): Promise<void> {
+  for (const name of ['pre-receive', 'proc-receive']) {
+    const hook = join(hooksDir, name)
+    await access(hook, constants.X_OK).catch((cause: unknown) => {
+      throw new GitError('git-failed', `${hook} must be there and be executable`, { cause })
+    })
+  }
+}
+
+/** What git does not take, since it has ended, is read all the same: a client hears the answer once it has sent everything. */
+async function feed(body: AsyncIterable<Buffer>, stdin: Writable): Promise<void> {
+  for await (const chunk of body) {
+    if (stdin.writable && !stdin.write(chunk)) await drained(stdin)
+  }
+  stdin.end()
+}
+
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+  })
+}
+
+/** Resolves with true at the first byte, with false at an end without one. */
+function hasOutput(output: Readable): Promise<boolean> {
+  return new Promise((resolve) => {
+    output.once('readable', () => resolve(output.readableLength > 0))
+    output.once('close', () => resolve(false))
+  })
+}
+
+async function* readToEnd(git: ServiceProcess, before: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* before
+  yield* git.output
+  await git.ended
+  if (git.failure !== undefined) throw git.failure
+}

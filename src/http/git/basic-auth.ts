@@ -1,0 +1,15 @@
+import { bearerToken, type Scheme } from '../auth.ts'
+
+/** Basic authentication (RFC 7617), which makes git ask for a password; a bearer token does as well. */
+export const keyAsPassword: Scheme = {
+  tokenOf: (authorization) => bearerToken(authorization) ?? passwordOf(authorization),
+  challenge: 'Basic realm="Ganglion", charset="UTF-8"',
+}
+
+/** The password, whoever the user is; the user where there is no password. */
+function passwordOf(authorization: string | undefined): string | undefined {
+  const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization ?? '')?.[1]
+  if (credentials === undefined) return undefined
+  const [user, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.slice(1) ?? []
+  return bearerToken(`Bearer ${password || user}`)
+}

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { GanglionError } from '../../contract/errors.ts'
+import type { GitDoor } from '../../services/git/git-door.ts'
+import { type GitLimits, type GitService, GitTransfers } from '../../services/git/git-transfers.ts'
+import { callerOf } from '../auth.ts'
+import { whenClientGone } from '../client-gone.ts'
+import type { Limits } from '../limits.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+import { readBody } from './request-body.ts'
+
+export type GitOptions = Partial<GitLimits> & {
+  /** Milliseconds for which a server that closes lets transfers go on. */
+  grace?: number
+}
+
+const Repository = z.object({ tenant: z.string(), repository: z.string() })
+const ServiceQuery = z.object({ service: z.enum(['git-upload-pack', 'git-receive-pack']) })
+
+/** Adds git's smart HTTP protocol (gitprotocol-http(5)): what `git clone`, `fetch` and `push` need, and nothing else. */
+export function gitRoutes(
+  app: ZodFastify,
+  { services, limits, options }: { services: Services; limits: Limits; options: GitOptions },
+): void {
+  const { grace = 5000, ...bounds } = options
+  const transfers = new GitTransfers(bounds)
+  endTransfers(app, transfers, grace)
+  // The body is git's to read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  const hidden = { hide: true, params: Repository }
+
+  app.get('/:tenant/:repository/info/refs', { exposeHeadRoute: false, schema: hidden }, async (request, reply) => {
+    // Without a service it is the protocol that serves a repository's files.
+    const query = ServiceQuery.safeParse(request.query)
+    if (!query.success) throw new GanglionError('not_found')
+    const service = query.data.service === 'git-upload-pack' ? 'upload-pack' : 'receive-pack'
+    if (service === 'receive-pack') {
+      if (callerOf(request).role !== 'curator') throw new GanglionError('insufficient_role')
+      await limits.checkDisk()
+    }
+    const door = await openDoor(services, request, request.params)
+    return serve(request, reply, door, { service })
+  })
+
+  app.post(
+    '/:tenant/:repository/git-upload-pack',
+    {
+      config: { rate: 'read', upload: true },
+      bodyLimit: transfers.maxBody('upload-pack'),
+      schema: hidden,
+    },
+    async (request, reply) => exchange(request, reply, request.params, 'upload-pack'),
+  )
+
+  app.post(
+    '/:tenant/:repository/git-receive-pack',
+    {
+      config: { roles: ['curator'], upload: true },
+      bodyLimit: transfers.maxBody('receive-pack'),
+      schema: hidden,
+    },
+    async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
+  )
+
+  async function exchange(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    repository: z.infer<typeof Repository>,
+    service: GitService,
+  ): Promise<FastifyReply> {
+    const door = await openDoor(services, request, repository)
+    if (request.headers['content-type'] !== `application/x-git-${service}-request`) {
+      throw new GanglionError('unsupported_media_type')
+    }
+    return serve(request, reply, door, { service, body: readBody(request, reply, transfers.maxBody(service)) })
+  }
+
+  async function serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    door: GitDoor,
+    asked: { service: GitService; body?: AsyncIterable<Buffer> },
+  ): Promise<FastifyReply> {
+    const output = await transfers.serve(door, {
+      ...asked,
+      protocol: protocolOf(request),
+      signal: whenClientGone(reply),
+      onError: (error) => request.log.error({ err: error }, 'git'),
+    })
+    const kind = asked.body === undefined ? 'advertisement' : 'result'
+    reply.headers({
+      'content-type': `application/x-git-${asked.service}-${kind}`,
+      'cache-control': 'no-cache, no-store',
+    })
+    return reply.send(Readable.from(output, { objectMode: false }))
+  }
+}
+
+function openDoor(
+  services: Services,
+  request: FastifyRequest,
+  { tenant, repository }: z.infer<typeof Repository>,
+): Promise<GitDoor> {
+  const reachedAt = `${request.protocol}://${request.host}`
+  return services.openGitDoor(callerOf(request), { tenant, kb: repository.replace(/\.git$/, ''), reachedAt })
+}
+
+/** Other values than git's own are not worth a complaint: it falls back to a protocol that every client knows. */
+function protocolOf({ headers }: FastifyRequest): string | undefined {
+  const protocol = headers['git-protocol']
+  return typeof protocol === 'string' && /^[a-z0-9=:.-]{1,100}$/i.test(protocol) ? protocol : undefined
+}
+
+/** Lets transfers finish while the server closes, but not for long. */
+function endTransfers(app: ZodFastify, transfers: GitTransfers, grace: number): void {
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('preClose', async () => {
+    timer = setTimeout(() => void transfers.close(), grace)
+  })
+  app.addHook('onClose', async () => {
+    clearTimeout(timer)
+    await transfers.close()
+  })
+}

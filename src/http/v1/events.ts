@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
+import { callerOf } from '../auth.ts'
+import { readErrors } from '../errors.ts'
+import { EventStreams } from '../event-stream.ts'
+import type { Limits } from '../limits.ts'
+import type { Services } from '../services.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+
+/** Milliseconds after which a client that was cut off asks again. */
+const retry = 2_000
+
+const description = `Server-sent events, as they happen, of the tenant or of one knowledge base. \`id\` grows, \`event\` is the
+kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\` and
+\`problems\` where they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` names each commit of
+\`main\` that came by git.
+
+Without \`Last-Event-ID\` the stream begins now, and says at which id, so that a client that is cut off misses nothing. With it, the
+stream begins with the event that follows: events are kept for 7 days, at most a million of a tenant. Where events that followed
+are no longer kept, or the id is of none, the stream begins with an event \`gap\`, without an id, whose data is
+\`{lastEventId, resumedAfter}\`: what the client knows of the knowledge base must be read anew. Then come the events that are kept.
+
+A \`curator\` key is told everything. An \`app\` key is told only of Neurons that it may see, in the version that the event tells of (of
+a deleted one, the last), and of every candidate, but not which Neuron it became where it may not see that.
+
+A comment comes every 15 seconds. The server closes a stream after an hour, and one whose client does not read; a client then asks
+again. A key may have 10 streams, a tenant 100.`
+
+const EventStream = z.string().describe('The events.')
+
+/** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
+export function eventRoutes(
+  app: ZodFastify,
+  services: Pick<Services, 'readEvents'>,
+  { limits, maxAge }: { limits: Pick<Limits, 'openStream'>; maxAge: number },
+): void {
+  const streams = new EventStreams(app)
+  app.get(
+    '/events',
+    {
+      // Nothing would end the stream behind an answer without a body.
+      exposeHeadRoute: false,
+      config: { roles: ['app', 'curator'] },
+      schema: {
+        tags: ['Events'],
+        operationId: 'readEvents',
+        summary: 'Follow what happens',
+        description,
+        querystring: EventsQuery,
+        headers: LastEventId,
+        response: {
+          200: {
+            description: 'A stream that does not end.',
+            content: { 'text/event-stream': { schema: EventStream } },
+          },
+          ...readErrors('insufficient_role'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { 'last-event-id': lastEventId } = request.headers
+      const release = limits.openStream(caller)
+      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge)])
+      try {
+        const { after, hasGap, events } = await services.readEvents(caller, { ...request.query, lastEventId }, signal)
+        return streams.answer(request, reply, async (send, taken) => {
+          try {
+            if (hasGap) send({ event: 'gap', data: { lastEventId, resumedAfter: after } })
+            send({ id: String(after), retry })
+            for await (const some of events) {
+              for (const event of some) send({ id: String(event.id), event: event.kind, data: event })
+              await taken()
+            }
+          } finally {
+            release()
+          }
+        })
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+  )
+}

@@ -1,0 +1,193 @@
+import { committerOfCommit, type Oid, parentsOfCommit } from '../../git/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import { maySee } from '../../knowledge/audience.ts'
+import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { NewEvent, ToldHeads } from '../../store/events.ts'
+import {
+  approvalsBetween,
+  changesBetween,
+  commitsBetween,
+  type NeuronChange,
+  positionOf,
+  positionOfVersion,
+} from '../../store/main-changes.ts'
+import { committer } from '../commit-message.ts'
+import { type KnowledgeBase, readCandidateFile } from '../knowledge-base.ts'
+
+/** What happened on the way to these heads. */
+type Step = { heads: ToldHeads; events: NewEvent[] }
+
+/** About how many changes are told at a time: whole commits of each ref. */
+const chunkSize = 500
+
+/**
+ * What happened in a knowledge base between two states of its refs, in steps. What a candidate became follows its creation.
+ * The projection must stand at `to`, or beyond.
+ */
+export async function* deriveEvents(kb: KnowledgeBase, from: ToldHeads, to: ToldHeads): AsyncGenerator<Step> {
+  for await (const { queue, events } of queueSteps(kb, from.queue, to.queue)) {
+    yield { heads: { main: from.main, queue }, events }
+  }
+  for await (const { main, events } of mainSteps(kb, from.main, to.main)) {
+    yield { heads: { main, queue: to.queue }, events }
+  }
+}
+
+async function* queueSteps(
+  kb: KnowledgeBase,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): AsyncGenerator<{ queue: Oid | undefined; events: NewEvent[] }> {
+  if (from === to) return
+  let events: NewEvent[] = []
+  let before = from
+  for (const queue of await commitsOnTheWay(kb, from, to)) {
+    events.push(...(await eventsOfQueue(kb, before, queue)))
+    before = queue
+    if (events.length < chunkSize) continue
+    yield { queue, events }
+    events = []
+  }
+  yield { queue: to, events }
+}
+
+/** The commits that a ref stood at after one, up to another, oldest first; only the last where it was moved otherwise. */
+async function commitsOnTheWay({ repository }: KnowledgeBase, from: Oid | undefined, to: Oid | undefined) {
+  if (to === undefined) return []
+  const commits: Oid[] = []
+  for (let oid: Oid | undefined = to; oid !== from; ) {
+    if (oid === undefined) return [to]
+    commits.push(oid)
+    const { data } = await repository.read(oid)
+    oid = parentsOfCommit(data)[0]
+  }
+  return commits.reverse()
+}
+
+async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid): Promise<NewEvent[]> {
+  const { repository } = kb
+  // What a rewritten queue has lost, git may have removed: then nobody can say what is new.
+  if (from !== undefined && (await repository.find(from)) === undefined) return []
+  const before = from === undefined ? undefined : await repository.treeOf(from)
+  const events: NewEvent[] = []
+  for await (const change of repository.diffTrees(before, await repository.treeOf(to))) {
+    events.push(...(await eventsOfCandidate(kb, change)))
+  }
+  return events
+}
+
+const kindOf: Partial<Record<Decision['action'], 'candidate.dismissed' | 'candidate.reopened'>> = {
+  dismiss: 'candidate.dismissed',
+  reopen: 'candidate.reopened',
+}
+
+async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: TreeChange): Promise<NewEvent[]> {
+  const is = await readCandidate(kb, path, after)
+  if (is === undefined) return []
+  const was = await readCandidate(kb, path, before)
+  const event = (kind: NewEvent['kind'], status: 'pending' | 'dismissed'): NewEvent => {
+    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data: { candidateId: is.id, status } }
+  }
+  const decided = is.decisions.slice(was?.decisions.length ?? 0).flatMap(({ action }) => {
+    const kind = kindOf[action]
+    return kind === undefined ? [] : event(kind, action === 'dismiss' ? 'dismissed' : 'pending')
+  })
+  return was === undefined ? [event('candidate.created', 'pending'), ...decided] : decided
+}
+
+/** Undefined where the file is none of a candidate. */
+async function readCandidate(
+  { repository }: KnowledgeBase,
+  path: string,
+  blob: Oid | undefined,
+): Promise<Candidate | undefined> {
+  if (blob === undefined || !path.endsWith('.md')) return undefined
+  const candidate = readCandidateFile(await repository.readTextOnce(blob))
+  return candidate !== undefined && candidatePath(candidate.id) === path ? candidate : undefined
+}
+
+async function* mainSteps(
+  kb: KnowledgeBase,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): AsyncGenerator<{ main: Oid | undefined; events: NewEvent[] }> {
+  if (from === to || to === undefined) return
+  const sql = kb.projection.read
+  const [begin, end] = [from === undefined ? 0 : positionOf(sql, from), positionOf(sql, to)]
+  // Main was rewritten: what that means for each Neuron, nobody can say.
+  if (begin === undefined || end === undefined) return yield { main: to, events: [pushed(kb, to)] }
+  for (let after = begin, upTo = begin; after < end; after = upTo) {
+    upTo = Math.min(end, positionOfVersion(sql, after, chunkSize) ?? end)
+    const commits = commitsBetween(sql, after, upTo)
+    const events = await eventsOfMain(kb, commits, { after, upTo })
+    yield { main: commits.at(-1)?.commit ?? to, events }
+  }
+}
+
+/** Each commit's push, approvals and Neurons, in this order. */
+async function eventsOfMain(
+  kb: KnowledgeBase,
+  commits: readonly { position: number; commit: Oid }[],
+  { after, upTo }: { after: number; upTo: number },
+): Promise<NewEvent[]> {
+  const sql = kb.projection.read
+  const changes = Map.groupBy(changesBetween(sql, after, upTo), ({ position }) => position)
+  const approvals = Map.groupBy(approvalsBetween(sql, after, upTo), ({ position }) => position)
+  const { defaultAudience } = await kb.settings()
+  const events: NewEvent[] = []
+  for (const { position, commit } of commits) {
+    if (await isPushed(kb, commit)) events.push(pushed(kb, commit))
+    const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
+    const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
+    for (const { candidateId, seqId } of approvals.get(position) ?? []) {
+      const neuron = neurons.get(seqId)
+      events.push({
+        kbId: kb.identity.id,
+        kind: 'candidate.approved',
+        // A deletion may be given its candidate by a later commit: then nothing here says who could see the Neuron.
+        isCuratorOnly: neuron?.isCuratorOnly ?? true,
+        data: { ...neuron?.data, candidateId, seqId, commit, status: 'approved' },
+      })
+    }
+    events.push(...neurons.values())
+  }
+  return events
+}
+
+function pushed(kb: KnowledgeBase, commit: Oid): NewEvent {
+  return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: false, data: { commit } }
+}
+
+/** Whether a commit of main merges what somebody pushed to the server, or was put there by somebody else. */
+async function isPushed({ repository }: KnowledgeBase, commit: Oid): Promise<boolean> {
+  const { data } = await repository.read(commit)
+  return parentsOfCommit(data).length > 1 || committerOfCommit(data).email !== committer(new Date(0)).email
+}
+
+async function eventOfNeuron(
+  kb: KnowledgeBase,
+  commit: Oid,
+  change: NeuronChange,
+  defaultAudience: readonly string[],
+): Promise<NewEvent> {
+  const { seqId, candidateId, blob, before } = change
+  const { documentId, tags, audience } = change.now ?? (await readNeuron(kb, blob ?? before))
+  const isVisible = maySee('tool', { tags, ...(audience === undefined ? {} : { audience }) }, defaultAudience)
+  const kind = blob === null ? 'neuron.deleted' : before === null ? 'neuron.created' : 'neuron.updated'
+  return {
+    ...{ kbId: kb.identity.id, kind, isCuratorOnly: !isVisible },
+    data: {
+      seqId,
+      commit,
+      ...(documentId === null ? {} : { documentId }),
+      ...(candidateId === null ? {} : { candidateId }),
+    },
+  }
+}
+
+/** What a version's file says; for a deletion, the last one's. */
+async function readNeuron({ repository }: KnowledgeBase, blob: Oid | null) {
+  const { fields } = parseNeuronFile(blob === null ? '' : await repository.readTextOnce(blob))
+  return { documentId: fields.id ?? null, tags: fields.tags, audience: fields.audience }
+}

@@ -1,0 +1,72 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { EventsQuery, LoggedEvent } from '../../contract/events.ts'
+import type { StoredEvent } from '../../store/events.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+
+/** Where a stream of events begins. */
+export type EventStream = {
+  /** The events after this id follow. */
+  after: number
+  /** Whether events between the id that was asked for and `after` are lost. */
+  hasGap: boolean
+  /** The events as they happen, some at a time; ends when the signal aborts. */
+  events: AsyncGenerator<LoggedEvent[], void>
+}
+
+const pageSize = 500
+
+/**
+ * A tenant's events, or those of one knowledge base, after an id, else from now on. Those of what the caller may not see are left
+ * out; of an approval it is told only that the candidate was approved.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readEvents(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb, lastEventId }: EventsQuery & { lastEventId?: number | undefined },
+  signal: AbortSignal,
+): Promise<EventStream> {
+  const log = ganglion.events
+  const { tenantId } = caller
+  const kbId = await followed(ganglion, tenantId, kb)
+  const { first, last } = await log.range(tenantId)
+  const asked = lastEventId ?? last
+  // An id that is yet to come was given out before a backup was restored.
+  const after = asked > last ? last : Math.max(asked, first - 1)
+  const events = async function* () {
+    const wake = () => log.wake(tenantId)
+    signal.addEventListener('abort', wake)
+    for (let at = after; !signal.aborted; ) {
+      const arrival = log.arrival(tenantId)
+      const page = await log.after(tenantId, at, pageSize)
+      at = page.at(-1)?.id ?? at
+      const told = page
+        .filter((event) => kbId === undefined || event.kbId === kbId)
+        .flatMap((event) => tellTo(caller, event))
+      if (told.length > 0) yield told
+      if (page.length === pageSize)
+        await nextTurn() // SQLite answers without ever letting anything else go on
+      else if (!signal.aborted) await arrival
+    }
+    signal.removeEventListener('abort', wake)
+  }
+  return { after, hasGap: after !== asked, events: events() }
+}
+
+/** Opens what is to be followed: the refs of a knowledge base that nobody has opened are not watched. */
+async function followed(ganglion: Ganglion, tenantId: string, kb: string | undefined): Promise<string | undefined> {
+  if (kb !== undefined) return (await ganglion.kb(tenantId, kb)).identity.id
+  const identities = await ganglion.knowledgeBases.list(tenantId)
+  // One that cannot be opened says so to whoever asks for it.
+  await Promise.allSettled(identities.map((identity) => ganglion.openKb(identity)))
+  return undefined
+}
+
+function tellTo({ role, tenantId }: Caller, { data, isCuratorOnly, id, kbId, kind, at }: StoredEvent): LoggedEvent[] {
+  const common = { id, kind, tenantId, kbId, at }
+  if (!isCuratorOnly || role === 'curator') return [{ ...common, ...data }]
+  if (kind !== 'candidate.approved') return []
+  const { candidateId, status } = data
+  return [{ ...common, ...(candidateId && { candidateId }), ...(status && { status }) }]
+}

@@ -1,0 +1,86 @@
+import { type PushedFolder, type PushRange, readPushedObjects, walkPushedTrees } from '../../git/pushed-objects.ts'
+import type { Repository } from '../../git/repository.ts'
+import { fromBinaryName, type TreeEntry } from '../../git/tree.ts'
+import { checkFile } from '../../knowledge/check-file.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
+import { pathKey, pathProblem } from '../../knowledge/portable-path.ts'
+import { oneLine } from '../../knowledge/text.ts'
+
+const maxBlobBytes = 2 * 1024 * 1024
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+/** `isWhole`: every folder was looked into. Where one was not, none of the trees may be expanded. */
+type CheckedObjects = { findings: Finding[]; isWhole: boolean }
+
+/**
+ * Names, modes, sizes and collisions of what the commits of a push bring, also of what its last commit no longer shows: whoever
+ * clones gets that as well.
+ * @throws {PushTooLarge}
+ */
+export async function checkObjects(
+  repository: Repository,
+  range: PushRange,
+  quarantine: string | undefined,
+): Promise<CheckedObjects> {
+  const { commits, largeBlobs } = await readPushedObjects(repository.gitDir, range, { quarantine, maxBlobBytes })
+  const findings = new Map<string, Finding>()
+  let isWhole = true
+  await walkPushedTrees(repository, commits, (folder) => {
+    const { found, folders, skipped } = checkFolder(folder, largeBlobs)
+    for (const finding of found) {
+      const { path, rule, message } = finding
+      const isEarlier = folder.commit !== range.to
+      const named = { ...finding, message: isEarlier ? `${message} (commit ${folder.commit.slice(0, 7)})` : message }
+      const key = `${rule} ${path}`
+      if (!findings.has(key)) findings.set(key, named)
+    }
+    if (skipped > 0) isWhole = false
+    return folders
+  })
+  return { findings: [...findings.values()], isWhole }
+}
+
+function checkFolder(
+  { prefix, tree, changed, added }: PushedFolder,
+  largeBlobs: ReadonlyMap<string, number>,
+): { found: Finding[]; folders: TreeEntry[]; skipped: number } {
+  const found: Finding[] = []
+  const folders: TreeEntry[] = []
+  const folderPath = fromBinaryName(prefix)
+  let skipped = 0
+  const refuse = (rule: string, path: string, message: string) =>
+    found.push({ rule, severity: 'error', path, line: 1, message })
+  for (const entry of changed) {
+    const { mode, name, oid } = entry
+    const path = folderPath + fromBinaryName(name)
+    const problem = name.includes('/') ? 'has a name with a slash' : pathProblem(path)
+    if (problem !== undefined) refuse('path', path, `The path ${problem}.`)
+    const isFolder = mode === '40000'
+    if (!isFolder) found.push(...checkFile({ path, size: largeBlobs.get(oid) ?? 0, mode }, ''))
+    else if (problem !== undefined) skipped++
+    else if (oid === emptyTree) refuse('path', path, 'The folder is empty, and git keeps only files.')
+    else folders.push(entry)
+  }
+  for (const [name, other] of collisions(tree, added)) {
+    const otherPath = oneLine(folderPath + other, 200)
+    refuse('path-collision', folderPath + name, `The path and ${otherPath} are one where case is ignored.`)
+  }
+  return { found, folders, skipped }
+}
+
+/** Names that were added to a folder, and the names in it that some file system takes for the same. */
+function collisions(tree: PushedFolder['tree'], added: ReadonlySet<string>): [name: string, other: string][] {
+  if (added.size === 0) return []
+  const names = tree.entries.map(({ name }) => name)
+  const known = new Map<string, string>()
+  const found: [string, string][] = []
+  // What was there before is not to blame.
+  for (const binary of [...names.filter((name) => !added.has(name)), ...names.filter((name) => added.has(name))]) {
+    const name = fromBinaryName(binary)
+    const key = pathKey(name)
+    const other = known.get(key)
+    if (other === undefined) known.set(key, name)
+    else if (added.has(binary)) found.push([name, other])
+  }
+  return found
+}

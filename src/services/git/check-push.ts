@@ -1,0 +1,34 @@
+import type { Oid } from '../../git/object.ts'
+import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import { Repository } from '../../git/repository.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { checkObjects } from './check-objects.ts'
+import { checkTip } from './check-tip.ts'
+
+/**
+ * What is wrong with a push of `to` onto `from`, the head of main that the projection stands at: an error refuses it. The rules are
+ * those of `ganglion check`; objects inside the range that its last commit no longer shows count too.
+ * @param range.quarantine the folder of the push's objects, where they are not in the repository yet.
+ */
+export async function checkPush(
+  kb: KnowledgeBase,
+  { from, to, quarantine }: { from: Oid; to: Oid; quarantine: string | undefined },
+  parser: ParserPool,
+): Promise<Finding[]> {
+  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  try {
+    const objects = await checkObjects(repository, { from, to }, quarantine)
+    if (!objects.isWhole) return objects.findings
+    const changes = await pushedChanges(repository, from, to)
+    const tip = await checkTip(kb, { repository, changes, parser })
+    const isKnown = new Set(tip.map(({ rule, path }) => `${rule} ${path}`))
+    return [...objects.findings.filter(({ rule, path }) => !isKnown.has(`${rule} ${path}`)), ...tip]
+  } catch (error) {
+    if (!(error instanceof PushTooLarge)) throw error
+    return [{ rule: 'push-size', severity: 'error', path: '', line: 1, message: error.message }]
+  } finally {
+    repository.close()
+  }
+}

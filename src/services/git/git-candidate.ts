@@ -1,0 +1,80 @@
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { candidateIdFor } from '../../knowledge/candidate-id.ts'
+import { oneLine } from '../../knowledge/text.ts'
+import { fileLayout } from '../../markdown/front-matter.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import type { Projection } from '../../store/projection.ts'
+import { fileTitle } from '../neuron-for-index.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+
+/**
+ * What distinguishes the candidates of one Neuron: who made it, and by which door. `rename`: the page's links follow a Neuron
+ * that was renamed over HTTP.
+ */
+export type Origin = { door: 'main' | 'for' | 'rename'; by: string; topic?: string }
+
+/** A candidate's title, content and front matter, as a page gives them. */
+export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
+
+/** A removal has the content that it removes. */
+export function pageParts({ before, path, text }: PushedNeuron, removedText: string): PageParts {
+  const page = text ?? removedText
+  const { fields, content } = parseNeuronFile(page)
+  const title = oneLine(fields.title ?? '', 1000) || (before?.title ?? fileTitle(path))
+  return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
+}
+
+/** Attribution of what came with git, or of links that follow a rename. */
+export function connectorOf({ door }: Pick<Origin, 'door'>): string {
+  return door === 'rename' ? 'rename' : 'git'
+}
+
+/** Under which the index finds a candidate again; see `candidatesOfOrigin`. */
+export function originOf({ seqId, path }: PushedNeuron, { door, by, topic = '' }: Origin): string {
+  return JSON.stringify([door, by, topic, seqId ?? path])
+}
+
+/** A candidate for a Neuron that was changed with git; it waits until it is decided on. */
+export function gitCandidate(
+  kbId: string,
+  neuron: PushedNeuron,
+  { parts, origin, reason, actor, at }: { parts: PageParts; origin: Origin; reason: string; actor: Actor; at: Date },
+): Candidate {
+  const { seqId, before, blob } = neuron
+  return {
+    ...parts,
+    id: candidateIdFor(kbId, { msecs: at.getTime() }),
+    kind: seqId === undefined ? 'external-feed' : 'user-correction',
+    metadata: gitMetadata(neuron, origin),
+    confidence: null,
+    impactEstimate: null,
+    connector: connectorOf(origin),
+    target: seqId ?? null,
+    base: before?.blob ?? null,
+    removes: blob === undefined,
+    verdict: { approve: false, zone: null, reason, warnings: [] },
+    createdAt: at.toISOString(),
+    createdBy: actor,
+    decisions: [],
+  }
+}
+
+export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
+  const { path } = neuron
+  const filename = originOf(neuron, origin)
+  return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: fingerprintOf(neuron) })
+}
+
+/** What was pushed, exactly. */
+export function fingerprintOf({ path, blob }: PushedNeuron): string {
+  return `${path} ${blob ?? ''}`
+}
+
+/** The pending candidate for a Neuron that its page names, as a page does that was merged from the candidate's head. */
+export function namedCandidate(sql: Projection['read'], { seqId, text }: PushedNeuron): CandidateRow | undefined {
+  const { candidate: id } = parseNeuronFile(text ?? '').fields
+  const row = id === undefined ? undefined : findCandidate(sql, id)
+  const isMeant = row?.status === 'pending' && !row.removes && row.target === (seqId ?? null)
+  return isMeant ? row : undefined
+}

@@ -1,0 +1,20 @@
+import type { Receiver } from '../../git/push.ts'
+
+/** Where a caller looks for a repository. */
+export type GitAddress = {
+  /** Slug or id. */
+  tenant: string
+  /** Slug or id. */
+  kb: string
+  /** Origin of the server as the caller reaches it. */
+  reachedAt: string
+}
+
+/** A knowledge base's repository as a caller reaches it with git. */
+export type GitDoor = {
+  gitDir: string
+  /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
+  prepareFetch(refPrefixes: readonly string[]): Promise<void>
+  /** Of a caller's push. */
+  receiver: Receiver
+}

@@ -1,0 +1,98 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { GitSlotError, GitSlots, type SlotLimits } from '../../git/git-slots.ts'
+import { peekLsRefs } from '../../git/ls-refs.ts'
+import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/smart-http.ts'
+import type { GitDoor } from './git-door.ts'
+
+export type { GitService }
+export type GitLimits = TransferLimits & SlotLimits
+
+export type GitRequest = {
+  service: GitService
+  /** What the client sends as `Git-Protocol`. */
+  protocol: string | undefined
+  /** What the client sends. Without it, refs are advertised. */
+  body?: AsyncIterable<Buffer>
+  /** Ends the work early. */
+  signal: AbortSignal
+  /** Is told what failed and is not for the client. */
+  onError(error: unknown): void
+}
+
+/** Serves those who fetch and push with git, a bounded number at a time. */
+export class GitTransfers {
+  readonly #limits: GitLimits
+  readonly #slots: GitSlots
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(limits: Partial<GitLimits> = {}) {
+    const transfer = { maxPack: 64 * 1024 * 1024, maxRefs: 10, cpuSeconds: 60, wallTime: 600_000 }
+    const slots = { perRepository: 2, inAll: 8, waiting: 10, patience: 5000 }
+    this.#limits = { ...transfer, ...slots, ...limits }
+    this.#slots = new GitSlots(this.#limits)
+  }
+
+  /** Bytes of a request's body, inflated, beyond which it need not be read. */
+  maxBody(service: GitService): number {
+    const mebibyte = 1024 * 1024
+    return service === 'upload-pack' ? 16 * mebibyte : this.#limits.maxPack + mebibyte
+  }
+
+  /**
+   * Serves one request of the smart HTTP protocol.
+   * @returns the answer's body, which throws at its end where git failed after it had begun to answer.
+   * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
+   */
+  async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
+    const { gitDir, receiver } = door
+    const signal = AbortSignal.any([request.signal, this.#closing.signal])
+    const body = await prepare(door, request)
+    const release = await this.#takeSlot(gitDir, signal)
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    this.#running.add(done)
+    const finish = () => {
+      release()
+      this.#running.delete(done)
+      resolve()
+    }
+    try {
+      const transfer = { ...request, gitDir, receiver, signal, ...(body === undefined ? {} : { body }) }
+      const { output, settled } = await serveTransfer(transfer, this.#limits)
+      void settled.finally(finish)
+      return output
+    } catch (error) {
+      finish()
+      throw error
+    }
+  }
+
+  /** Ends what is served, and waits until the work for it has ended as well. */
+  async close(): Promise<void> {
+    this.#closing.abort(new GanglionError('unavailable'))
+    await Promise.all(this.#running)
+  }
+
+  async #takeSlot(gitDir: string, signal: AbortSignal): Promise<() => void> {
+    try {
+      return await this.#slots.take(gitDir, signal)
+    } catch (error) {
+      if (!(error instanceof GitSlotError)) throw error
+      if (error.reason === 'waited-too-long') throw new GanglionError('unavailable')
+      throw new GanglionError('rate_limited', 'Too many use git here at the moment; try again later.')
+    }
+  }
+}
+
+/** Makes the refs that the client is about to see. Before protocol v2 it sees all of them, in the advertisement. */
+async function prepare(door: GitDoor, { service, protocol, body }: GitRequest): Promise<GitRequest['body']> {
+  if (service === 'receive-pack') return body
+  if (!isVersion2(protocol)) {
+    if (body === undefined) await door.prepareFetch([])
+    return body
+  }
+  if (body === undefined) return body
+  const request = await peekLsRefs(body)
+  if (request.refPrefixes !== undefined) await door.prepareFetch(request.refPrefixes)
+  return request.body
+}

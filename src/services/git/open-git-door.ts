@@ -1,0 +1,24 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { GitAddress, GitDoor } from './git-door.ts'
+import { receiverFor } from './receive-push.ts'
+
+/**
+ * The repository of a knowledge base of the caller's tenant, which must be the one that is named.
+ * @throws {GanglionError} `not_found`
+ */
+export async function openGitDoor(
+  ganglion: Ganglion,
+  caller: Caller,
+  { tenant, kb: name, reachedAt }: GitAddress,
+): Promise<GitDoor> {
+  const own = await ganglion.tenants.get(caller.tenantId)
+  if (own === undefined || (tenant !== own.slug && tenant !== own.id)) throw new GanglionError('not_found')
+  const kb = await ganglion.kb(caller.tenantId, name)
+  return {
+    gitDir: kb.repository.gitDir,
+    prepareFetch: (refPrefixes) => ganglion.candidateRefs(kb).prepare(refPrefixes),
+    receiver: receiverFor(ganglion, kb, { caller, reachedAt }),
+  }
+}

@@ -1,0 +1,119 @@
+import type { Oid } from '../../git/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { judge } from '../../knowledge/policy.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
+import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/candidate-index.ts'
+import { signatureOf } from '../commit-message.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { maxPending } from '../queue/submit-candidate.ts'
+import {
+  connectorOf,
+  gitCandidate,
+  gitMetadata,
+  namedCandidate,
+  type Origin,
+  originOf,
+  pageParts,
+} from './git-candidate.ts'
+import { proposalMessage } from './push-main.ts'
+import { PushRefused } from './push-refused.ts'
+import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
+
+export type ProposedNeuron = { candidateId: string; title: string; state: 'new' | 'updated' | 'unchanged' }
+
+export type ProposalPush = {
+  /** All that differs between the commit of main that was worked upon and the pushed one. */
+  changes: readonly TreeChange[]
+  proposer: Actor
+  origin: Origin
+}
+
+type Proposed = ProposedNeuron & { candidate: Candidate }
+
+/**
+ * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as what the pending one says from now on
+ * that its page names, or that the same pusher has made of it before. Nothing of it reaches main.
+ * @throws {PushRefused} where the queue is full.
+ */
+export function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
+  return kb.write(async (staging) => {
+    const { write: sql } = kb.projection
+    const at = now()
+    const neurons = await pushedNeurons(sql, push.changes, (oid) => staging.readText(oid))
+    const proposed: Proposed[] = []
+    for (const neuron of neurons.filter(isChange)) proposed.push(await propose(kb, staging, neuron, { ...push, at }))
+    const added = proposed.filter(({ state }) => state === 'new').length
+    if (countPending(sql) + added > maxPending)
+      throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
+    const candidates = proposed.flatMap(({ state, candidate }) => (state === 'unchanged' ? [] : [candidate]))
+    if (candidates.length > 0) {
+      const author = signatureOf(push.proposer, at)
+      await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
+    }
+    return proposed.map(({ candidate: _, ...shown }) => shown)
+  })
+}
+
+/** Whether main does not say so already. */
+function isChange({ before, path, blob }: PushedNeuron): boolean {
+  return before === undefined || before.path !== path || before.blob !== blob
+}
+
+async function propose(
+  kb: KnowledgeBase,
+  staging: Staging,
+  neuron: PushedNeuron,
+  { changes, proposer, origin, at }: ProposalPush & { at: Date },
+): Promise<Proposed> {
+  const removed =
+    neuron.blob === undefined && neuron.before !== undefined ? await staging.readText(neuron.before.blob) : ''
+  const made = { parts: pageParts(neuron, removed), origin, actor: proposer, at }
+  const base = baseOf(neuron, changes)
+  const known = knownProposal(kb, neuron, origin)
+  if (known === undefined) {
+    const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
+    const { zone, warnings } = judge({ ...candidate, ...untrusted }, await kb.settings())
+    const verdict = { ...candidate.verdict, zone, warnings }
+    return {
+      candidateId: candidate.id,
+      title: candidate.title,
+      state: 'new',
+      candidate: { ...candidate, verdict, base },
+    }
+  }
+  const record = parseCandidate(await staging.readText(known.blob))
+  const isSame = record.content === made.parts.content && record.frontMatter === made.parts.frontMatter
+  const shown = { candidateId: record.id, title: made.parts.title }
+  if (isSame && record.base === base) return { ...shown, state: 'unchanged', candidate: record }
+  const isOwn = known.connector === connectorOf(origin) && record.createdBy.id === proposer.id
+  const candidate: Candidate = {
+    ...record,
+    ...made.parts,
+    base,
+    ...(isOwn ? { metadata: gitMetadata(neuron, origin) } : {}),
+    decisions: [...record.decisions, { action: 'revise', at: at.toISOString(), by: proposer }],
+  }
+  if (roomInRecord(candidate) < 0)
+    throw new PushRefused(`the candidate ${record.id} was revised too often: propose anew`)
+  return { ...shown, state: 'updated', candidate }
+}
+
+const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
+
+function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
+  const { write: sql } = kb.projection
+  const isRemoval = neuron.blob === undefined
+  const own = () =>
+    candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+      ({ status, removes }) => status === 'pending' && removes === isRemoval,
+    )
+  return (isRemoval ? undefined : namedCandidate(sql, neuron)) ?? own()
+}
+
+/** The page as it was where the pusher began. */
+function baseOf({ before, path }: PushedNeuron, changes: readonly TreeChange[]): Oid | null {
+  const was = (place: string | undefined) => changes.find((change) => change.path === place)?.before
+  return was(path) ?? was(before?.path) ?? before?.blob ?? null
+}

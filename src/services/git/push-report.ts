@@ -1,0 +1,40 @@
+import { oneLine } from '../../knowledge/text.ts'
+import type { PushedMain } from './push-main.ts'
+import type { ProposedNeuron } from './push-proposals.ts'
+import type { TakenNeuron } from './take-neurons.ts'
+
+/** More would scroll the rest out of sight. */
+const maxShown = 20
+const done: Readonly<Record<TakenNeuron['verb'], string>> = {
+  Add: 'added',
+  Update: 'updated',
+  Restore: 'restored',
+  Remove: 'removed',
+}
+
+/** What a pusher to main reads. */
+export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
+  const lines = neurons.map(({ verb, seqId, title }) => {
+    const where = verb === 'Remove' ? '' : ` ${urlOf(seqId)}`
+    return `  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`
+  })
+  return [
+    ...shortened(lines),
+    `main is now ${commit.slice(0, 12)}: git pull brings what the server added to your pages.`,
+  ]
+}
+
+/** What a pusher to `refs/for/main` reads. */
+export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
+  if (neurons.length === 0) return ['main says so already: nothing was proposed.']
+  const lines = neurons.flatMap(({ candidateId, title, state }) => [
+    `  ${state} "${oneLine(title, 100)}" ${urlOf(candidateId)}`,
+    `    refs/candidates/${candidateId}/head`,
+  ])
+  return [...shortened(lines), 'It waits for a curator; git fetch origin <ref> brings it for review.']
+}
+
+function shortened(lines: readonly string[]): string[] {
+  const more = lines.length - maxShown
+  return more > 0 ? [...lines.slice(0, maxShown), `  … and ${more} lines more.`] : [...lines]
+}

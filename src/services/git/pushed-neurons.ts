@@ -1,0 +1,50 @@
+import type { Oid } from '../../git/object.ts'
+import type { TreeChange } from '../../git/repository.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { findNeuron, type NeuronRow, seqIdAtPath } from '../../store/neuron-queries.ts'
+import type { Projection } from '../../store/projection.ts'
+import { isNeuronPath } from '../knowledge-base.ts'
+
+/** A Neuron that somebody changed with git. */
+export type PushedNeuron = {
+  /** Undefined: it is new, and was given none yet. */
+  seqId: string | undefined
+  /** As main has it; undefined where it is new, or was deleted and comes back. */
+  before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
+  /** Where it stands now, or stood before it was deleted. */
+  path: string
+  /** The page's blob; undefined where it was deleted. */
+  blob: Oid | undefined
+  text: string | null
+}
+
+/** The Neurons among changed files, by path: a page that moved is one Neuron, not two. */
+export async function pushedNeurons(
+  sql: Projection['read'],
+  changes: readonly TreeChange[],
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PushedNeuron[]> {
+  const pages = changes.filter(({ path }) => isNeuronPath(path))
+  const present = await Promise.all(
+    pages.flatMap(({ path, after: blob }) => (blob === undefined ? [] : [readPage(sql, path, blob, readText)])),
+  )
+  const kept = new Set(present.map(({ seqId }) => seqId))
+  const left = new Set(pages.map(({ path }) => seqIdAtPath(sql, path)).filter((seqId) => seqId !== undefined))
+  const removed = [...left].flatMap((seqId): PushedNeuron[] => {
+    const before = kept.has(seqId) ? undefined : findNeuron(sql, seqId)
+    return before === undefined ? [] : [{ seqId, before, path: before.path, blob: undefined, text: null }]
+  })
+  return [...present, ...removed].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+async function readPage(
+  sql: Projection['read'],
+  path: string,
+  blob: Oid,
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PushedNeuron> {
+  const text = await readText(blob)
+  const { seqId } = parseNeuronFile(text).fields
+  const before = seqId === undefined ? undefined : findNeuron(sql, seqId)
+  return { seqId, before, path, blob, text }
+}

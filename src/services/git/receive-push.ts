@@ -1,0 +1,212 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { isAncestor, mergeBase } from '../../git/ancestry.ts'
+import type { Oid } from '../../git/object.ts'
+import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../../git/push.ts'
+import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import { Repository } from '../../git/repository.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
+import { oneLine } from '../../knowledge/text.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { isNeuronPath, type KnowledgeBase, mainRef } from '../knowledge-base.ts'
+import { dismissCandidate } from '../queue/decide-candidate.ts'
+import { checkPush } from './check-push.ts'
+import { formatFindings } from './check-report.ts'
+import { fetchFirst, pushToMain } from './push-main.ts'
+import { proposePush } from './push-proposals.ts'
+import { PushRefused } from './push-refused.ts'
+import { mainLines, proposalLines } from './push-report.ts'
+
+const proposeRef = 'refs/for/main'
+const headRef = /^refs\/candidates\/([0-9a-f-]{36})\/head$/
+const maxTopic = 100
+
+/** What a ref that is pushed to asks for. */
+type Request =
+  | { kind: 'main'; from: Oid; to: Oid }
+  | { kind: 'propose'; from: Oid; to: Oid }
+  | { kind: 'dismiss'; candidateId: string }
+
+/** Who pushes, and the origin at which they reach the server. */
+type Pusher = { caller: Caller; reachedAt: string }
+
+/** Decides about the pushes of one caller to one knowledge base. */
+export function receiverFor(ganglion: Ganglion, kb: KnowledgeBase, pusher: Pusher): Receiver {
+  return {
+    judge: (updates, quarantine) => judge(ganglion, kb, updates, quarantine),
+    receive: (updates, options) => receive(ganglion, kb, pusher, updates, options),
+  }
+}
+
+async function judge(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  updates: readonly RefUpdate[],
+  quarantine: string | undefined,
+): Promise<Judgement> {
+  await kb.sync()
+  const lines: string[] = []
+  let accepted = true
+  for (const update of updates) {
+    try {
+      const findings = await judgeUpdate(ganglion, kb, update, quarantine)
+      lines.push(...formatFindings(findings))
+      if (findings.some(({ severity }) => severity === 'error')) accepted = false
+    } catch (error) {
+      if (!(error instanceof PushRefused)) throw error
+      lines.push(`${update.ref}: ${error.message}`)
+      accepted = false
+    }
+  }
+  return { accepted, lines }
+}
+
+async function judgeUpdate(
+  { parser }: Ganglion,
+  kb: KnowledgeBase,
+  update: RefUpdate,
+  quarantine: string | undefined,
+): Promise<Finding[]> {
+  const request = await readRequest(kb, update, quarantine)
+  if (request.kind === 'dismiss') return []
+  const { from, to } = request
+  const findings = await checkPush(kb, { from, to, quarantine }, parser)
+  return request.kind === 'main' ? findings : [...findings, ...(await onlyNeurons(kb, request, quarantine))]
+}
+
+/** What a push to a ref asks for. @throws {PushRefused} where it may not. */
+async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: string): Promise<Request> {
+  const { ref, to } = update
+  const [, candidateId] = headRef.exec(ref) ?? []
+  if (candidateId !== undefined) return dismissal(kb, candidateId, to)
+  const main = await kb.repository.readRef(mainRef)
+  if (main === undefined) throw new PushRefused('the knowledge base has no main')
+  if (ref === mainRef) return mainPush(kb, main, update, quarantine)
+  if (ref !== proposeRef) {
+    throw new PushRefused(
+      `push to ${mainRef}, or to ${proposeRef} to propose; there are no other branches or tags here`,
+    )
+  }
+  if (to === undefined) throw new PushRefused('there is nothing to delete')
+  const from = await mergeBase(kb.repository.gitDir, main, to, quarantine)
+  if (from === undefined) throw new PushRefused('the commit has no history in common with main')
+  if (from === to) throw new PushRefused('main holds it already: there is nothing to propose')
+  return { kind: 'propose', from, to }
+}
+
+function dismissal(kb: KnowledgeBase, candidateId: string, to: Oid | undefined): Request {
+  if (to !== undefined) {
+    throw new PushRefused(
+      `the server makes the heads of candidates; push a changed page to ${proposeRef} to revise one`,
+    )
+  }
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new PushRefused('there is no such candidate')
+  if (row.status === 'approved') throw new PushRefused('the candidate was approved already')
+  return { kind: 'dismiss', candidateId }
+}
+
+async function mainPush(
+  kb: KnowledgeBase,
+  main: Oid,
+  { from, to }: RefUpdate,
+  quarantine: string | undefined,
+): Promise<Request> {
+  if (to === undefined) throw new PushRefused('main cannot be deleted')
+  if ((await kb.settings()).protectMain) {
+    throw new PushRefused(
+      `this knowledge base takes no direct pushes; propose with: git push origin HEAD:${proposeRef}`,
+    )
+  }
+  if (from !== main) throw new PushRefused(fetchFirst)
+  if (await isAncestor(kb.repository.gitDir, main, to, quarantine)) return { kind: 'main', from: main, to }
+  throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
+}
+
+async function onlyNeurons(
+  kb: KnowledgeBase,
+  { from, to }: { from: Oid; to: Oid },
+  quarantine: string | undefined,
+): Promise<Finding[]> {
+  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  try {
+    const others = (await pushedChanges(repository, from, to)).filter(({ path }) => !isNeuronPath(path))
+    return others.map(({ path }) => {
+      const message = 'Only Neurons can be proposed: push this file to main.'
+      return { rule: 'not-a-neuron', severity: 'error', path, line: 1, message }
+    })
+  } catch (error) {
+    if (error instanceof PushTooLarge) return [] // told by the check itself
+    throw error
+  } finally {
+    repository.close()
+  }
+}
+
+async function receive(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  pusher: Pusher,
+  updates: readonly RefUpdate[],
+  options: readonly string[],
+): Promise<PushReport> {
+  const outcomes: RefOutcome[] = []
+  const lines: string[] = []
+  for (const update of updates) {
+    try {
+      lines.push(...(await receiveUpdate(ganglion, kb, pusher, { update, topic: topicOf(options) })))
+      outcomes.push({ ref: update.ref })
+    } catch (error) {
+      const refused = reasonOf(error)
+      if (refused === undefined) throw error
+      outcomes.push({ ref: update.ref, refused })
+    }
+  }
+  return { outcomes, lines }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof PushRefused || error instanceof GanglionError) return error.message
+  return error instanceof ValidationError ? Object.values(error.fieldErrors).flat().join(' ') : undefined
+}
+
+/** `git push -o topic=NAME` keeps several proposals of one Neuron apart. */
+function topicOf(options: readonly string[]): string {
+  let topic = ''
+  for (const option of options) {
+    const [, name] = /^topic=(.*)$/s.exec(option) ?? []
+    if (name === undefined) throw new PushRefused('the only push option is topic=NAME')
+    if (name.length > maxTopic || oneLine(name, maxTopic) !== name) {
+      throw new PushRefused(`a topic is one line of at most ${maxTopic} characters`)
+    }
+    topic = name
+  }
+  return topic
+}
+
+/** @returns lines for the pusher's terminal. */
+async function receiveUpdate(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  { caller, reachedAt }: Pusher,
+  { update, topic }: { update: RefUpdate; topic: string },
+): Promise<string[]> {
+  const request = await readRequest(kb, update)
+  if (request.kind === 'dismiss') {
+    await dismissCandidate(ganglion, caller, request.candidateId, { reason: 'Its head was deleted by a push.' })
+    return [`Dismissed the candidate ${request.candidateId}.`]
+  }
+  const { from, to } = request
+  const changes = await pushedChanges(kb.repository, from, to)
+  const proposer = { id: `git:${caller.keyId}`, name: caller.name }
+  if (request.kind === 'main') {
+    const origin = { door: 'main', by: caller.keyId } as const
+    const push = { from, to, changes, approver: actorOf(caller), proposer, origin }
+    const urlOf = (seqId: string) => new URL(ganglion.neuronUrl(kb.identity.slug, seqId), reachedAt).href
+    return mainLines(await pushToMain(kb, push, ganglion), urlOf)
+  }
+  const origin = { door: 'for', by: caller.keyId, topic } as const
+  const urlOf = (candidateId: string) => new URL(ganglion.queueUrl(candidateId), reachedAt).href
+  return proposalLines(await proposePush(kb, { changes, proposer, origin }, ganglion.now), urlOf)
+}

@@ -1,0 +1,135 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Oid } from '../../git/object.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { formatSeqId } from '../../knowledge/seq-id.ts'
+import { hasReadableSize } from '../../markdown/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { candidatesOfOrigin, pendingRemovals } from '../../store/candidate-index.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { Removal } from '../removal-trailer.ts'
+import { nextNumber } from '../seq-numbers.ts'
+import { followRenames } from './follow-renames.ts'
+import {
+  connectorOf,
+  fingerprintOf,
+  gitCandidate,
+  namedCandidate,
+  type Origin,
+  originOf,
+  pageParts,
+} from './git-candidate.ts'
+import { PushRefused } from './push-refused.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+
+/** A Neuron as main takes it. */
+export type TakenNeuron = {
+  verb: 'Add' | 'Update' | 'Restore' | 'Remove'
+  seqId: string
+  title: string
+  path: string
+  candidateId: string
+}
+
+/** What a commit that takes Neurons writes over what was pushed, and what it puts on the queue. */
+export type Taking = {
+  files: Map<string, string | null>
+  candidates: Candidate[]
+  removals: Removal[]
+  neurons: TakenNeuron[]
+}
+
+export type TakeOptions = {
+  parser: ParserPool
+  readText: (oid: Oid) => Promise<string>
+  /** Who made the candidates, and how they are found again. */
+  actor: Actor
+  origin: Origin
+  /** For the audit trail. */
+  reason: string
+  at: Date
+  /** Aliases that Neurons must have, by seqId, beside those that their renames ask for. */
+  aliases?: ReadonlyMap<string, readonly string[]>
+}
+
+/**
+ * Gives every Neuron that was changed with git what it lacks: a seqId, a document id, a candidate of its own, and the names by
+ * which others link to it. A page that carries the id of a pending candidate of its own approves that one. Within a write, before
+ * anything of it is staged.
+ * @throws {PushRefused} where front matter would get larger than anybody may read.
+ */
+export async function takeNeurons(
+  kb: KnowledgeBase,
+  pushed: readonly PushedNeuron[],
+  options: TakeOptions,
+): Promise<Taking> {
+  const { rewriteLinks } = await kb.settings()
+  const { neurons, aliases } = await followRenames(kb, pushed, { ...options, rewriteLinks })
+  const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
+  const used = new Set<string>()
+  let number = nextNumber(kb)
+  for (const neuron of neurons) {
+    const seqId = neuron.seqId ?? formatSeqId(kb.identity.prefix, number++)
+    await takeNeuron(kb, neuron, {
+      ...options,
+      seqId,
+      keptAliases: [...(aliases.get(seqId) ?? []), ...(options.aliases?.get(seqId) ?? [])],
+      taking,
+      used,
+    })
+  }
+  return taking
+}
+
+async function takeNeuron(
+  kb: KnowledgeBase,
+  neuron: PushedNeuron,
+  options: TakeOptions & { seqId: string; keptAliases: readonly string[]; taking: Taking; used: Set<string> },
+): Promise<void> {
+  const { seqId, keptAliases, taking } = options
+  const { before, path, text } = neuron
+  const removed = text === null && before !== undefined ? await options.readText(before.blob) : ''
+  const { title, content, frontMatter } = pageParts(neuron, removed)
+  const candidateId = candidateFor(kb, neuron, { title, content, frontMatter }, options)
+  options.used.add(candidateId)
+  if (text === null) {
+    taking.removals.push({ seqId, candidateId })
+    taking.files.set(path, null)
+  } else {
+    const { id, aliases } = parseNeuronFile(text).fields
+    const page = editNeuron(text, {
+      seqId,
+      id: before?.documentId ?? id ?? uuidv7(),
+      candidate: candidateId,
+      aliases: [...new Set([...aliases, ...keptAliases])],
+    })
+    if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
+    taking.files.set(path, page)
+  }
+  taking.neurons.push({ verb: verbOf(neuron), seqId, title, path, candidateId })
+}
+
+function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
+  if (text === null) return 'Remove'
+  if (before !== undefined) return 'Update'
+  return seqId === undefined ? 'Add' : 'Restore'
+}
+
+/** The pending candidate that is merged, or that an earlier attempt of the same push left; else a new one. */
+function candidateFor(
+  kb: KnowledgeBase,
+  neuron: PushedNeuron,
+  parts: ReturnType<typeof pageParts>,
+  { actor, origin, reason, at, taking, used }: TakeOptions & { taking: Taking; used: ReadonlySet<string> },
+): string {
+  const { write: sql } = kb.projection
+  const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [namedCandidate(sql, neuron)?.id]
+  if (merged !== undefined && !used.has(merged)) return merged
+  const left = candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+    ({ status, fingerprint }) => status === 'pending' && fingerprint === fingerprintOf(neuron),
+  )
+  if (left !== undefined && !used.has(left.id)) return left.id
+  const candidate = gitCandidate(kb.identity.id, neuron, { parts, origin, reason, actor, at })
+  taking.candidates.push(candidate)
+  return candidate.id
+}

@@ -1,0 +1,189 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { Candidate } from '../../knowledge/candidate.ts'
+import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
+import type { NeuronFields } from '../../knowledge/neuron.ts'
+import { pathKey } from '../../knowledge/portable-path.ts'
+import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
+import { hasReadableSize } from '../../markdown/front-matter.ts'
+import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
+import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { findNeuron, isPathTaken, type NeuronRow, pathOfBlob } from '../../store/neuron-queries.ts'
+import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
+
+/** A curator's changes on the way from candidate to Neuron. */
+export type ApprovalEdit = {
+  content?: string | undefined
+  title?: string | undefined
+  tags?: string[] | undefined
+  /** The commit whose version of the target `content` was written against, after a conflict. */
+  base?: string | undefined
+}
+
+/** What a new Neuron is given; a proposal that is only looked at has neither. */
+export type NewIds = { seqId?: string; id?: string }
+
+/** What a candidate makes of main: one page, or without text its removal. */
+export type Proposal = {
+  path: string
+  text: string | null
+  /** Where the page stood before, where the candidate moves it. */
+  movedFrom?: string
+  title: string
+  /** The Neuron that is changed. */
+  target: NeuronRow | undefined
+}
+
+/** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
+const surfaced: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'tags', 'targetNeuron', 'actionZone', 'path'])
+
+/**
+ * The page that a candidate proposes, on top of main.
+ * @throws {GanglionError} `target_not_found`, `target_unreadable`, `merge_conflict` @throws {ValidationError} where its front matter
+ *   would be larger than anybody may read.
+ */
+export async function proposalOf(
+  view: MainView,
+  candidate: Candidate,
+  { edit = {}, ids = {} }: { edit?: ApprovalEdit; ids?: NewIds } = {},
+): Promise<Proposal> {
+  if (candidate.target === null) return newPage(view, candidate, edit, ids)
+  const target = findNeuron(view.sql, candidate.target)
+  if (target === undefined) return restoredPage(view, candidate, edit, ids)
+  if (candidate.removes) return removal(candidate, target)
+  return changedPage(view, candidate, { edit, ids, target })
+}
+
+async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+  const title = edit.title ?? candidate.title
+  const path = freePath(view, wishedPath(candidate) ?? defaultPath(title, candidate.createdAt))
+  const content = edit.content ?? candidate.content
+  const { frontMatter } = candidate
+  if (frontMatter !== null) {
+    const changes = { ...ids, ...(edit.tags === undefined ? {} : { tags: edit.tags }), title, candidate: candidate.id }
+    const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(frontMatter, fitting, content)))
+    return { path, text, title, target: undefined }
+  }
+  const inherited = inheritedFields(candidate)
+  const fields: NeuronFields = {
+    aliases: [],
+    edges: [],
+    sources: [],
+    noteShared: false,
+    ...inherited,
+    tags: edit.tags ?? inherited.tags,
+    ...ids,
+    title,
+  }
+  const text = withinLimits(fields, (fitting) => formatNeuron(fitting, content))
+  return { path, text, title, target: undefined }
+}
+
+/** A whole page brings back a Neuron that was deleted. */
+function restoredPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
+  const { fields } = parseNeuronFile(candidate.frontMatter ?? '')
+  const { target: seqId } = candidate
+  if (seqId === null || fields.seqId !== seqId || candidate.removes) throw new GanglionError('target_not_found')
+  return newPage(view, candidate, edit, { ...ids, seqId, ...(fields.id === undefined ? {} : { id: fields.id }) })
+}
+
+async function changedPage(
+  view: MainView,
+  candidate: Candidate,
+  { edit, ids, target }: { edit: ApprovalEdit; ids: NewIds; target: NeuronRow },
+): Promise<Proposal> {
+  const content = await mergeIntoTarget(view, candidate, edit, target)
+  const current = await view.readText(target.blob)
+  const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
+  const { fields } = parseNeuronFile(page)
+  const inherited = candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
+  const title = edit.title ?? (candidate.frontMatter === null ? target.title : (fields.title ?? target.title))
+  const changes: NeuronChanges = {
+    ...inherited,
+    tags: edit.tags ?? [...new Set([...fields.tags, ...inherited.tags])],
+    ...documentIdOf(target, ids),
+    ...(title === target.title ? {} : { title }),
+  }
+  const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
+  const path = wishedMove(view, candidate, target)
+  if (path === undefined) return { path: target.path, text, title, target }
+  return { path, text, movedFrom: target.path, title, target }
+}
+
+/** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */
+function wishedMove(view: MainView, candidate: Candidate, target: NeuronRow): string | undefined {
+  const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
+  if (wished === undefined || wished === target.path) return undefined
+  const isMove = pathOfBlob(view.sql, target.seqId, candidate.base ?? '') === target.path
+  const isOwn = pathKey(wished) === pathKey(target.path)
+  return isMove && (isOwn || !isPathTaken(view.sql, pathKey(wished))) ? wished : undefined
+}
+
+function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFields, 'id'> {
+  const given = documentId ?? id
+  return given === undefined ? {} : { id: given }
+}
+
+/** A page that has changed since its removal was proposed holds what nobody meant to remove. */
+function removal({ base, content }: Candidate, target: NeuronRow): Proposal {
+  if (base === null || base === target.blob) return { path: target.path, text: null, title: target.title, target }
+  const conflicts = [{ line: 1, base: content, current: content, proposed: '' }]
+  throw new GanglionError('merge_conflict', undefined, { conflicts, commit: target.commit })
+}
+
+/** @throws {GanglionError} `target_unreadable` where a curator must mend the front matter first. */
+async function readable<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
+    throw error
+  }
+}
+
+/**
+ * The file with all that it inherits, or without the metadata, which its candidate keeps, where that makes the front matter
+ * larger than anybody may read. @throws {ValidationError} where the rest alone is too large.
+ */
+function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fields: Fields) => string): string {
+  for (const fitting of [fields, { ...fields, metadata: undefined }]) {
+    const text = write(fitting)
+    if (hasReadableSize(text)) return text
+  }
+  throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
+}
+
+/** Front matter that a Neuron takes over from its candidate. */
+function inheritedFields(
+  candidate: Candidate,
+): Pick<NeuronFields, 'candidate' | 'connector' | 'tags' | 'sourceUrl' | 'metadata'> {
+  const { data } = parseMetadata(candidate.metadata)
+  const { tags, sourceUrl } = readMetadata(data)
+  const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !surfaced.has(key)))
+  return {
+    tags,
+    connector: candidate.connector,
+    candidate: candidate.id,
+    ...(sourceUrl === undefined ? {} : { sourceUrl }),
+    ...(Object.keys(rest).length === 0 ? {} : { metadata: JSON.stringify(rest) }),
+  }
+}
+
+function wishedPath(candidate: Candidate): string | undefined {
+  return readMetadata(parseMetadata(candidate.metadata).data).path
+}
+
+/** Folders by month keep trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
+function defaultPath(title: string, createdAt: string): string {
+  const [year, month] = createdAt.split('-')
+  return `neurons/${year}/${month}/${slugify(title)}.md`
+}
+
+/** The path itself, or the first with a number behind it that no file of main holds or collides with. */
+function freePath({ sql }: MainView, path: string): string {
+  const [folder, name] = [
+    path.slice(0, path.lastIndexOf('/') + 1),
+    path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
+  ]
+  const isTaken = (slug: string) => isPathTaken(sql, pathKey(`${folder}${slug}.md`))
+  return `${folder}${uniqueSlug(name, isTaken, 250)}.md`
+}

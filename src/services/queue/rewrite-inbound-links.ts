@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util'
+import { writtenLinks } from '../../knowledge/written-link.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { rewriteLinks } from '../../markdown/rewrite-links.ts'
+import { linksOf } from '../../store/link-queries.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
+import { type FileContents, isNeuronPath, type KnowledgeBase } from '../knowledge-base.ts'
+import { fileTitle } from '../neuron-for-index.ts'
+import { NameChange, type Rename } from './name-change.ts'
+import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
+
+type Reader = { readText(oid: string): Promise<string> }
+
+export type RewrittenLinks = {
+  /** The pages whose links had to change, by path. */
+  pages: Map<string, string>
+  /** Aliases to keep, by seqId, since a page that links by them cannot be rewritten. */
+  aliases: Map<string, string[]>
+}
+
+/** Pages that are read and parsed at a time. */
+const chunkSize = 200
+
+/**
+ * Rewrites the links that mean a renamed Neuron by a name that it loses, so that they mean it after the commit too. All
+ * renames of a commit are followed at once, which lets two Neurons swap their names. Within a group commit, before it is staged.
+ *
+ * A page that the commit changes may have followed the renames already, as editors do: its links are judged by what they meant
+ * before only where those that the renames concern are still the same in number and order; else only links that would lead
+ * nowhere are rewritten. Links from other knowledge bases are not known here, and would need a commit there: they stay, and
+ * `lint` reports them where they break.
+ *
+ * @param options `renames` may name Neurons that keep their names, which changes nothing; `changed` is what the commit
+ *   writes: text or bytes by path, null where it removes a file.
+ */
+export async function rewriteInboundLinks(
+  kb: KnowledgeBase,
+  reader: Reader,
+  parser: ParserPool,
+  options: { renames: readonly Rename[]; changed: FileContents },
+): Promise<RewrittenLinks> {
+  const { changed } = options
+  const renames = options.renames.filter(({ seqId, after }) => lostNames(kb, seqId, after).length > 0)
+  if (renames.length === 0) return { pages: new Map(), aliases: new Map() }
+  const written = neuronsAmong(changed)
+  const change = new NameChange(kb.projection.write, renames, written.flatMap(asRename))
+  const result: RewrittenLinks = { pages: new Map(), aliases: new Map() }
+  const rewrite = async (path: string, text: string, mayRewrite: (target: string) => boolean) => {
+    const wanted = new Set<string>()
+    const rewritten = await rewriteLinks(parser, text, (target, name) => {
+      const found = isOwnLink(kb, name) && mayRewrite(target) ? change.newTarget(target) : undefined
+      if (found !== undefined) wanted.add(target)
+      return found
+    })
+    if (rewritten === undefined) keepAliases(result.aliases, change, wanted)
+    else if (rewritten !== text) result.pages.set(path, rewritten)
+  }
+  await inChunks(written, async (file) => {
+    const isAsBefore = await hasSameStrayLinks(kb, parser, change, file)
+    await rewrite(file.path, file.text, (target) => isAsBefore || change.after(target) === undefined)
+  })
+  await inChunks(otherPages(kb, change, renames, changed), async ({ path, blob }) => {
+    await rewrite(path, await reader.readText(blob), () => true)
+  })
+  return result
+}
+
+type ChangedNeuron = ReturnType<typeof parseNeuronFile> & { path: string; text: string }
+
+function neuronsAmong(changed: FileContents): ChangedNeuron[] {
+  return [...changed].flatMap(([path, text]) =>
+    typeof text === 'string' && isNeuronPath(path) ? [{ path, text, ...parseNeuronFile(text) }] : [],
+  )
+}
+
+function asRename({ path, fields: { seqId, title = fileTitle(path), aliases } }: ChangedNeuron): Rename[] {
+  return seqId === undefined ? [] : [{ seqId, after: { path, title, aliases } }]
+}
+
+/** Whether the links of a changed Neuron that the renames concern are those that it had before. */
+async function hasSameStrayLinks(
+  kb: KnowledgeBase,
+  parser: ParserPool,
+  change: NameChange,
+  { fields, content }: ChangedNeuron,
+): Promise<boolean> {
+  const { links } = await parser.links(content)
+  const [before, after] = [
+    fields.seqId === undefined ? [] : linksOf(kb.projection.write, fields.seqId),
+    writtenLinks(fields.edges, links),
+  ].map((all) =>
+    all.filter((link) => isOwnLink(kb, link.kb) && change.newTarget(link.target)).map(({ target }) => target),
+  )
+  return isDeepStrictEqual(before, after)
+}
+
+/** The pages that the commit does not write otherwise, and that link to a renamed Neuron by a name that it loses. */
+function otherPages(
+  kb: KnowledgeBase,
+  change: NameChange,
+  renames: readonly Rename[],
+  changed: FileContents,
+): { path: string; blob: string }[] {
+  const sources = new Set<string>()
+  for (const { seqId } of renames) {
+    for (const link of linksToNamesOf(kb, seqId)) if (change.newTarget(link.target)) sources.add(link.seqId)
+  }
+  const newPaths = new Map(renames.map(({ seqId, after }) => [seqId, after.path]))
+  return [...sources].flatMap((seqId) => {
+    const row = findNeuron(kb.projection.write, seqId)
+    if (row === undefined) return []
+    const path = newPaths.get(seqId) ?? row.path
+    return changed.has(path) ? [] : [{ path, blob: row.blob }]
+  })
+}
+
+function keepAliases(aliases: RewrittenLinks['aliases'], change: NameChange, targets: Iterable<string>): void {
+  for (const target of targets) {
+    const seqId = change.before(target) ?? ''
+    aliases.set(seqId, [...new Set([...(aliases.get(seqId) ?? []), target])])
+  }
+}
+
+async function inChunks<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += chunkSize) {
+    await Promise.all(items.slice(start, start + chunkSize).map(work))
+  }
+}

@@ -1,0 +1,173 @@
+import type { Kysely, Transaction } from 'kysely'
+import { EventData, type EventKind } from '../contract/events.ts'
+import type { Schema } from './schema.ts'
+
+/** An event that is to be told. */
+export type NewEvent = {
+  kbId: string
+  kind: EventKind
+  /** Whether it is of what only curators may know. */
+  isCuratorOnly: boolean
+  data: EventData
+}
+
+/** `at`: ISO 8601, UTC. */
+export type StoredEvent = NewEvent & { id: number; at: string }
+
+/** The commits of a knowledge base up to which its events are in the log. */
+export type ToldHeads = { main: string | undefined; queue: string | undefined }
+
+type Whose = { id: string; tenantId: string }
+
+/** How long events are kept, in milliseconds. */
+const lifetime = 7 * 24 * 60 * 60 * 1000
+/** The older events of a tenant go when newer ones come. */
+const maxKept = 1_000_000
+/** SQLite takes 32,766 values in a statement. */
+const rowsAtOnce = 1_000
+const sweptAtOnce = 10_000
+
+/**
+ * What has happened, tenant by tenant, in the order in which it is told. Ids have no holes, and none is used again: the last
+ * event of a tenant stays, however old.
+ */
+export class EventLog {
+  readonly #db: Kysely<Schema>
+  readonly #maxKept: number
+  readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
+
+  constructor(db: Kysely<Schema>, options: { maxKept?: number } = {}) {
+    this.#db = db
+    this.#maxKept = options.maxKept ?? maxKept
+  }
+
+  async append(tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
+    await this.#db.transaction().execute((transaction) => this.#insert(transaction, tenantId, events, now))
+    this.wake(tenantId)
+  }
+
+  /** How far the events of a knowledge base have been told; undefined before {@link begin}. */
+  async told(kbId: string): Promise<ToldHeads | undefined> {
+    const row = await this.#db
+      .selectFrom('event_cursors')
+      .select(['main', 'queue'])
+      .where('kb_id', '=', kbId)
+      .executeTakeFirst()
+    return row && { main: row.main ?? undefined, queue: row.queue ?? undefined }
+  }
+
+  /** From here on, the events of a knowledge base are told; nothing where they are already. */
+  async begin(kbId: string, { main, queue }: ToldHeads): Promise<void> {
+    await this.#db
+      .insertInto('event_cursors')
+      .values({ kb_id: kbId, main: main ?? null, queue: queue ?? null })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+
+  /**
+   * Tells what happened in a knowledge base between two states of its refs, and that it was told: both or neither.
+   * @returns false where it is not told up to `from` (any more), as when another process was first.
+   */
+  async tell(kb: Whose, from: ToldHeads, to: ToldHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
+    const isTold = await this.#db.transaction().execute(async (transaction) => {
+      const moved = await transaction
+        .updateTable('event_cursors')
+        .set({ main: to.main ?? null, queue: to.queue ?? null })
+        .where('kb_id', '=', kb.id)
+        .where('main', 'is', from.main ?? null)
+        .where('queue', 'is', from.queue ?? null)
+        .executeTakeFirst()
+      if (moved.numUpdatedRows === 0n) return false
+      await this.#insert(transaction, kb.tenantId, events, now)
+      return true
+    })
+    this.wake(kb.tenantId) // also where another process told it
+    return isTold
+  }
+
+  /** A tenant's events after an id, in order. */
+  async after(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
+    const rows = await this.#db
+      .selectFrom('events')
+      .select(['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data'])
+      .where('tenant_id', '=', tenantId)
+      .where('id', '>', id)
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(({ curator_only, data, ...row }) => {
+      return { ...row, isCuratorOnly: curator_only === 1, data: EventData.parse(JSON.parse(data)) }
+    })
+  }
+
+  /** The ids of a tenant's first and last event that are kept; 1 and 0 where it has had none. */
+  async range(tenantId: string): Promise<{ first: number; last: number }> {
+    return rangeOf(this.#db, tenantId)
+  }
+
+  /** Resolves when a tenant may have an event that was not there when it was asked. */
+  arrival(tenantId: string): Promise<void> {
+    const arrival = this.#arrivals.get(tenantId) ?? Promise.withResolvers<void>()
+    this.#arrivals.set(tenantId, arrival)
+    return arrival.promise
+  }
+
+  /** Resolves every {@link arrival} of a tenant. */
+  wake(tenantId: string): void {
+    this.#arrivals.get(tenantId)?.resolve()
+    this.#arrivals.delete(tenantId)
+  }
+
+  /** Removes what has expired; answers how many events. */
+  async sweep(now: Date): Promise<number> {
+    const expiry = new Date(now.getTime() - lifetime).toISOString()
+    let removed = 0
+    for (const { id } of await this.#db.selectFrom('tenants').select('id').execute()) {
+      const { first, last } = await rangeOf(this.#db, id)
+      const kept = await this.#db
+        .selectFrom('events')
+        .select('id')
+        .where('tenant_id', '=', id)
+        .where('at', '>', expiry)
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst()
+      const end = kept?.id ?? last
+      for (let from = first; from < end; from += sweptAtOnce) {
+        removed += await removeBefore(this.#db, id, Math.min(end, from + sweptAtOnce))
+      }
+    }
+    return removed
+  }
+
+  async #insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
+    if (events.length === 0) return
+    const { last } = await rangeOf(db, tenantId)
+    const at = now.toISOString()
+    const rows = events.map(({ kbId, kind, isCuratorOnly, data }, index) => ({
+      ...{ tenant_id: tenantId, id: last + 1 + index, kb_id: kbId, kind, at },
+      curator_only: Number(isCuratorOnly),
+      data: JSON.stringify(data),
+    }))
+    for (let start = 0; start < rows.length; start += rowsAtOnce) {
+      await db
+        .insertInto('events')
+        .values(rows.slice(start, start + rowsAtOnce))
+        .execute()
+    }
+    await removeBefore(db, tenantId, last + rows.length - this.#maxKept + 1)
+  }
+}
+
+async function rangeOf(db: Kysely<Schema>, tenantId: string): Promise<{ first: number; last: number }> {
+  const end = (order: 'asc' | 'desc') =>
+    db.selectFrom('events').select('id').where('tenant_id', '=', tenantId).orderBy('id', order).limit(1)
+  const [first, last] = [await end('asc').executeTakeFirst(), await end('desc').executeTakeFirst()]
+  return { first: first?.id ?? 1, last: last?.id ?? 0 }
+}
+
+async function removeBefore(db: Kysely<Schema>, tenantId: string, id: number): Promise<number> {
+  const result = await db.deleteFrom('events').where('tenant_id', '=', tenantId).where('id', '<', id).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

@@ -1,0 +1,76 @@
+import type { Projection } from './projection.ts'
+
+type Sql = Projection['read']
+
+/** Where a commit stands on main's first-parent line, from 1; undefined where it is not on it. */
+export function positionOf(sql: Sql, commit: string): number | undefined {
+  const row = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
+  return row === undefined ? undefined : Number(row.position)
+}
+
+/** The first position by which main's commits after another brought so many versions of Neurons; undefined where none did. */
+export function positionOfVersion(sql: Sql, after: number, count: number): number | undefined {
+  const row = sql.get`SELECT position FROM versions WHERE position > ${after}
+    ORDER BY position LIMIT 1 OFFSET ${count - 1}`
+  return row === undefined ? undefined : Number(row.position)
+}
+
+/** Commits of main's first-parent line after one position and up to another, oldest first. */
+export function commitsBetween(sql: Sql, after: number, upTo: number): { position: number; commit: string }[] {
+  return sql.all`SELECT position, oid FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
+    ({ position, oid }) => ({ position: Number(position), commit: String(oid) }),
+  )
+}
+
+/** What a commit of main did to a Neuron. */
+export type NeuronChange = {
+  position: number
+  seqId: string
+  /** The file now and before; null where there is none. */
+  blob: string | null
+  before: string | null
+  /** The candidate that it approved. */
+  candidateId: string | null
+  /** Of the Neuron as it is now, where this is its latest version. */
+  now: { documentId: string | null; tags: string[]; audience: string[] | undefined } | undefined
+}
+
+/** What the commits after one position and up to another did to Neurons, oldest first. */
+export function changesBetween(sql: Sql, after: number, upTo: number): NeuronChange[] {
+  const rows = sql.all`SELECT v.position, v.seq_id, v.blob, p.blob AS before, a.candidate_id, n.document_id, n.tags, n.audience
+    FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
+      LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
+      LEFT JOIN neurons n ON n.seq_id = v.seq_id AND n.version = v.version
+    WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`
+  return rows.map((row) => ({
+    position: Number(row.position),
+    seqId: String(row.seq_id),
+    blob: row.blob as string | null,
+    before: row.before as string | null,
+    candidateId: row.candidate_id as string | null,
+    now: neuronIn(row),
+  }))
+}
+
+function neuronIn({ document_id, tags, audience }: Record<string, unknown>): NeuronChange['now'] {
+  if (tags === null) return undefined
+  return {
+    documentId: document_id as string | null,
+    tags: JSON.parse(String(tags)),
+    audience: audience === null ? undefined : JSON.parse(String(audience)),
+  }
+}
+
+/** The candidates that the commits after one position and up to another approved, oldest first. */
+export function approvalsBetween(
+  sql: Sql,
+  after: number,
+  upTo: number,
+): { position: number; candidateId: string; seqId: string }[] {
+  return sql.all`SELECT position, candidate_id, seq_id FROM approvals
+    WHERE position > ${after} AND position <= ${upTo} ORDER BY position, candidate_id`.map((row) => ({
+    position: Number(row.position),
+    candidateId: String(row.candidate_id),
+    seqId: String(row.seq_id),
+  }))
+}

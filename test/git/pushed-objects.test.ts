@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { PushTooLarge, readPushedObjects, walkPushedTrees } from '../../src/git/pushed-objects.ts'
+import { Repository } from '../../src/git/repository.ts'
+import { tempDir } from '../support/temp.ts'
+import { HostileCommits } from './support/hostile-commits.ts'
+import { nativeGit } from './support/native-git.ts'
+
+const file = '100644'
+const folder = '40000'
+const maxBlobBytes = 1000
+
+type Pushed = { gitDir: string; quarantine: string; repository: Repository; from: string; write: HostileCommits }
+
+/** A repository with one commit, and another whose objects wait to be let into it. Its path has what divides lists of paths. */
+async function newPush(): Promise<Pushed> {
+  const gitDir = join(tempDir(), 'a:b "c".git')
+  const repository = await Repository.init(gitDir)
+  const inside = new HostileCommits(gitDir)
+  const from = inside.commit(inside.with(inside.tree([]), 'old/a.md', { mode: file, oid: inside.blob('a') }))
+  nativeGit(gitDir, ['update-ref', 'refs/heads/main', from])
+  repository.close()
+  const clone = join(tempDir(), 'clone')
+  nativeGit(tempDir(), ['clone', '--quiet', '--shared', gitDir, clone])
+  const quarantine = join(clone, '.git', 'objects')
+  return {
+    gitDir,
+    quarantine,
+    repository: new Repository(gitDir, { quarantine }),
+    from,
+    write: new HostileCommits(clone),
+  }
+}
+
+async function changesOf(repository: Repository, commits: readonly string[]): Promise<string[]> {
+  const changes: string[] = []
+  await walkPushedTrees(repository, commits, ({ commit, prefix, changed, added }) => {
+    for (const { name } of changed) {
+      changes.push(`${commits.indexOf(commit)} ${added.has(name) ? 'A' : 'M'} ${prefix}${name}`)
+    }
+    return changed.filter(({ mode }) => mode === folder)
+  })
+  return changes
+}
+
+test('a repository with a quarantine reads what waits there, and one without does not', async () => {
+  const { gitDir, repository, from, write } = await newPush()
+  const oid = write.blob('new')
+  expect(await repository.readText(oid)).toBe('new')
+  expect((await repository.read(from)).type).toBe('commit')
+  const outside = new Repository(gitDir)
+  expect(await outside.find(oid)).toBeUndefined()
+  outside.close()
+  repository.close()
+})
+
+test('the commits of a push come newest first, and its large blobs with their size', async () => {
+  const { gitDir, quarantine, repository, from, write } = await newPush()
+  const large = write.blob('x'.repeat(maxBlobBytes + 1))
+  write.blob('y'.repeat(maxBlobBytes + 1)) // in no commit
+  const withLarge = write.with(write.treeOf(from), 'large', { mode: file, oid: large })
+  const first = write.commit(withLarge, from)
+  const to = write.commit(write.treeOf(from), first)
+  const read = (range: { from: string; to: string }) => readPushedObjects(gitDir, range, { quarantine, maxBlobBytes })
+  expect(await read({ from, to })).toEqual({ commits: [to, first], largeBlobs: new Map([[large, maxBlobBytes + 1]]) })
+  expect(await read({ from, to: from })).toEqual({ commits: [], largeBlobs: new Map() })
+  repository.close()
+})
+
+test('each commit shows what none of its parents has, with what it adds', async () => {
+  const { repository, from, write } = await newPush()
+  const entry = (text: string) => ({ mode: file, oid: write.blob(text) })
+  const base = write.treeOf(from)
+  const left = write.commit(write.with(base, 'new/left.md', entry('left')), from)
+  const right = write.commit(write.with(base, 'old/a.md', entry('edited')), from)
+  const both = write.with(write.treeOf(left), 'old/a.md', entry('edited'))
+  const merge = write.commit(write.with(both, 'new/own.md', entry('own')), left, right)
+  expect(await changesOf(repository, [merge, right, left])).toEqual([
+    '0 A new',
+    '0 A new/own.md',
+    '1 M old',
+    '1 M old/a.md',
+    '2 A new',
+    '2 A new/left.md',
+  ])
+  const executable = write.with(base, 'old/a.md', { ...entry('a'), mode: '100755' })
+  expect(await changesOf(repository, [write.commit(executable, from)])).toEqual(['0 M old', '0 M old/a.md'])
+  repository.close()
+})
+
+test('a commit without parents brings all that it holds', async () => {
+  const { repository, from, write } = await newPush()
+  expect(await changesOf(repository, [write.commit(write.treeOf(from))])).toEqual(['0 A old', '0 A old/a.md'])
+  repository.close()
+})
+
+test('what is no object id never reaches git, and a missing object is an error', async () => {
+  const { gitDir, quarantine, repository, from, write } = await newPush()
+  const read = (from: string, to: string) => readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
+  await expect(read(from, '--all')).rejects.toMatchObject({ code: 'missing-object' })
+  await expect(read('main', from)).rejects.toMatchObject({ code: 'missing-object' })
+  const lost = write.commit(write.tree([{ mode: folder, name: 'lost', oid: '1'.repeat(40) }]), from)
+  await expect(read(from, lost)).rejects.toMatchObject({ code: 'git-failed' })
+  repository.close()
+})
+
+test('a commit message of more than 1 MB, and a folder of more than 4 MB, are refused before they are read', async () => {
+  const { gitDir, quarantine, repository, from, write } = await newPush()
+  const read = (to: string) => readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
+  const message = 'x'.repeat(1024 * 1024)
+  const long = nativeGit(write.dir, ['commit-tree', write.treeOf(from), '-p', from], message)
+  await expect(read(long)).rejects.toThrow(PushTooLarge)
+  const oid = write.blob('x')
+  const wide = write.tree(
+    Array.from({ length: 100_000 }, (_, index) => ({ mode: file, name: `file-${index + 1e9}`, oid })),
+  )
+  await expect(read(write.commit(wide, from))).rejects.toThrow('A folder of the push holds too many files.')
+  repository.close()
+})
+
+test('more than 100,000 objects are refused', async () => {
+  const { gitDir, quarantine, repository, from, write } = await newPush()
+  const lines = Array.from(
+    { length: 34_000 },
+    (_, index) =>
+      `commit refs/heads/many\ncommitter N <n@example.com> ${index} +0000\ndata 0\n${index === 0 ? `from ${from}\n` : ''}M 100644 inline x\ndata <<E\n${index}\nE\n`,
+  )
+  nativeGit(write.dir, ['fast-import', '--quiet'], lines.join(''))
+  const to = nativeGit(write.dir, ['rev-parse', 'refs/heads/many'])
+  const read = readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
+  await expect(read).rejects.toThrow('The push has more than 100000 objects.')
+  repository.close()
+})
+
+test('two large folders that take turns in many commits are refused, however few objects they are', async () => {
+  const { repository, from, write } = await newPush()
+  const oids = [write.blob('0'), write.blob('1')]
+  const entries = Array.from({ length: 50_000 }, (_, index) => ({ mode: file, name: `f${index}`, oid: oids[0] ?? '' }))
+  const trees = oids.map((oid) => write.tree(entries.with(0, { mode: file, name: 'f0', oid })))
+  const lines = Array.from(
+    { length: 110 },
+    (_, index) =>
+      `commit refs/heads/turns\ncommitter N <n@example.com> ${index} +0000\ndata 0\n${index === 0 ? `from ${from}\n` : ''}M 040000 ${trees[index % 2]} wide\n`,
+  )
+  nativeGit(write.dir, ['fast-import', '--quiet'], lines.join(''))
+  const commits = nativeGit(write.dir, ['rev-list', 'refs/heads/turns', `^${from}`]).split('\n')
+  expect((await changesOf(repository, commits.slice(0, 50))).length).toBe(100)
+  await expect(changesOf(repository, commits)).rejects.toThrow('The push changes too large folders too often.')
+  repository.close()
+})

@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { encodePacket, flushPacket } from '../../src/git/pkt-line.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import {
+  cloned,
+  commitFile,
+  type GitServer,
+  gate,
+  git,
+  gitServer,
+  processesIn,
+  quarantinesIn,
+  startGit,
+  until,
+} from './support/git-server.ts'
+import { lastAnswer, openConnection } from './support/test-server.ts'
+
+const head = (service: string, ...headers: string[]) =>
+  [
+    `POST /git/acme/handbook.git/${service} HTTP/1.1`,
+    'Host: a',
+    'Authorization: Bearer curator',
+    `Content-Type: application/x-${service}-request`,
+    ...headers,
+    '',
+    '',
+  ].join('\r\n')
+
+const chunk = (bytes: Buffer) =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+
+/** The command of a push that makes `refs/heads/x`, and its pack. */
+function pushOf(clone: string, commit: string): Buffer {
+  const command = encodePacket(`${'0'.repeat(40)} ${commit} refs/heads/x\0report-status`)
+  return Buffer.concat([command, flushPacket, packOf(clone, commit)])
+}
+
+function packOf(clone: string, commit: string): Buffer {
+  const name = nativeGit(clone, ['pack-objects', '--quiet', '--revs', 'p'], `${commit}\n`)
+  return readFileSync(join(clone, `p-${name}.pack`))
+}
+
+async function isQuiet(server: GitServer): Promise<void> {
+  await until(() => processesIn(server.gitDir).length === 0 && quarantinesIn(server.gitDir).length === 0)
+}
+
+describe('a client that goes', () => {
+  test('while it sends leaves nothing behind', async () => {
+    const server = await gitServer()
+    const clone = await cloned(server)
+    const bytes = pushOf(clone, commitFile(clone, 'big.bin', randomBytes(2_000_000)))
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(head('git-receive-pack', `Content-Length: ${bytes.length}`))
+    socket.write(bytes.subarray(0, 1_000_000))
+    await until(() => quarantinesIn(server.gitDir).length === 1)
+    expect(processesIn(server.gitDir).length).toBeGreaterThan(0)
+    socket.resetAndDestroy()
+    await isQuiet(server)
+    expect(server.judged).toEqual([])
+  })
+
+  test('by being killed leaves nothing behind', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    const client = startGit(clone, 'push', 'origin', 'main')
+    await judging.arrived
+    client.kill()
+    await isQuiet(server)
+    judging.open()
+    await client.ended
+    expect(server.received).toEqual([])
+  })
+
+  test('while it is served leaves nothing behind', async () => {
+    const server = await gitServer()
+    const clone = await cloned(server)
+    const commit = commitFile(clone, 'big.bin', randomBytes(20_000_000))
+    await git(clone, 'push', 'origin', 'main')
+    const body = Buffer.concat([
+      encodePacket('command=fetch'),
+      Buffer.from('0001'),
+      encodePacket(`want ${commit}\n`),
+      encodePacket('done\n'),
+      flushPacket,
+    ])
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(head('git-upload-pack', 'Git-Protocol: version=2', `Content-Length: ${body.length}`))
+    socket.write(body)
+    await once(socket, 'readable') // and reads no further
+    expect(processesIn(server.gitDir).length).toBeGreaterThan(0)
+    socket.destroy()
+    await isQuiet(server)
+  })
+
+  test('many times makes no trouble for those who stay', async () => {
+    const server = await gitServer()
+    const clone = await cloned(server)
+    const bytes = pushOf(clone, commitFile(clone, 'big.bin', randomBytes(300_000)))
+    for (let n = 0; n < 12; n++) {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.write(head('git-receive-pack', `Content-Length: ${bytes.length}`))
+      socket.write(bytes.subarray(0, Math.floor((bytes.length * n) / 12)))
+      await delay(n * 5)
+      socket.destroy()
+      await once(socket, 'close')
+    }
+    expect(await git(clone, 'push', 'origin', 'main')).toMatchObject({ code: 0 })
+    await isQuiet(server)
+  })
+})
+
+describe('time', () => {
+  test('an upload that comes too slowly is 408', async () => {
+    const server = await gitServer({ server: { timeouts: { upload: 300 } } })
+    const { socket, received } = openConnection(server.port)
+    socket.write(head('git-receive-pack', 'Content-Length: 1000000'))
+    socket.write('0064')
+    const dripping = setInterval(() => socket.write('x'), 50)
+    expect(lastAnswer(await received)).toEqual({
+      status: 408,
+      body: expect.objectContaining({ error: 'request_timeout' }),
+    })
+    clearInterval(dripping)
+    await isQuiet(server)
+  })
+
+  test('an upload that keeps coming may take longer than any other request', async () => {
+    const server = await gitServer({ server: { timeouts: { headers: 200, request: 200, upload: 400 } } })
+    const clone = await cloned(server)
+    const bytes = pushOf(clone, commitFile(clone, 'big.bin', randomBytes(400_000)))
+    const { socket, received } = openConnection(server.port)
+    socket.write(head('git-receive-pack', 'Transfer-Encoding: chunked', 'Connection: close'))
+    for (let at = 0; at < bytes.length; at += 40_000) {
+      socket.write(chunk(bytes.subarray(at, at + 40_000)))
+      await delay(100)
+    }
+    socket.write('0\r\n\r\n')
+    expect(await received).toContain('ok refs/heads/x')
+  })
+
+  test('is not counted while the server works', async () => {
+    const server = await gitServer({
+      server: { timeouts: { headers: 200, request: 200, upload: 200, keepAlive: 200 } },
+      judge: async () => {
+        await delay(900)
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    expect(await git(clone, 'push', 'origin', 'main')).toMatchObject({ code: 0 })
+  })
+
+  test('of a process is bounded', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      server: { git: { wallTime: 300 } },
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    const { code } = await git(clone, 'push', 'origin', 'main')
+    expect(code).not.toBe(0)
+    await isQuiet(server)
+    judging.open()
+    expect([server.judged.length, server.received]).toEqual([1, []])
+  })
+
+  test('of the processor is bounded', async () => {
+    let limits: string[] = []
+    const server = await gitServer({
+      server: { git: { cpuSeconds: 7 } },
+      judge: async () => {
+        limits = processesIn(server.gitDir).map((id) => readFileSync(`/proc/${id}/limits`, 'utf8'))
+        return { accepted: true, lines: [] }
+      },
+    })
+    await git(await cloned(server), 'push', 'origin', 'main:refs/heads/x')
+    expect(limits.length).toBeGreaterThan(1)
+    for (const text of limits) expect(text).toMatch(/^Max cpu time +7 +7 +seconds/m)
+  })
+})
+
+describe('many at once', () => {
+  const waitingPush = async (server: GitServer) => {
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', randomBytes(8).toString('hex'))
+    return clone
+  }
+
+  test('wait for each other, and all are served', async () => {
+    let most = 0
+    let now = 0
+    const server = await gitServer({
+      judge: async () => {
+        most = Math.max(most, ++now)
+        await delay(50)
+        now--
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clones = []
+    for (let n = 0; n < 6; n++) clones.push(await waitingPush(server))
+    const pushes = await Promise.all(clones.map((clone, n) => git(clone, 'push', 'origin', `main:refs/heads/b${n}`)))
+    expect(pushes.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
+    expect(most).toBe(2)
+  })
+
+  test('are told to come back where they would wait for too long, or where too many wait', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      server: { git: { patience: 400, waiting: 1 } },
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const [first, second] = [await waitingPush(server), await waitingPush(server)]
+    const pushes = [
+      git(first, 'push', 'origin', 'main:refs/heads/x'),
+      git(second, 'push', 'origin', 'main:refs/heads/y'),
+    ]
+    await until(() => server.judged.length === 2)
+    const info = `http://127.0.0.1:${server.port}/git/acme/handbook.git/info/refs?service=git-upload-pack`
+    const ask = () => fetch(info, { headers: { authorization: 'Bearer reader' } })
+    const [late, over] = await Promise.all([ask(), delay(100).then(ask)])
+    expect([late.status, await late.json()]).toEqual([503, expect.objectContaining({ error: 'unavailable' })])
+    expect([over.status, await over.json()]).toEqual([429, expect.objectContaining({ error: 'rate_limited' })])
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0)
+    judging.open()
+    for (const push of pushes) expect(await push).toMatchObject({ code: 0 })
+    expect((await ask()).status).toBe(200)
+  })
+})
+
+describe('a server that closes', () => {
+  test('lets a push finish', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    const push = git(clone, 'push', 'origin', 'main')
+    await judging.arrived
+    const closed = server.app.close()
+    await delay(300)
+    judging.open()
+    expect(await push).toMatchObject({ code: 0 })
+    await closed
+    expect(processesIn(server.gitDir)).toEqual([])
+  })
+
+  test('does not wait for ever', async () => {
+    const server = await gitServer({ server: { git: { grace: 200 } } })
+    const socket: Socket = connect(server.port, '127.0.0.1')
+    socket.on('error', () => {}).resume()
+    socket.write(head('git-receive-pack', 'Content-Length: 1000000'))
+    await until(() => processesIn(server.gitDir).length > 0)
+    await server.app.close()
+    expect(processesIn(server.gitDir)).toEqual([])
+  })
+})

@@ -1,0 +1,167 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { GanglionError } from '../../../src/contract/errors.ts'
+import type { Judgement, Receiver, RefOutcome, RefUpdate } from '../../../src/git/push.ts'
+import { updateRef } from '../../../src/git/refs.ts'
+import type { ServerOptions } from '../../../src/http/server.ts'
+import type { Services } from '../../../src/http/services.ts'
+import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { tempDir } from '../../support/temp.ts'
+import { listen, testServer } from './test-server.ts'
+
+export type Ran = { code: number | null; stdout: string; stderr: string }
+
+const clientEnvironment = {
+  PATH: process.env.PATH,
+  LC_ALL: 'C.UTF-8',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Cleo',
+  GIT_AUTHOR_EMAIL: 'cleo@example.com',
+  GIT_COMMITTER_NAME: 'Cleo',
+  GIT_COMMITTER_EMAIL: 'cleo@example.com',
+}
+
+/** Runs a user's git to its end, while this process serves it. */
+export function git(cwd: string, ...args: string[]): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile('git', args, { cwd, env: clientEnvironment, maxBuffer: 64 << 20 }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    )
+  })
+}
+
+/** A user's git that goes on by itself. Its helpers die with it. */
+export function startGit(cwd: string, ...args: string[]): { kill(): void; ended: Promise<unknown> } {
+  const child = spawn('git', args, { cwd, env: clientEnvironment, detached: true, stdio: 'ignore' })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  return { kill: () => child.pid && process.kill(-child.pid, 'SIGKILL'), ended }
+}
+
+/** Commits a file, and gives the commit. */
+export function commitFile(clone: string, name: string, content: string | Buffer): string {
+  const blob = nativeGit(clone, ['hash-object', '-w', '--stdin'], content)
+  nativeGit(clone, ['update-index', '--add', '--cacheinfo', `100644,${blob},${name}`])
+  nativeGit(clone, ['commit', '--quiet', '-m', `Write ${name}`])
+  return nativeGit(clone, ['rev-parse', 'HEAD'])
+}
+
+export type GitServer = {
+  app: ZodFastify
+  port: number
+  gitDir: string
+  /** Of the repository, as somebody whose key is the role's name; by default a curator. */
+  url(role?: string): string
+  /** What the receiver was asked, in order. */
+  judged: { updates: readonly RefUpdate[]; quarantine: string | undefined }[]
+  received: { updates: readonly RefUpdate[]; options: readonly string[] }[]
+  /** The prefixes of each fetch, in order. */
+  prepared: (readonly string[])[]
+}
+
+export type GitServerOptions = {
+  judge?: (updates: readonly RefUpdate[], quarantine: string | undefined) => Promise<Judgement>
+  /** Takes the place of a receiver that moves every ref. */
+  receive?: Receiver['receive']
+  services?: Partial<Services>
+  server?: ServerOptions
+}
+
+/** A server with one repository, `acme/handbook`, whose `main` has one commit of the file `a.md`. */
+export async function gitServer(options: GitServerOptions = {}): Promise<GitServer> {
+  const gitDir = join(tempDir(), 'handbook.git')
+  mkdirSync(gitDir)
+  nativeGit(gitDir, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
+  const tree = nativeGit(
+    gitDir,
+    ['mktree'],
+    `100644 blob ${nativeGit(gitDir, ['hash-object', '-w', '--stdin'], 'a\n')}\ta.md\n`,
+  )
+  nativeGit(gitDir, ['update-ref', 'refs/heads/main', nativeGit(gitDir, ['commit-tree', tree, '-m', 'Begin'])])
+
+  const judged: GitServer['judged'] = []
+  const received: GitServer['received'] = []
+  const prepared: GitServer['prepared'] = []
+  const receiver: Receiver = {
+    async judge(updates, quarantine) {
+      judged.push({ updates, quarantine })
+      return options.judge?.(updates, quarantine) ?? { accepted: true, lines: ['Looks good.'] }
+    },
+    async receive(updates, pushOptions) {
+      received.push({ updates, options: pushOptions })
+      if (options.receive !== undefined) return options.receive(updates, pushOptions)
+      const outcomes: RefOutcome[] = []
+      for (const update of updates) outcomes.push(await moveRef(gitDir, update))
+      return { outcomes, lines: ['Taken.'] }
+    },
+  }
+  const services: Partial<Services> = {
+    async openGitDoor(_, { tenant, kb }) {
+      if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
+      return { gitDir, receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
+    },
+    ...options.services,
+  }
+  const { app } = await testServer(services, options.server)
+  const port = await listen(app)
+  const url = (role = 'curator') => `http://any:${role}@127.0.0.1:${port}/git/acme/handbook.git`
+  return { app, port, gitDir, url, judged, received, prepared }
+}
+
+async function moveRef(gitDir: string, { ref, from, to }: RefUpdate): Promise<RefOutcome> {
+  if (to === undefined) rmSync(join(gitDir, ref))
+  else if (!(await updateRef(gitDir, ref, from, to))) return { ref, refused: 'fetch first' }
+  return { ref }
+}
+
+/** A clone of the server's repository by a curator. */
+export async function cloned(server: GitServer, ...options: string[]): Promise<string> {
+  const path = join(tempDir(), 'clone')
+  const { code, stderr } = await git(tempDir(), 'clone', '--quiet', ...options, server.url(), path)
+  if (code !== 0) throw new Error(stderr)
+  return path
+}
+
+/** Ids of the processes that work in a folder. */
+export function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(join('/proc', name, 'cwd')) === folder
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Folders of objects that nobody judged yet. */
+export function quarantinesIn(gitDir: string): string[] {
+  return readdirSync(join(gitDir, 'objects')).filter((name) => name.startsWith('tmp_objdir'))
+}
+
+/** Waits until something is so; for 8 s at most. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + 8000; !isSo(); ) {
+    if (performance.now() > end) throw new Error('It did not come to be.')
+    await delay(20)
+  }
+}
+
+/** A gate that tells when somebody came to it, and lets everybody pass once it was opened; at the latest when the test ends. */
+export function gate(): { pass(): Promise<void>; arrived: Promise<void>; open(): void } {
+  const arrival = Promise.withResolvers<void>()
+  const opening = Promise.withResolvers<void>()
+  onTestFinished(() => opening.resolve())
+  return {
+    arrived: arrival.promise,
+    open: opening.resolve,
+    async pass() {
+      arrival.resolve()
+      await opening.promise
+    },
+  }
+}
