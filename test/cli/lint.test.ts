@@ -68,7 +68,7 @@ test('beside a server, what lint proposes is in the queue at once', patient, asy
   const { child, line } = await serve(data)
   const headers = { authorization: `Bearer ${token}` }
   const waiting = async () => {
-    const response = await fetch(`${line.url}/api/v1/queue/candidates?kb=handbook`, { headers })
+    const response = await fetch(`${line.url}/api/v1/queue/candidates?kb=handbook&connector=lint`, { headers })
     return response.json()
   }
   expect(await waiting()).toMatchObject({ candidates: [] })
