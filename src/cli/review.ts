@@ -100,7 +100,7 @@ async function send(
       return await post(server, `${path}/${verb}`, body, schema)
     } catch (error) {
       const isSecond = comment !== undefined && verb !== 'comment'
-      throw new Error(`${isSecond ? 'The comment is recorded, the verdict is not. ' : ''}${sentence(error, head)}`)
+      throw new Error(`${isSecond ? 'The comment is recorded, the verdict is not. ' : ''}${sentence(error, { candidate, head })}`)
     }
   }
   const said: string[] = []
@@ -122,7 +122,7 @@ async function send(
   return { answer, text: said.join('\n') }
 }
 
-function sentence(error: unknown, head: string | undefined): string {
+function sentence(error: unknown, { candidate, head }: Pick<Review, 'candidate' | 'head'>): string {
   if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
   switch (error.code) {
     case 'stale_head':
@@ -133,6 +133,8 @@ function sentence(error: unknown, head: string | undefined): string {
       return 'The server does not know the key in GANGLION_KEY.'
     case 'insufficient_role':
       return 'The key in GANGLION_KEY is not that of a curator.'
+    case 'merge_conflict':
+      return `${error.message} To settle it: git fetch origin refs/candidates/${candidate}/head, merge it into main, and push.`
     default:
       return error.message
   }

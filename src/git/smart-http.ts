@@ -28,6 +28,8 @@ export type TransferRequest = {
   protocol: string | undefined
   /** What the client sends. Without it, refs are advertised. */
   body?: AsyncIterable<Buffer>
+  /** Beginnings of names of refs that a fetch does not see. */
+  hiddenRefs: readonly string[]
   /** Of a push. */
   receiver: Receiver
   /** Ends git early. */
@@ -52,7 +54,7 @@ const hooksDir = fileURLToPath(new URL('../../hooks/', import.meta.url))
  * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
  */
 export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
-  const { gitDir, service, protocol, body, receiver, signal, onError } = request
+  const { gitDir, service, protocol, body, hiddenRefs, receiver, signal, onError } = request
   const isPush = service === 'receive-pack'
   if (isPush) await checkHooks()
   signal.throwIfAborted()
@@ -60,7 +62,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
     service,
     protocol,
     signal,
-    config: isPush ? receiveConfig(limits) : uploadConfig,
+    config: isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs),
     args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
     channels: isPush ? 5 : 0,
     cpuSeconds: limits.cpuSeconds,
@@ -91,7 +93,10 @@ export function isVersion2(protocol: string | undefined): boolean {
 }
 
 const anyOwner = 'safe.directory=*'
-const uploadConfig = [anyOwner, 'uploadpack.allowFilter=true']
+
+function uploadConfig(hiddenRefs: readonly string[]): string[] {
+  return [anyOwner, 'uploadpack.allowFilter=true', ...hiddenRefs.map((name) => `uploadpack.hideRefs=${name}`)]
+}
 
 /** With `proc-receive` for all refs git moves none itself. */
 function receiveConfig({ maxPack }: TransferLimits): string[] {

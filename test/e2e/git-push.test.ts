@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { Clone, page } from './git-clone.ts'
-import { approved, candidates, neuron } from './git-support.ts'
-import { startProduct } from './support.ts'
+import { approved, candidates, neuron, soundProduct } from './git-support.ts'
 
 const main = 'refs/heads/main'
 
 test('a new page that is pushed is a Neuron at once, with a candidate that its pusher approved', async () => {
-  const product = await startProduct()
+  const product = await soundProduct()
   const clone = await Clone.of(product, product.tokens.curator)
   const pushed = await clone.commit({ 'neurons/vip.md': page('VIP escalation', 'Page the lead.') }, 'Approved-By: root')
 
@@ -41,7 +40,7 @@ test('a new page that is pushed is a Neuron at once, with a candidate that its p
 })
 
 test('an edit of several commits is one version and one candidate', async () => {
-  const product = await startProduct()
+  const product = await soundProduct()
   const seqId = await approved(product, 'VIP escalation', 'Page the lead.')
   const clone = await Clone.of(product, product.tokens.curator)
   const path = await clone.git('ls-files', 'neurons')
@@ -62,7 +61,7 @@ test('an edit of several commits is one version and one candidate', async () => 
 
 /** A knowledge base with a page that two curators work on. */
 async function withPage(body = 'One.\n\nTwo.\n\nThree.') {
-  const product = await startProduct()
+  const product = await soundProduct()
   const seqId = await approved(product, 'Old title', body)
   const clone = await Clone.of(product, product.tokens.curator)
   const path = await clone.git('ls-files', 'neurons')

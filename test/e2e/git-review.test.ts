@@ -3,14 +3,23 @@ import { expect, test } from 'vitest'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import { Clone, runGit } from './git-clone.ts'
-import { approve, approved, candidateDetail, candidates, correctionOf, neuron, submitted } from './git-support.ts'
-import { type Product, startProduct } from './support.ts'
+import {
+  approve,
+  approved,
+  candidateDetail,
+  candidates,
+  correctionOf,
+  neuron,
+  soundProduct,
+  submitted,
+} from './git-support.ts'
+import type { Product } from './support.ts'
 
 const body = 'One.\n\nTwo.\n\nThree.\n\nFour.\n\nFive.'
 
 /** A Neuron, a pending correction of it, a pending new one, and a curator's clone. */
 async function withPending(): Promise<{ product: Product; seqId: string; clone: Clone; edit: string; added: string }> {
-  const product = await startProduct()
+  const product = await soundProduct()
   const seqId = await approved(product, 'Policy', body)
   const edit = await submitted(product, 'Policy', body.replace('Two.', 'Two, better.'), correctionOf(seqId))
   const added = await submitted(product, 'Brand new', 'Hello.')
@@ -209,4 +218,16 @@ test('all of it works from a second bare repository that mirrors the first, as a
   expect(await git('rev-parse', 'main')).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
   expect(await candidateDetail(product, edit)).toMatchObject({ status: 'approved', seqId })
   expect(await candidateDetail(product, added)).toMatchObject({ status: 'dismissed' })
+})
+
+test('who is no curator sees main by git, and nothing of the queue', async () => {
+  const { product, edit } = await withPending()
+  for (const role of ['app', 'reader'] as const) {
+    const clone = await Clone.of(product, product.tokens[role], '--mirror')
+    expect(await clone.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    expect((await clone.run('fetch', 'origin', head(edit))).code).not.toBe(0)
+    expect((await clone.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(/ganglion|candidates/)
+  }
+  const curator = await Clone.of(product, product.tokens.curator, '--mirror')
+  expect(await curator.git('for-each-ref', '--format=%(refname)')).toContain('refs/ganglion/queue')
 })

@@ -1,4 +1,6 @@
-import type { Product } from './support.ts'
+import { expect, onTestFinished } from 'vitest'
+import { verify } from '../../src/services/operations/verify.ts'
+import { type Product, startProduct } from './support.ts'
 
 /** Candidates of `handbook`, by title. */
 export async function candidates(product: Product, status: string): Promise<Record<string, unknown>[]> {
@@ -41,4 +43,14 @@ export async function neuron(product: Product, seqId: string) {
 
 export function correctionOf(seqId: string): Record<string, unknown> {
   return { kind: 'user-correction', metadata: { targetNeuron: seqId } }
+}
+
+/** A product whose repository, queue and projection are found sound when the test has ended. */
+export async function soundProduct(): Promise<Product> {
+  const product = await startProduct()
+  onTestFinished(async () => {
+    const { kbs } = await verify(product.ganglion)
+    expect(kbs.flatMap(({ problems, notes }) => [...problems, ...notes])).toEqual([])
+  })
+  return product
 }

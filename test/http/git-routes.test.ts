@@ -52,6 +52,7 @@ describe('fetching', () => {
       services: {
         openGitDoor: async () => ({
           gitDir: server.gitDir,
+          hiddenRefs: [],
           receiver: { judge: () => Promise.reject(), receive: () => Promise.reject() },
           prepareFetch: async () => void nativeGit(server.gitDir, ['update-ref', 'refs/candidates/1/head', head]),
         }),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
+import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
@@ -198,6 +199,18 @@ test('a target that is not there is never overwritten by guess: pending, then re
   await expect(approveCandidate(bed.ganglion, bed.curator, candidateId, {})).rejects.toMatchObject({
     code: 'target_not_found',
   })
+})
+
+test('a candidate for a Neuron that was not there never changes the one that gets its number later', async () => {
+  const { ganglion, app, curator } = await newTestBed()
+  const early = await submitCandidate(ganglion, app, correction('handbook_00000001', 'Lunch is at noon.'))
+  const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Holidays', content: 'Thirty days.' }))
+  expect(await approveCandidate(ganglion, curator, candidateId, {})).toMatchObject({ seqId: 'handbook_00000001' })
+
+  await expect(approveCandidate(ganglion, curator, early.candidateId, {})).rejects.toMatchObject({
+    code: 'target_not_found',
+  })
+  expect(await readCandidate(ganglion, curator, early.candidateId)).toMatchObject({ before: null, after: null })
 })
 
 test('hostile titles become safe paths and one-line subjects, and forge no trailer', async () => {

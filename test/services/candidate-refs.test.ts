@@ -5,7 +5,6 @@ import type { CandidateInput } from '../../src/contract/candidates.ts'
 import type { Candidate } from '../../src/knowledge/candidate.ts'
 import { parseCandidate } from '../../src/markdown/candidate-file.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
-import { isCurrentHead } from '../../src/services/git/candidate-judgement.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { verify } from '../../src/services/operations/verify.ts'
@@ -31,7 +30,6 @@ const refs = (bed: Bed) =>
   git(bed, 'for-each-ref', '--format=%(refname)', 'refs/candidates').split('\n').filter(Boolean)
 const follow = ({ ganglion, kb }: Bed) => ganglion.candidateRefs(kb).follow()
 const prepare = ({ ganglion, kb }: Bed, ...prefixes: string[]) => ganglion.candidateRefs(kb).prepare(prefixes)
-const isCurrent = ({ kb }: Bed, id: string, oid: string) => isCurrentHead(kb, id, oid)
 
 async function submit(bed: Bed, input: CandidateInput = candidate()): Promise<string> {
   return (await submitCandidate(bed.ganglion, bed.app, input)).candidateId
@@ -232,7 +230,6 @@ test('a head may remove a Neuron, and one that has changed since stands on what 
   expect(git(bed, 'log', '-1', '--format=%s', refOf(id))).toBe('Remove "VIP escalation policy"')
   const clean = git(bed, 'rev-parse', refOf(id))
   await approved(bed, candidate({ title: 'Elsewhere' }))
-  expect(await isCurrent(bed, id, clean)).toBe(true)
   await approved(bed, correction(seqId, 'It stays.'))
   await follow(bed)
   expect(git(bed, 'rev-parse', `${refOf(id)}^`)).toBe(base)
@@ -255,9 +252,6 @@ test('a bundle has one commit for each candidate in the order asked, follows mai
   expect(trailers().split('\n')).toEqual(ids)
   expect(git(bed, 'show', `${refOf(bundle)}:${await pathOf(bed, seqId)}`)).toMatch(/First\.\n\nTwo\.\n\nThird\.$/)
   const head = git(bed, 'rev-parse', refOf(bundle))
-  expect(await isCurrent(bed, ids[0] ?? '', head)).toBe(true)
-  expect(await isCurrent(bed, ids[2] ?? '', head)).toBe(true)
-  expect(await isCurrent(bed, ids[1] ?? '', head)).toBe(false) // it was merged with another
   await approved(bed, candidate({ title: 'Elsewhere' }))
   await follow(bed)
   expect(git(bed, 'merge-base', 'main', refOf(bundle))).toBe(git(bed, 'rev-parse', 'main'))
@@ -414,52 +408,6 @@ test('heads outlive packing and garbage collection, and are in no backup', async
   await follow(bed)
   expect(refs(bed)).toEqual([])
   expect(existsSync(join(bed.gitDir, refOf(id)))).toBe(false)
-})
-
-test('a head that was judged is good while it proposes what its present head does, whatever else is on main', async () => {
-  const bed = await newBed()
-  const seqId = await approved(bed, candidate({ content: 'One.\n\nTwo.\n\nThree.\n' }))
-  const id = await submit(bed, correction(seqId, 'One.\n\nTwo.\n\nThird.\n'))
-  const other = await submit(bed, candidate({ title: 'Other' }))
-  const head = (await bed.ganglion.candidateRefs(bed.kb).headOf(id)) ?? ''
-  expect(head).toMatch(/^[0-9a-f]{40}$/)
-  expect(await isCurrent(bed, id, head)).toBe(true)
-  await approved(bed, candidate({ title: 'Elsewhere' }))
-  await follow(bed)
-  expect(git(bed, 'rev-parse', refOf(id))).not.toBe(head)
-  expect(await isCurrent(bed, id, head)).toBe(true)
-  for (const wrong of [
-    '',
-    'main',
-    'HEAD',
-    head.slice(1),
-    head.toUpperCase(),
-    '1'.repeat(40),
-    git(bed, 'rev-parse', 'main'),
-  ]) {
-    expect(await isCurrent(bed, id, wrong)).toBe(false)
-  }
-  expect(await isCurrent(bed, other, head)).toBe(false)
-  expect(await isCurrent(bed, id, git(bed, 'rev-parse', `${head}^{tree}`))).toBe(false)
-  await approved(bed, correction(seqId, 'First.\n\nTwo.\n\nThree.\n'))
-  expect(await isCurrent(bed, id, head)).toBe(false)
-  const present = (await bed.ganglion.candidateRefs(bed.kb).headOf(id)) ?? ''
-  expect(await isCurrent(bed, id, present)).toBe(true)
-  await dismissCandidate(bed.ganglion, bed.curator, id, {})
-  expect(await isCurrent(bed, id, present)).toBe(false)
-  expect(await bed.ganglion.candidateRefs(bed.kb).headOf(id)).toBeUndefined()
-})
-
-test('a judged head whose objects were collected is none', async () => {
-  const bed = await newBed()
-  const id = await submit(bed)
-  const head = (await bed.ganglion.candidateRefs(bed.kb).headOf(id)) ?? ''
-  await approved(bed, candidate({ title: 'Elsewhere' }))
-  await follow(bed)
-  git(bed, 'gc', '--quiet', '--prune=now')
-  const ganglion = await bed.reopen()
-  const kb = await ganglion.kb(bed.curator.tenantId, 'handbook')
-  expect(await isCurrentHead(kb, id, head)).toBe(false)
 })
 
 test('beside a push, packing of refs and garbage collection nothing is lost', async () => {

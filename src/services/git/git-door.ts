@@ -13,6 +13,8 @@ export type GitAddress = {
 /** A knowledge base's repository as a caller reaches it with git. */
 export type GitDoor = {
   gitDir: string
+  /** Beginnings of names of refs that the caller may not see. */
+  hiddenRefs: readonly string[]
   /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
   prepareFetch(refPrefixes: readonly string[]): Promise<void>
   /** Of a caller's push. */

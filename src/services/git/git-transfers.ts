@@ -45,7 +45,7 @@ export class GitTransfers {
    * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
-    const { gitDir, receiver } = door
+    const { gitDir, hiddenRefs, receiver } = door
     const signal = AbortSignal.any([request.signal, this.#closing.signal])
     const body = await prepare(door, request)
     const release = await this.#takeSlot(gitDir, signal)
@@ -57,7 +57,7 @@ export class GitTransfers {
       resolve()
     }
     try {
-      const transfer = { ...request, gitDir, receiver, signal, ...(body === undefined ? {} : { body }) }
+      const transfer = { ...request, gitDir, hiddenRefs, receiver, signal, ...(body === undefined ? {} : { body }) }
       const { output, settled } = await serveTransfer(transfer, this.#limits)
       void settled.finally(finish)
       return output

@@ -18,6 +18,8 @@ export async function openGitDoor(
   const kb = await ganglion.kb(caller.tenantId, name)
   return {
     gitDir: kb.repository.gitDir,
+    // As over HTTP: the queue is for curators.
+    hiddenRefs: caller.role === 'curator' ? [] : ['refs/ganglion', 'refs/candidates'],
     prepareFetch: (refPrefixes) => ganglion.candidateRefs(kb).prepare(refPrefixes),
     receiver: receiverFor(ganglion, kb, { caller, reachedAt }),
   }

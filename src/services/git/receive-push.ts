@@ -132,8 +132,10 @@ async function onlyNeurons(
   const repository = new Repository(kb.repository.gitDir, { quarantine })
   try {
     const others = (await pushedChanges(repository, from, to)).filter(({ path }) => !isNeuronPath(path))
+    const { protectMain } = await kb.settings()
+    const way = protectMain ? 'other files are changed on the server.' : 'push this file to main.'
     return others.map(({ path }) => {
-      const message = 'Only Neurons can be proposed: push this file to main.'
+      const message = `Only Neurons can be proposed: ${way}`
       return { rule: 'not-a-neuron', severity: 'error', path, line: 1, message }
     })
   } catch (error) {

@@ -49,6 +49,8 @@ export async function proposalOf(
   if (candidate.target === null) return newPage(view, candidate, edit, ids)
   const target = findNeuron(view.sql, candidate.target)
   if (target === undefined) return restoredPage(view, candidate, edit, ids)
+  // It was meant for another, which was not there: this one has got the number since.
+  if (candidate.base === null) throw new GanglionError('target_not_found')
   if (candidate.removes) return removal(candidate, target)
   return changedPage(view, candidate, { edit, ids, target })
 }

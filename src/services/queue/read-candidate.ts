@@ -58,7 +58,9 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
     return { before: null, after: isPage ? (await proposalOf(view, candidate)).text : candidate.content }
   }
   const target = findNeuron(view.sql, candidate.target)
-  if (target === undefined) return { before: null, after: null }
+  if (target === undefined || candidate.base === null) {
+    return { before: null, after: isPage && target === undefined ? (await proposalOf(view, candidate)).text : null }
+  }
   const current = await view.readText(target.blob)
   const before = isPage ? current : parseNeuronFile(current).content
   try {

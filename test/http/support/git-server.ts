@@ -103,7 +103,7 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
   const services: Partial<Services> = {
     async openGitDoor(_, { tenant, kb }) {
       if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
-      return { gitDir, receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
+      return { gitDir, hiddenRefs: [], receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
     },
     ...options.services,
   }
