@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { watch } from 'chokidar'
-import { candidateRefs } from './git/candidate-head-names.ts'
+import { candidateRefs } from './review/candidate-head-names.ts'
 
 const settleMs = 50
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
-import { OutsideAdoption } from '../../src/services/git/adopt-outside.ts'
+import { OutsideAdoption } from '../../src/services/push/adopt-outside.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { ParserPool } from '../../src/markdown/parser-pool.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
-import type { Rename } from '../../src/services/queue/name-change.ts'
-import { aliasesToKeep, lostNames } from '../../src/services/queue/rename-neuron.ts'
-import { rewriteInboundLinks } from '../../src/services/queue/rewrite-inbound-links.ts'
+import type { Rename } from '../../src/services/rename/name-change.ts'
+import { aliasesToKeep, lostNames } from '../../src/services/rename/rename-neuron.ts'
+import { rewriteInboundLinks } from '../../src/services/rename/rewrite-inbound-links.ts'
 import { kbWith, renameTo } from './renames.ts'
 import { neuronText, seq, writtenBed } from './written-neurons.ts'
 

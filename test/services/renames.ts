@@ -1,6 +1,6 @@
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
-import type { Rename } from '../../src/services/queue/name-change.ts'
+import type { Rename } from '../../src/services/rename/name-change.ts'
 import { writtenBed } from './written-neurons.ts'
 
 /** A knowledge base whose Neurons have these texts, by path below `neurons/`. */

@@ -2,7 +2,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
-import { receiverFor } from './receive-push.ts'
+import { receiverFor } from '../push/receive-push.ts'
 
 /**
  * The repository of a knowledge base of the caller's tenant, which must be the one that is named.

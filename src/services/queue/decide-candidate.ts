@@ -5,7 +5,7 @@ import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { writeJudged } from './judged-head.ts'
+import { writeJudged } from '../review/judged-head.ts'
 import { recordCandidate } from './submit-candidate.ts'
 
 const maxComments = 200

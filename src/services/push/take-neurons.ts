@@ -9,7 +9,7 @@ import { candidatesOfOrigin, pendingRemovals } from '../../store/candidate-index
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { Removal } from '../removal-trailer.ts'
 import { nextNumber } from '../seq-numbers.ts'
-import { followRenames } from './follow-renames.ts'
+import { followRenames } from '../rename/follow-renames.ts'
 import {
   connectorOf,
   fingerprintOf,

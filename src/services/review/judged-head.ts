@@ -6,7 +6,7 @@ import type { Staging } from '../../git/staging.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { findCandidate } from '../../store/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { changeOf } from '../git/candidate-change.ts'
+import { changeOf } from './candidate-change.ts'
 import { type KnowledgeBase, mainRef } from '../knowledge-base.ts'
 
 /**
