@@ -50,6 +50,8 @@ type GitOptions = {
   priority?: number
   /** What is added to git's own. */
   environment?: NodeJS.ProcessEnv
+  /** What git reads. */
+  input?: string
 }
 
 /** How a git ended, and what it said. Without an exit code it was ended by a signal. */
@@ -62,14 +64,15 @@ export type GitOutcome = { exitCode: number | null; output: string; complaint: s
 export async function tryGit(
   gitDir: string,
   args: readonly string[],
-  { signal, priority, environment = {} }: GitOptions = {},
+  { signal, priority, environment = {}, input = '' }: GitOptions = {},
 ): Promise<GitOutcome> {
   signal?.throwIfAborted()
   const child = spawnGit(gitDir, args, environment)
   const stop = () => child.kill('SIGTERM')
   signal?.addEventListener('abort', stop, { once: true })
   if (priority !== undefined) lowerPriority(child.pid, priority)
-  child.stdin.end()
+  child.stdin.on('error', () => {}) // it may end before it has read everything
+  child.stdin.end(input)
   try {
     const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
     return { exitCode: child.exitCode, output, complaint }

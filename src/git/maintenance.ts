@@ -33,8 +33,26 @@ export async function consolidate(gitDir: string, signal: AbortSignal): Promise<
   await clearOldLocks(gitDir)
   const background = { signal, priority: constants.priority.PRIORITY_LOW }
   await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], background)
-  await runGit(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths', '--split'], background)
+  await writeCommitGraph(gitDir, '--split', background)
   await runGit(gitDir, ['pack-refs', '--all'], background)
+}
+
+/**
+ * Of branches and the queue only: a head that comes and goes would stand in it after its commits have gone, and git's fsck
+ * complains of that. So does the graph that `gc` would write.
+ */
+async function writeCommitGraph(
+  gitDir: string,
+  split: '--split' | '--split=replace',
+  background: { signal: AbortSignal; priority: number },
+): Promise<void> {
+  await runGit(gitDir, ['config', 'gc.writeCommitGraph', 'false'], background)
+  const input = await runGit(
+    gitDir,
+    ['for-each-ref', '--format=%(objectname)', 'refs/heads', 'refs/ganglion'],
+    background,
+  )
+  await runGit(gitDir, ['commit-graph', 'write', '--stdin-commits', '--changed-paths', split], { ...background, input })
 }
 
 /** What nothing leads to any more, as old heads of candidates, is kept for this long. */
@@ -59,6 +77,7 @@ export async function prune(gitDir: string, signal: AbortSignal): Promise<void> 
   const background = { signal, priority: constants.priority.PRIORITY_LOW }
   await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', ...cruft], background)
   await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
+  await writeCommitGraph(gitDir, '--split=replace', background)
   await writeFile(join(gitDir, prunedMarker), '')
 }
 

@@ -29,6 +29,7 @@ export type HookContext = {
 
 /** More than the refs and options of any push that is taken. */
 const maxQuestion = 1024 * 1024
+const noSpace = 'the server has no space left'
 const zeroOid = '0'.repeat(40)
 
 /**
@@ -84,7 +85,8 @@ async function judge(
     return { updates, judgement: await receiver.judge(updates, quarantine ? resolve(gitDir, quarantine) : undefined) }
   } catch (error) {
     onError(error)
-    return refuse('The server failed to check this push. Nothing was changed.')
+    const reason = isForWantOfSpace(error) ? noSpace : 'the server failed to check this push'
+    return refuse(`Nothing was changed: ${reason}.`)
   }
 }
 
@@ -127,11 +129,8 @@ async function receive(
   } catch (error) {
     onError(error)
     const refs = updates.map(({ ref }) => ref)
-    return refusedAll(
-      refs,
-      'the server failed',
-      'The server failed to take this push. Fetch to see what has become of it.',
-    )
+    const reason = isForWantOfSpace(error) ? noSpace : 'the server failed'
+    return refusedAll(refs, reason, 'The server failed to take this push. Fetch to see what has become of it.')
   }
 }
 
@@ -178,6 +177,12 @@ function forTerminal(lines: readonly string[]): string {
 
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
+}
+
+/** Whether a failure, or what caused it, is that a file system has no space left. */
+function isForWantOfSpace(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) || isForWantOfSpace(error.cause)
 }
 
 /** Whether a channel closed because the hook, or git, has ended. */

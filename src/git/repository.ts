@@ -37,6 +37,7 @@ export class Repository {
     await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '.'])
     await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true })
     await runGit(gitDir, ['config', 'core.fsync', 'all'])
+    await runGit(gitDir, ['config', 'gc.writeCommitGraph', 'false'])
     await runGit(gitDir, ['config', 'receive.denyNonFastForwards', 'true'])
     await runGit(gitDir, ['config', 'receive.denyDeletes', 'true'])
     // git flushes neither HEAD nor config, and without them it takes the folder for no repository.

@@ -6,11 +6,14 @@ import { Api } from './support/api.ts'
 import { audit } from './support/audit.ts'
 import { Known } from './support/clients.ts'
 import { scaled } from './support/cycles.ts'
-import { end, newDeployment, startServer } from './support/deployment.ts'
+import { type Deployment, end, newDeployment, remoteUrl, startServer } from './support/deployment.ts'
 import { fillUp, smallDisk } from './support/disk.ts'
 import { planFaults } from './support/fault-plan.ts'
+import { gitLines } from './support/git.ts'
 import { Ledger } from './support/ledger.ts'
 import { load } from './support/load.ts'
+import { Pusher } from './support/pusher.ts'
+import { auditSettled, quarantinesIn, settled } from './support/settled.ts'
 import { askAgain, newWitness, readBack } from './support/witness.ts'
 
 type Disk = { dataDir: string; env: Record<string, string>; fill(): () => void }
@@ -44,6 +47,9 @@ test('on a full disk writes fail, reads go on, nothing is lost, and space is all
   const witness = newWitness(deployment.gitDir)
   const target = { url: server.url, token: deployment.token }
   const api = new Api(server.url, deployment.token, ledger)
+  const pusher = new Pusher(join(tempDir(), 'clone'), 'main', { ledger, known })
+  const remote = remoteUrl(server.url, deployment)
+  expect((await pusher.pushOnce(remote)).stderr).toContain('main is now')
 
   for (let round = 0; round < scaled(3); round++) {
     await load(target, { ledger, known, forMs: 500, tolerance: 'no failures' })
@@ -56,12 +62,25 @@ test('on a full disk writes fail, reads go on, nothing is lost, and space is all
     expect(ledger.failures).toBeGreaterThan(before)
     expect(await readBack(api, ledger)).toEqual([])
     expect(await witness(ledger)).toEqual([])
+    await refusesPush(pusher, remote, deployment)
     free()
     await delay(measuredFor)
     await askAgain(api, ledger)
+    expect((await pusher.pushOnce(remote)).stderr).toContain('main is now')
   }
   await load(target, { ledger, known, forMs: 500, tolerance: 'no failures' })
+  await settled(deployment)
   await end(server.process, 'SIGTERM')
   expect(await audit(deployment.gitDir, ledger)).toEqual([])
+  expect(await auditSettled(deployment, ledger)).toEqual([])
   process.stdout.write(`${ledger.size} acknowledged writes, ${ledger.failures} refused for want of space\n`)
 })
+
+/** A push that finds no space says so, and nothing of it stays. */
+async function refusesPush(pusher: Pusher, remote: string, { gitDir }: Deployment): Promise<void> {
+  const refs = await gitLines(gitDir, ['for-each-ref'])
+  const { code, stderr } = await pusher.pushOnce(remote)
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/no space left/i)])
+  expect(await gitLines(gitDir, ['for-each-ref'])).toEqual(refs)
+  expect(quarantinesIn(gitDir)).toEqual([])
+}

@@ -5,10 +5,12 @@ import { Api } from './support/api.ts'
 import { audit } from './support/audit.ts'
 import { Known } from './support/clients.ts'
 import { scaled } from './support/cycles.ts'
-import { end, newDeployment, startServer } from './support/deployment.ts'
+import { end, newDeployment, remoteUrl, startServer } from './support/deployment.ts'
 import { planFaults } from './support/fault-plan.ts'
 import { Ledger } from './support/ledger.ts'
 import { load } from './support/load.ts'
+import { Pusher } from './support/pusher.ts'
+import { auditSettled, settled } from './support/settled.ts'
 import { askAgain, newWitness, readBack } from './support/witness.ts'
 
 test.each([
@@ -23,20 +25,26 @@ test.each([
   const witness = newWitness(deployment.gitDir)
   const target = { url: server.url, token: deployment.token }
   const api = new Api(server.url, deployment.token, ledger)
+  const pusher = new Pusher(join(tempDir(), 'clone'), 'main', { ledger, known })
+  const remote = remoteUrl(server.url, deployment)
 
   await load(target, { ledger, known, forMs: 300, tolerance: 'no failures' })
   for (let round = 0; round < scaled(4); round++) {
     faults.begin()
     await load(target, { ledger, known, forMs: 1_000, tolerance: 'failures' })
+    await pusher.tryOnce(remote)
     expect(await readBack(api, ledger)).toEqual([])
     faults.cease()
     await askAgain(api, ledger)
+    expect((await pusher.pushOnce(remote)).code).toBe(0)
     await load(target, { ledger, known, forMs: 300, tolerance: 'no failures' })
     expect(await witness(ledger)).toEqual([])
   }
   expect(ledger.failures).toBeGreaterThan(0)
   expect(server.process.exitCode).toBeNull()
+  await settled(deployment)
   await end(server.process, 'SIGTERM')
   expect(await audit(deployment.gitDir, ledger)).toEqual([])
+  expect(await auditSettled(deployment, ledger)).toEqual([])
   process.stdout.write(`${ledger.size} acknowledged writes, ${ledger.failures} refused by the disk\n`)
 })

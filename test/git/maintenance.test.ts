@@ -101,3 +101,26 @@ test('what nothing leads to goes after a day, and not before, while writers writ
   repository.close()
   reader.close()
 })
+
+test('the commit graph names no head of a candidate, which may go', async () => {
+  const { repository, put } = await newWriter()
+  const { gitDir } = repository
+  const background = new AbortController().signal
+  for (let n = 0; n < 30; n++) await put(`${n}.md`)
+  const tree = nativeGit(gitDir, ['rev-parse', 'main^{tree}'])
+  const head = nativeGit(gitDir, ['commit-tree', tree, '-p', 'main', '-m', 'Proposed'])
+  nativeGit(gitDir, ['update-ref', 'refs/candidates/1/head', head])
+  await consolidate(gitDir, background)
+  nativeGit(gitDir, ['gc', '--quiet'])
+
+  nativeGit(gitDir, ['update-ref', '-d', 'refs/candidates/1/head'])
+  nativeGit(gitDir, ['repack', '-a', '-d', '--quiet'])
+  nativeGit(gitDir, ['prune', '--expire=now'])
+  await consolidate(gitDir, background)
+  await prune(gitDir, background)
+
+  expect(nativeGit(gitDir, ['cat-file', '--batch-check'], head)).toContain('missing')
+  expect(nativeGit(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  expect(nativeGit(gitDir, ['commit-graph', 'verify'])).toBe('')
+  repository.close()
+})

@@ -1,8 +1,8 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { GitAddress, GitDoor } from './git-door.ts'
 import { receiverFor } from '../push/receive-push.ts'
+import type { GitAddress, GitDoor } from './git-door.ts'
 
 /**
  * The repository of a knowledge base of the caller's tenant, which must be the one that is named.

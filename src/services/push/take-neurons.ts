@@ -8,8 +8,8 @@ import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { candidatesOfOrigin, pendingRemovals } from '../../store/candidate-index.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { Removal } from '../removal-trailer.ts'
-import { nextNumber } from '../seq-numbers.ts'
 import { followRenames } from '../rename/follow-renames.ts'
+import { nextNumber } from '../seq-numbers.ts'
 import {
   connectorOf,
   fingerprintOf,

@@ -1,7 +1,7 @@
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { type Approval, approveStaged } from './approval.ts'
 import { writeJudged } from '../review/judged-head.ts'
+import { type Approval, approveStaged } from './approval.ts'
 import type { ApprovalEdit } from './proposal.ts'
 
 /**

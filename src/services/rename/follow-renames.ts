@@ -4,10 +4,10 @@ import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { findNeuron, seqIdAtPath } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { fileTitle } from '../neuron-for-index.ts'
+import type { PushedNeuron } from '../push/pushed-neurons.ts'
 import type { Rename } from './name-change.ts'
 import { aliasesToKeep } from './rename-neuron.ts'
 import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
-import type { PushedNeuron } from '../push/pushed-neurons.ts'
 
 /** Neurons as pushed, with those whose links follow a rename, and the aliases that keep other links whole, by seqId. */
 export type Followed = { neurons: PushedNeuron[]; aliases: Map<string, string[]> }

@@ -6,8 +6,8 @@ import type { Staging } from '../../git/staging.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { findCandidate } from '../../store/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { changeOf } from './candidate-change.ts'
 import { type KnowledgeBase, mainRef } from '../knowledge-base.ts'
+import { changeOf } from './candidate-change.ts'
 
 /**
  * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.

@@ -1,5 +1,5 @@
 import { type Commit, type File, fsck, type History, readWholeHistory } from './history.ts'
-import type { Ledger } from './ledger.ts'
+import { type Ledger, wordsOf } from './ledger.ts'
 
 /** All that is wrong with a repository, given what the world was told: nothing, unless something was lost or doubled. */
 export async function audit(gitDir: string, ledger: Ledger): Promise<string[]> {
@@ -25,10 +25,10 @@ function lostCandidates({ queue }: History, ledger: Ledger): string[] {
   for (const [id, marker] of ledger.candidates) {
     const record = byId.get(id)
     if (record === undefined) problems.push(`the candidate ${id} is lost`)
-    else if (!record.text.includes(wordsOf(marker)))
-      problems.push(`the candidate ${id} says something else`)
+    else if (!record.text.includes(wordsOf(marker))) problems.push(`the candidate ${id} says something else`)
   }
-  const titles = queue.map(({ data }) => String(data.title)).filter((title) => title.startsWith('Note '))
+  const submitted = queue.filter(({ data }) => data.connector !== 'git')
+  const titles = submitted.map(({ data }) => String(data.title)).filter((title) => title.startsWith('Note '))
   return [...problems, ...doubles(titles).map((title) => `"${title}" was submitted once and is there twice`)]
 }
 

@@ -30,13 +30,17 @@ export class NativeCurator {
     return new NativeCurator(gitDir, clone, ledger)
   }
 
-  async work(isOver: () => boolean, { tidiesUp }: { tidiesUp: boolean }): Promise<void> {
+  /** @param pauseMs what is waited between two pushes, on average */
+  async work(
+    isOver: () => boolean,
+    { tidiesUp, pauseMs = 20 }: { tidiesUp: boolean; pauseMs?: number },
+  ): Promise<void> {
     if (this.#wasKilled) await this.#cloneAgain()
     while (!isOver()) {
       const chore = tidiesUp && Math.random() < 0.3 ? housekeeping[Math.floor(Math.random() * 3)] : undefined
       if (chore === undefined) await this.#editAndPush()
       else await this.#run(this.#gitDir, chore)
-      await delay(20)
+      for (let wait = 2 * Math.random() * pauseMs; wait > 0 && !isOver(); wait -= 20) await delay(20)
     }
   }
 

@@ -58,6 +58,20 @@ function firstParents(commits: ReadonlyMap<string, Commit>, head: string | undef
   return line.reverse()
 }
 
+/**
+ * The candidates that each commit of main's first-parent line approved: those whose back-pointers it is the first to hold. (What an
+ * import brings at once, no trailers name.)
+ */
+export function approvalsOf({ line }: History): Map<Commit, string[]> {
+  const seen = new Set<unknown>([undefined])
+  return new Map(
+    line.map((commit) => {
+      const own = commit.files.map(({ data }) => data.candidate).filter((id) => seen.size !== seen.add(id).size)
+      return [commit, own.map(String)]
+    }),
+  )
+}
+
 /** What `git fsck` complains about: nothing, in a repository that is whole. */
 export async function fsck(gitDir: string): Promise<string> {
   const { code, stdout, stderr } = await git(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])

@@ -30,6 +30,8 @@ export class Ledger {
   readonly imported = new Map<string, string>()
   /** Submissions whose answer never came. */
   cut: Submission[] = []
+  /** Pushes to the server whose answer never came. */
+  cutPushes = 0
   /** Answers that nobody should get. */
   readonly unexpected: string[] = []
   /** Requests that failed with 5xx where that was to be expected. */

@@ -9,10 +9,12 @@ import { type Ledger, pushedWords, wordsOf } from './ledger.ts'
 /** A commit of one page whose push was not accepted yet. */
 type Work = { marker: string; commit: string }
 
-/** What the server answers to those who come late, and what git says of a server that is gone. */
+/** What the server answers to those who come late, or when many come. */
 const usualRefusals = /fetch first|non-fast-forward|Too many use git/
-const broken =
-  /Could ?n.t connect|Failed to connect|Recv failure|Empty reply|disconnect|hung up|early EOF|RPC failed|expected flush|bad line length|unable to access/
+/** Of a push whose objects, not yet those of the repository, somebody prunes away with all else that is not in use. */
+const refusalsBesidePrune = /unable to migrate objects|unpacker error|failed to check this push/
+/** Milliseconds after which it is known that a server was killed. */
+const killMs = 500
 
 /** A curator who pushes to the server, to main or for review, and after a push without an answer pushes the same again. */
 export class Pusher {
@@ -21,6 +23,7 @@ export class Pusher {
   readonly #ledger: Ledger
   readonly #known: Known
   #isCloned = false
+  #isPushing = false
   #work: Work | undefined
 
   constructor(clone: string, target: 'main' | 'review', { ledger, known }: { ledger: Ledger; known: Known }) {
@@ -30,20 +33,43 @@ export class Pusher {
     this.#known = known
   }
 
+  get isPushing(): boolean {
+    return this.#isPushing
+  }
+
   /** @param url the repository's, with the key */
-  async work(url: string, isOver: () => boolean): Promise<void> {
+  async work(url: string, isOver: () => boolean, { besidePrune }: { besidePrune: boolean }): Promise<void> {
+    const usual = (answer: string) => usualRefusals.test(answer) || (besidePrune && refusalsBesidePrune.test(answer))
     while (!isOver()) {
       if (!this.#isCloned) await this.#cloneFrom(url)
-      else if (await this.#isReady(url)) await this.#push(url, this.#work ?? (await this.#write()))
+      else if (await this.#isReady(url)) await this.#pushOrWait(url, { isOver, usual })
       await delay(20)
     }
   }
 
-  /** Pushes one new page. */
+  /** Pushes one page, as long as the server takes part. */
   async pushOnce(url: string): Promise<GitRun> {
     while (!this.#isCloned) await this.#cloneFrom(url)
-    if (!(await this.#isReady(url))) throw new Error('The server cannot be pulled from')
+    if (!(await this.#isReady(url))) throw new Error('The server cannot be pulled from.')
     return this.#push(url, this.#work ?? (await this.#write()))
+  }
+
+  /** The same of a server that may fail at any step. */
+  async tryOnce(url: string): Promise<void> {
+    if (!this.#isCloned) await this.#cloneFrom(url)
+    if (this.#isCloned && (await this.#isReady(url))) await this.#push(url, this.#work ?? (await this.#write()))
+  }
+
+  /** Whatever git says of a server that is gone, a living one only refuses who comes late. */
+  async #pushOrWait(
+    url: string,
+    { isOver, usual }: { isOver: () => boolean; usual: (answer: string) => boolean },
+  ): Promise<void> {
+    const { code, stderr } = await this.#push(url, this.#work ?? (await this.#write()))
+    if (code === 0 || usual(stderr)) return
+    await delay(killMs)
+    if (isOver()) this.#ledger.cutPushes++
+    else this.#ledger.unexpected.push(`push: ${stderr}`)
   }
 
   async #cloneFrom(url: string): Promise<void> {
@@ -55,7 +81,11 @@ export class Pusher {
   async #isReady(url: string): Promise<boolean> {
     if ((await git(this.#clone, ['fetch', '--quiet', url, 'main'])).code !== 0) return false
     const isMain = this.#target === 'main'
-    if (this.#work !== undefined && isMain && (await git(this.#clone, ['rebase', '--quiet', 'FETCH_HEAD'])).code === 0) {
+    if (
+      this.#work !== undefined &&
+      isMain &&
+      (await git(this.#clone, ['rebase', '--quiet', 'FETCH_HEAD'])).code === 0
+    ) {
       this.#work = { ...this.#work, commit: (await gitOutput(this.#clone, ['rev-parse', 'HEAD'])).trim() }
       return true
     }
@@ -89,14 +119,13 @@ export class Pusher {
 
   async #push(url: string, { marker, commit }: Work): Promise<GitRun> {
     const to = this.#target === 'main' ? ['HEAD:main'] : ['-o', `topic=${marker}`, 'HEAD:refs/for/main']
+    this.#isPushing = true
     const push = await git(this.#clone, ['push', url, ...to])
-    if (push.code === 0) {
-      if (this.#target === 'main') this.#ledger.served.set(marker, commit)
-      else this.#noteProposal(marker, push.stderr)
-      this.#work = undefined
-    } else if (!usualRefusals.test(push.stderr) && !broken.test(push.stderr)) {
-      this.#ledger.unexpected.push(`push: ${push.stderr}`)
-    }
+    this.#isPushing = false
+    if (push.code !== 0) return push
+    if (this.#target === 'main') this.#ledger.served.set(marker, commit)
+    else this.#noteProposal(marker, push.stderr)
+    this.#work = undefined
     return push
   }
 

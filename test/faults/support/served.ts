@@ -5,16 +5,15 @@ import { type Ledger, pushedWords, wordsOf } from './ledger.ts'
 
 type Pushed = { marker: string; commit: Commit; file: File }
 
-const Metadata = z.string().transform((text) => z.object({ filename: z.string() }).parse(JSON.parse(text)).filename)
 const GitRecord = z.object({
   id: z.string(),
   connector: z.literal('git'),
   base: z.string().exactOptional(),
   createdBy: z.object({ id: z.string() }),
-  metadata: Metadata.pipe(z.string().transform((text): unknown => JSON.parse(text))).pipe(
-    z.tuple([z.string(), z.string(), z.string(), z.string()]),
-  ),
+  metadata: z.string(),
 })
+const Metadata = z.object({ filename: z.string() })
+const Origin = z.tuple([z.string(), z.string(), z.string(), z.string()])
 
 /**
  * What is wrong with what was pushed to the server, acknowledged or not: nothing where each page is in one version of one
@@ -30,7 +29,9 @@ export async function wrongPushes(
   const found = new Map(pushed.map((page) => [page.marker, page]))
   const records = queue.flatMap(({ data, text }) => {
     const record = GitRecord.safeParse(data).data
-    return record === undefined ? [] : [{ ...record, text }]
+    if (record === undefined) return []
+    const [door, , topic] = Origin.parse(JSON.parse(Metadata.parse(JSON.parse(record.metadata)).filename))
+    return [{ ...record, text, door, topic }]
   })
   const byId = new Map(records.map((record) => [record.id, record]))
   const problems = [...ledger.served].flatMap(([marker, commit]) => {
@@ -53,7 +54,7 @@ export async function wrongPushes(
     createdBy.id === `git:${pusherId}` ? newMarkers(bases.get(base ?? '') ?? '', text) : [],
   )
   problems.push(...doubles(bringing).map((marker) => `${marker} has two candidates`))
-  const topics = records.flatMap(({ metadata: [door, , topic] }) => (door === 'for' ? [topic] : []))
+  const topics = records.flatMap(({ door, topic }) => (door === 'for' ? [topic] : []))
   problems.push(...doubles(topics).map((topic) => `the proposal ${topic} is in the queue twice`))
   for (const id of ledger.proposals) {
     const [marker, record] = [ledger.candidates.get(id) ?? '', byId.get(id)]
@@ -77,7 +78,9 @@ function pushedPages(line: readonly Commit[]): Pushed[] {
 }
 
 function newMarkers(before: string, after: string): string[] {
-  const [known, now] = [before, after].map((text) => [...text.matchAll(/^Pushed as (\S+)\.$/gm)].map(([, id]) => id ?? ''))
+  const [known, now] = [before, after].map((text) =>
+    [...text.matchAll(/^Pushed as (\S+)\.$/gm)].map(([, id]) => id ?? ''),
+  )
   return (now ?? []).filter((marker) => !known?.includes(marker))
 }
 

@@ -1,26 +1,89 @@
+import { z } from 'zod'
 import { DataDirectory } from '../../../src/store/data-directory.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { EventLog, type StoredEvent } from '../../../src/store/events.ts'
 import { KnowledgeBases } from '../../../src/store/knowledge-bases.ts'
 import type { Deployment } from './deployment.ts'
-import type { Commit, History } from './history.ts'
+import { approvalsOf, type Commit, type File, type History } from './history.ts'
 
-const serverCommitter = 'ganglion@localhost'
+const Decisions = z.array(z.object({ action: z.string() })).default([])
+const toldDecisions: Readonly<Record<string, string>> = { dismiss: 'dismissed', reopen: 'reopened' }
+const serverCommitter = 'ganglion@ganglion.invalid'
 
 /** What was told otherwise than it happened: nothing where every change is told once, in its order. */
-export async function wronglyTold({ dataDir, kbId }: Deployment, { line, queue }: History): Promise<string[]> {
+export async function wronglyTold({ dataDir, kbId }: Deployment, history: History): Promise<string[]> {
   const events = await storedEvents(dataDir, kbId)
-  const expected = [...line.flatMap(eventsOfCommit), ...queue.flatMap(({ data }) => eventsOfRecord(data))]
+  const { line, queue } = history
+  const approvals = approvalsOf(history)
+  const isNew = firstVersions(line)
+  // What a knowledge base holds before it is first opened is no news.
+  const told = line.slice(1)
+  const expected = [
+    ...told.flatMap((commit) => eventsOfCommit(commit, approvals.get(commit) ?? [], isNew)),
+    ...queue.flatMap(eventsOfRecord),
+  ]
   // `kb.pushed` also tells of what breaks a rule; that belongs to no commit.
-  const told = events.filter(({ data }) => data.problems === undefined).map(nameOf)
+  const found = events.filter(({ data }) => data.problems === undefined)
   const problems = events.flatMap(({ data }) => data.problems ?? []).map((problem) => `refused: ${problem}`)
-  return [...problems, ...differences(expected, told), ...disorder(line, events)]
+  const order = [...new Set(found.flatMap(({ data }) => data.commit ?? []))]
+  const isInOrder = order.every((commit, index) => commit === told[index]?.oid)
+  return [
+    ...problems,
+    ...differences(expected, found.map(nameOf)),
+    ...(isInOrder ? [] : ['the commits were told in another order than they came to main']),
+  ]
+}
+
+/** The commit that brought each Neuron, as `commit seqId`. */
+function firstVersions(line: readonly Commit[]): Set<string> {
+  const seen = new Set<string>()
+  const first = new Set<string>()
+  for (const { oid, files } of line) {
+    for (const seqId of files.map(({ data }) => String(data.seqId))) {
+      if (!seen.has(seqId)) first.add(`${oid} ${seqId}`)
+      seen.add(seqId)
+    }
+  }
+  return first
+}
+
+function eventsOfCommit(
+  { oid, parents, committer, files }: Commit,
+  approved: readonly string[],
+  isNew: ReadonlySet<string>,
+): string[] {
+  const isPushed = parents.length > 1 || committer !== serverCommitter
+  return [
+    ...(isPushed ? [`kb.pushed ${oid}`] : []),
+    ...approved.map((id) => `candidate.approved ${oid} ${id}`),
+    ...files.map(({ data }) => {
+      const version = `${oid} ${String(data.seqId)}`
+      return `neuron.${isNew.has(version) ? 'created' : 'updated'} ${version}`
+    }),
+  ]
+}
+
+function eventsOfRecord({ data }: File): string[] {
+  const { id, decisions } = z.object({ id: z.string(), decisions: Decisions }).parse(data)
+  const actions = decisions.map(({ action }) => action).filter((action) => action in toldDecisions)
+  return [`candidate.created ${id}`, ...actions.map((action) => `candidate.${toldDecisions[action]} ${id}`)]
+}
+
+/** What is in one list more often than in the other. */
+function differences(happened: readonly string[], told: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const event of happened) counts.set(event, (counts.get(event) ?? 0) - 1)
+  for (const event of told) counts.set(event, (counts.get(event) ?? 0) + 1)
+  return [...counts].flatMap(([event, count]) => {
+    if (count === 0) return []
+    return [count < 0 ? `${event}: not told` : `${event}: told, but ${count} times too often`]
+  })
 }
 
 async function storedEvents(dataDir: string, kbId: string): Promise<StoredEvent[]> {
   const { db, close } = await openDatabase(DataDirectory.open(dataDir).database)
   try {
-    const kb = await new KnowledgeBases(db).get(kbId)
+    const kb = (await new KnowledgeBases(db).list()).find(({ id }) => id === kbId)
     const log = new EventLog(db)
     const events: StoredEvent[] = []
     for (;;) {
