@@ -100,7 +100,9 @@ async function send(
       return await post(server, `${path}/${verb}`, body, schema)
     } catch (error) {
       const isSecond = comment !== undefined && verb !== 'comment'
-      throw new Error(`${isSecond ? 'The comment is recorded, the verdict is not. ' : ''}${sentence(error, { candidate, head })}`)
+      throw new Error(
+        `${isSecond ? 'The comment is recorded, the verdict is not. ' : ''}${sentence(error, { candidate, head })}`,
+      )
     }
   }
   const said: string[] = []

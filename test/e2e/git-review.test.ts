@@ -226,7 +226,9 @@ test('who is no curator sees main by git, and nothing of the queue', async () =>
     const clone = await Clone.of(product, product.tokens[role], '--mirror')
     expect(await clone.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
     expect((await clone.run('fetch', 'origin', head(edit))).code).not.toBe(0)
-    expect((await clone.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(/ganglion|candidates/)
+    expect((await clone.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(
+      /ganglion|candidates/,
+    )
   }
   const curator = await Clone.of(product, product.tokens.curator, '--mirror')
   expect(await curator.git('for-each-ref', '--format=%(refname)')).toContain('refs/ganglion/queue')

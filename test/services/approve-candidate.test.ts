@@ -204,7 +204,11 @@ test('a target that is not there is never overwritten by guess: pending, then re
 test('a candidate for a Neuron that was not there never changes the one that gets its number later', async () => {
   const { ganglion, app, curator } = await newTestBed()
   const early = await submitCandidate(ganglion, app, correction('handbook_00000001', 'Lunch is at noon.'))
-  const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Holidays', content: 'Thirty days.' }))
+  const { candidateId } = await submitCandidate(
+    ganglion,
+    app,
+    candidate({ title: 'Holidays', content: 'Thirty days.' }),
+  )
   expect(await approveCandidate(ganglion, curator, candidateId, {})).toMatchObject({ seqId: 'handbook_00000001' })
 
   await expect(approveCandidate(ganglion, curator, early.candidateId, {})).rejects.toMatchObject({
