@@ -7,11 +7,19 @@ import { NameChange, type NeuronIdentity } from './name-change.ts'
 /** A name by which links reach a Neuron now and that, spelled so, it would no longer answer to. */
 export type LostName = { exact: string; kind: NameKind }
 
+function isPath({ kind }: Pick<LostName, 'kind'>): boolean {
+  return kind === 'path' || kind === 'file'
+}
+
 /** The names that a Neuron loses. Within a group commit, before it is staged. */
 export function lostNames(kb: KnowledgeBase, seqId: string, after: NeuronIdentity): LostName[] {
-  const kept = new Set(namesOf({ seqId, ...after }).map(({ exact }) => exact))
-  const names = namesOfNeuron(kb.projection.write, seqId)
-  return names.filter(({ exact }) => !kept.has(exact)).map(({ exact, kind }) => ({ exact, kind }))
+  const kept = namesOf({ seqId, ...after })
+  const names = new Set(kept.map(({ exact }) => exact))
+  // A link that is written as a path finds no title.
+  const paths = new Set(kept.filter(isPath).map(({ exact }) => exact))
+  return namesOfNeuron(kb.projection.write, seqId)
+    .filter((name) => !(isPath(name) ? paths : names).has(name.exact))
+    .map(({ exact, kind }) => ({ exact, kind }))
 }
 
 /**
