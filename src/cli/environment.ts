@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
+import type { Transcriber } from '../ingest/extracted.ts'
+import type { S3Options } from '../store/blobs/s3-blobs.ts'
+import { BucketUrl } from './bucket.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -13,12 +16,20 @@ export type Environment = {
   /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
   publicUrl: string | undefined
   logLevel: (typeof logLevels)[number]
+  /** The bucket for the bytes of Sources; undefined: the data directory. */
+  bucket: S3Options | undefined
   /** Requests per key and minute. */
   rateReads: number
   rateWrites: number
   rateChats: number
+  /** Sources that are ingested at once. */
+  ingestConcurrency: number
+  /** Whether webhooks may go to addresses that are not of the public internet. */
+  webhookPrivate: boolean
   /** The language model that answers in chats; without it none does. */
   languageModel: LanguageModel | undefined
+  /** What turns recordings into text; without it they have none. */
+  transcriber: Transcriber | undefined
 }
 
 export type LanguageModel = {
@@ -46,28 +57,33 @@ const Variables = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
+  GANGLION_BLOBS: BucketUrl.optional(),
   GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
   GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
   GANGLION_RATE_CHATS: wholeNumber(1, 1_000_000).default(20),
-  GANGLION_LLM_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, { error: 'must be without a password' })
-    .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
+  GANGLION_INGEST_CONCURRENCY: wholeNumber(1, 64).default(2),
+  GANGLION_WEBHOOK_PRIVATE: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((text) => text === 'true')
+    .default(false),
+  GANGLION_LLM_URL: endpointUrl(),
   GANGLION_LLM_MODEL: z.string().optional(),
-  GANGLION_LLM_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
-    .optional(),
+  GANGLION_LLM_KEY: endpointKey(),
+  GANGLION_TRANSCRIBER_URL: endpointUrl(),
+  GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
+  GANGLION_TRANSCRIBER_KEY: endpointKey(),
 })
 
-/** What `ganglion review` reads, which may be set where a server is started. */
+/** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
 const ofClients: ReadonlySet<string> = new Set(['GANGLION_URL', 'GANGLION_KEY'])
 
 const names = Object.keys(Variables.shape)
 /** Their values are in no message. */
-const secrets: ReadonlySet<string> = new Set(['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'])
+const secrets: ReadonlySet<string> = new Set([
+  ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
+  ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
+])
 
 /** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
@@ -75,35 +91,64 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const unknown = set
     .filter(([name]) => !names.includes(name) && !ofClients.has(name))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
-  const missing = missingOfLanguageModel(set.map(([name]) => name))
+  const missing = ['GANGLION_LLM', 'GANGLION_TRANSCRIBER'].flatMap((endpoint) =>
+    missingOfEndpoint(
+      endpoint,
+      set.map(([name]) => name),
+    ),
+  )
   const { data, error } = Variables.safeParse(Object.fromEntries(set))
   const invalid = error?.issues.map((issue) => {
     const name = issue.path.join('.')
     return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
   })
-  const problems = [...(invalid ?? []), ...missing, ...unknown]
+  const problems = [...(invalid ?? []), ...missing, ...missingOfBucket(env), ...unknown]
   if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
-  const { GANGLION_LLM_URL: url, GANGLION_LLM_MODEL: model, GANGLION_LLM_KEY: apiKey } = data
   return {
     dataDir: resolve(data.GANGLION_DATA),
     host: data.GANGLION_HOST,
     port: data.GANGLION_PORT,
     publicUrl: data.GANGLION_PUBLIC_URL,
     logLevel: data.GANGLION_LOG_LEVEL,
+    bucket: data.GANGLION_BLOBS && { ...data.GANGLION_BLOBS, ...credentialsOf(env) },
     rateReads: data.GANGLION_RATE_READS,
     rateWrites: data.GANGLION_RATE_WRITES,
     rateChats: data.GANGLION_RATE_CHATS,
-    languageModel: url === undefined || model === undefined ? undefined : { url, model, apiKey },
+    ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
+    webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
+    languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
+    transcriber: endpoint(
+      data.GANGLION_TRANSCRIBER_URL,
+      data.GANGLION_TRANSCRIBER_MODEL,
+      data.GANGLION_TRANSCRIBER_KEY,
+    ),
   }
 }
 
-/** What is told of a language model of which only a part is set. */
-function missingOfLanguageModel(set: readonly string[]): string[] {
-  const given = set.find((name) => name.startsWith('GANGLION_LLM_') && names.includes(name))
+function endpoint(url: string | undefined, model: string | undefined, apiKey: string | undefined) {
+  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
+}
+
+/** What is told of an endpoint of which only a part is set. */
+function missingOfEndpoint(prefix: string, set: readonly string[]): string[] {
+  const given = set.find((name) => name.startsWith(`${prefix}_`) && names.includes(name))
   if (given === undefined) return []
-  return ['GANGLION_LLM_URL', 'GANGLION_LLM_MODEL']
+  return [`${prefix}_URL`, `${prefix}_MODEL`]
     .filter((name) => !set.includes(name))
     .map((name) => `${name} is missing: ${given} needs it`)
+}
+
+/** The variables that every client of S3 reads. */
+function credentialsOf(env: Readonly<Record<string, string | undefined>>) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '', AWS_SESSION_TOKEN } = env
+  return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN || undefined }
+}
+
+function missingOfBucket(env: Readonly<Record<string, string | undefined>>): string[] {
+  if (!env.GANGLION_BLOBS) return []
+  return ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+    .filter((name) => !env[name])
+    .map((name) => `${name} is missing: GANGLION_BLOBS needs it`)
 }
 
 function wholeNumber(min: number, max: number) {
@@ -113,4 +158,19 @@ function wholeNumber(min: number, max: number) {
     .regex(/^[0-9]{1,9}$/, { error })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error })
+}
+
+function endpointUrl() {
+  return z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, { error: 'must be without a password' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+}
+
+function endpointKey() {
+  return z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
+    .optional()
 }

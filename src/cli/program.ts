@@ -11,16 +11,22 @@ import { addOperationCommands } from './operations.ts'
 import { packageVersion } from './package-version.ts'
 import { addReviewCommand } from './review.ts'
 import { addServeCommand } from './serve.ts'
+import { addUploadCommand } from './upload.ts'
+import { addWatchCommand } from './watch.ts'
+import { addWebhookCommands } from './webhook.ts'
 
 const commands = [
   addServeCommand,
   addKnowledgeBaseCommands,
   addKeyCommands,
   addImportCommand,
+  addUploadCommand,
+  addWatchCommand,
   addCheckCommand,
   addHooksCommands,
   addLintCommand,
   addReviewCommand,
+  addWebhookCommands,
   addOperationCommands,
 ]
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Approval, CandidateComment, CandidateState, Dismissal } from '../contract/candidates.ts'
 import { ObjectId } from '../contract/identifiers.ts'
 import { ApiRefusal, type ApiServer, post } from './api-client.ts'
+import { parseInput, serverOf } from './api-server.ts'
 import { UsageError } from './command.ts'
 
 /** More than any comment has, in UTF-8. */
@@ -21,16 +22,6 @@ const Options = z.object({
   json: z.literal(true).optional(),
 })
 type Review = Omit<z.output<typeof Options>, 'json'>
-
-const ServerUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .refine((text) => {
-    const url = URL.parse(text)
-    return url === null || `${url.username}${url.password}${url.search}${url.hash}` === ''
-  }, 'must be without user, password, query and fragment')
-  .transform((url) => url.replace(/\/+$/, ''))
-/** A header of HTTP that holds anything else is refused with the key in the message. */
-const Key = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
 /** `review`. Asks a running server over HTTP and needs no data directory; the key comes from the environment alone. */
 export function addReviewCommand(program: Command): void {
@@ -51,29 +42,21 @@ export function addReviewCommand(program: Command): void {
         '\n\nExample:\n  ganglion review "$ID" --approve --head "$(git rev-parse FETCH_HEAD)" --url https://kb.example.org',
     )
     .action(async (candidate: unknown, options: Record<string, unknown>) => {
-      const { json, ...review } = parse(Options, { ...options, candidate })
+      const { json, ...review } = parseInput(Options, { ...options, candidate })
       if (!review.approve && !review.dismiss && review.comment === undefined)
         throw new UsageError('one of --approve, --dismiss and --comment is needed')
       if (review.reason !== undefined && !review.dismiss)
         throw new UsageError('--reason goes with --dismiss; --comment with the others')
       const comment = await commentOf(review)
-      const server = serverOf(options.url)
+      const server = serverOf(options.url, "a curator's API key")
       const { answer, text } = await send(server, review, comment)
       process.stdout.write(`${json ? JSON.stringify(answer) : text}\n`)
     })
 }
 
-function serverOf(option: unknown): ApiServer {
-  const url = option ?? (process.env.GANGLION_URL || undefined)
-  const key = process.env.GANGLION_KEY?.trim()
-  if (url === undefined) throw new UsageError('--url or GANGLION_URL must say where the server is')
-  if (!key) throw new UsageError("GANGLION_KEY must hold a curator's API key")
-  return { url: parse(ServerUrl, url, '--url'), key: parse(Key, key, 'GANGLION_KEY') }
-}
-
 async function commentOf({ comment }: Review): Promise<string | undefined> {
   if (comment === undefined) return undefined
-  return parse(CandidateComment.shape.comment, comment === '-' ? await readInput() : comment, '--comment')
+  return parseInput(CandidateComment.shape.comment, comment === '-' ? await readInput() : comment, '--comment')
 }
 
 async function readInput(): Promise<string> {
@@ -140,13 +123,4 @@ function sentence(error: unknown, { candidate, head }: Pick<Review, 'candidate' 
     default:
       return error.message
   }
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, input: unknown, name?: string): z.output<Schema> {
-  const result = schema.safeParse(input)
-  if (result.success) return result.data
-  const lines = result.error.issues.map(
-    ({ path, message }) => `${[name, ...path].filter((part) => part !== undefined).join('.')}: ${message}`,
-  )
-  throw new UsageError(lines.join('\n'))
 }

@@ -2,20 +2,26 @@ import closeWithGrace from 'close-with-grace'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { firstRun } from '../services/first-run.ts'
 import { Ganglion } from '../services/ganglion.ts'
+import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
+import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
+import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
+import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
-import type { Environment } from './environment.ts'
+import type { Environment, LanguageModel } from './environment.ts'
 import { servicesOf } from './services.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
 const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
 const SWEEP_INTERVAL = 3_600_000
+/** Of each request of a compile. */
+const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
 /** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
 export async function runServer(environment: Environment): Promise<Answer> {
@@ -25,9 +31,9 @@ export async function runServer(environment: Environment): Promise<Answer> {
     for (const close of started.reverse()) await close()
   }
   try {
-    const { dataDir, host, port, publicUrl, languageModel } = environment
+    const { dataDir, host, port, publicUrl, bucket, languageModel } = environment
     const onError = (error: unknown) => server.log.error(error)
-    const ganglion = await Ganglion.open({ dataDir, publicUrl, watch: { onError } })
+    const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError } })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))
@@ -35,16 +41,27 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())
       await ganglion.events.sweep(ganglion.now())
+      await sweepUploads(ganglion)
     }
+    await removeReceived(ganglion)
     await sweep()
     // What one sweep cannot remove, because the database is busy, the next one does.
-    const sweeping = setInterval(() => sweep().catch(() => {}), SWEEP_INTERVAL)
+    const sweeping = setInterval(() => {
+      sweep().catch(() => {})
+      sweepBlobs(ganglion).catch(onError)
+    }, SWEEP_INTERVAL)
     started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(languageModel, (message) => server.log.warn(message))
     const services = { ...servicesOf(ganglion, { answerer }), isReady: () => isReady }
     const server = await buildServer(services, serverOptions(environment))
     started.push(() => server.close())
+    started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))
+    const { ingestConcurrency: concurrency, transcriber } = environment
+    const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(message, languageModel))
+    const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
+    started.push(await startIngest(ganglion, ingestSteps(ganglion, models), { onError, concurrency }))
+    started.push(rereadSources(ganglion, { transcriber, onError }))
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
     const made = await firstRun(ganglion)
@@ -57,6 +74,11 @@ export async function runServer(environment: Environment): Promise<Answer> {
     await stop()
     throw error
   }
+}
+
+/** Some servers repeat the key in their errors. */
+function withoutKey(message: string, model: LanguageModel | undefined): string {
+  return model?.apiKey === undefined ? message : message.replaceAll(model.apiKey, '…')
 }
 
 /** Standard output is left to the announcement. */

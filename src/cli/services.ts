@@ -7,6 +7,7 @@ import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
+import { ingestDocument } from '../services/ingest/ingest-document.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
@@ -20,6 +21,15 @@ import { readGraph } from '../services/read/read-graph.ts'
 import { readNeuron } from '../services/read/read-neuron.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
+import { abandonUpload } from '../services/sources/abandon-upload.ts'
+import { archiveSource } from '../services/sources/archive-source.ts'
+import { beginUpload } from '../services/sources/begin-upload.ts'
+import { finalizeUpload } from '../services/sources/finalize-upload.ts'
+import { listSources } from '../services/sources/list-sources.ts'
+import { readSource, sourceContent } from '../services/sources/read-source.ts'
+import { readUpload } from '../services/sources/read-upload.ts'
+import { receiveChunk } from '../services/sources/receive-chunk.ts'
+import { uploadSource } from '../services/sources/upload-source.ts'
 
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(
@@ -50,6 +60,17 @@ export function servicesOf(
     retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
     chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
     submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
+    uploadSource: (caller, kb, form, options) => uploadSource(ganglion, caller, kb, form, options),
+    beginUpload: (caller, kb, input, options) => beginUpload(ganglion, caller, kb, input, options),
+    receiveChunk: (caller, uploadId, range, bytes) => receiveChunk(ganglion, caller, uploadId, range, bytes),
+    finalizeUpload: (caller, uploadId, options) => finalizeUpload(ganglion, caller, uploadId, options),
+    readUpload: (caller, uploadId) => readUpload(ganglion, caller, uploadId),
+    abandonUpload: (caller, uploadId) => abandonUpload(ganglion, caller, uploadId),
+    listSources: (caller, kb, query) => listSources(ganglion, caller, kb, query),
+    readSource: (caller, docId) => readSource(ganglion, caller, docId),
+    sourceContent: (caller, docId) => sourceContent(ganglion, caller, docId),
+    archiveSource: (caller, docId) => archiveSource(ganglion, caller, docId),
+    ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),
     readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     async freeDiskRatio() {

@@ -22,7 +22,7 @@ const MergeConflict = z
   })
   .meta({ id: 'MergeConflict' })
 
-/** The body of every answer that is not a success. `conflicts` and `commit` stand beside `merge_conflict` only, `head` beside `stale_head`. */
+/** The body of every answer that is not a success. Which fields stand beside which errors, they say. */
 export const ErrorAnswer = z
   .object({
     error: z
@@ -34,6 +34,8 @@ export const ErrorAnswer = z
     head: ObjectId.nullable()
       .describe('With `stale_head`: the present commit of `refs/candidates/<id>/head`. Null where there is none.')
       .exactOptional(),
+    code: z.string().describe('Of an upload whose `error` is for a person: its stable code.').exactOptional(),
+    bytesReceived: z.int().nonnegative().describe('Of an upload in chunks: where it goes on.').exactOptional(),
   })
   .meta({ id: 'Error', examples: [{ error: 'not_found', message: 'There is nothing here.' }] })
 

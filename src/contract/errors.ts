@@ -5,6 +5,9 @@
 export const errorTable = {
   malformed_request: { status: 400, message: 'The request could not be understood.' },
   reason_required_for_negative_vote: { status: 400, message: 'A vote of `down` or `flag` needs a reason.' },
+  no_file: { status: 400, message: 'No file provided' },
+  file_type_not_allowed: { status: 400, message: 'File type not allowed' },
+  not_a_source: { status: 400, message: 'The document is a Neuron; only a Source can be ingested.' },
   invalid_token: { status: 401, message: 'The bearer token is missing or invalid.' },
   insufficient_role: { status: 403, message: 'The API key does not have the role for this.' },
   foreign_origin: { status: 403, message: 'The request comes from a page of another site.' },
@@ -22,10 +25,20 @@ export const errorTable = {
   stale_head: { status: 409, message: 'The candidate no longer proposes what was judged.' },
   record_full: { status: 409, message: "The candidate's record has no room for more." },
   already_exists: { status: 409, message: 'It exists already.' },
+  duplicate_source: { status: 409, message: 'The knowledge base has a Source of the same bytes.' },
+  already_processing: { status: 409, message: 'The Source is being processed.' },
+  offset_mismatch: { status: 409, message: 'The chunk does not begin where the upload goes on.' },
+  chunk_differs: { status: 409, message: 'The chunk differs from what was received.' },
+  upload_finalized: { status: 409, message: 'The upload is finalized.' },
+  upload_expired: { status: 410, message: 'The upload has expired.' },
   payload_too_large: { status: 413, message: 'The request body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type is not supported.' },
+  range_not_satisfiable: { status: 416, message: 'The range does not fit the file.' },
+  incomplete: { status: 422, message: 'There are bytes to come.' },
+  hash_mismatch: { status: 422, message: 'The bytes do not have the hash that was announced.' },
   idempotency_key_reused: { status: 422, message: 'The idempotency key was used for another request.' },
   rate_limited: { status: 429, message: 'Too many requests; try again later.' },
+  too_many_uploads: { status: 429, message: 'Too many uploads are open.' },
   queue_full: { status: 429, message: 'The queue of this knowledge base is full.' },
   header_too_large: { status: 431, message: 'The request headers are too large.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },
@@ -34,6 +47,9 @@ export const errorTable = {
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorTable
+
+/** Errors of which the contract has the message in `error`; their code is in `code`. */
+export const wordedErrors: ReadonlySet<ErrorCode> = new Set(['no_file', 'file_type_not_allowed', 'duplicate_source'])
 
 /** The one error class of the service. `details` is merged into the answer's body beside `error`. */
 export class GanglionError extends Error {

@@ -5,6 +5,7 @@ import { CandidateStatus } from './vocabulary.ts'
 export const EventKind = z.enum([
   'source.uploaded',
   'ingest.started',
+  'ingest.progress',
   'ingest.completed',
   'ingest.failed',
   'candidate.created',
@@ -18,13 +19,27 @@ export const EventKind = z.enum([
 ])
 export type EventKind = z.infer<typeof EventKind>
 
+/** What an ingest is at. */
+export const IngestStage = z.enum(['extracting', 'compiling', 'committing'])
+export type IngestStage = z.infer<typeof IngestStage>
+
 /** What an event tells, where it applies to its kind. */
 export const EventData = z.object({
   documentId: z.string().exactOptional(),
   candidateId: z.string().exactOptional(),
   seqId: z.string().exactOptional(),
   commit: z.string().exactOptional(),
-  status: CandidateStatus.exactOptional(),
+  /** Of the candidate, or of the Source. */
+  status: z.enum([...CandidateStatus.options, 'ready', 'processing', 'success', 'failed']).exactOptional(),
+  stage: IngestStage.exactOptional(),
+  /** How much of the stage's work is done, out of `total`, which is 0 while nobody knows. */
+  done: z.int().min(0).exactOptional(),
+  total: z.int().min(0).exactOptional(),
+  /** How many Neurons an ingested Source has, and how many of its candidates wait for a curator. */
+  neurons: z.int().min(0).exactOptional(),
+  pending: z.int().min(0).exactOptional(),
+  /** Why an ingest failed, for people. */
+  error: z.string().exactOptional(),
   problems: z.array(z.string()).exactOptional(),
 })
 export type EventData = z.infer<typeof EventData>

@@ -28,6 +28,18 @@ const UnresolvedLink = z
   })
   .meta({ id: 'UnresolvedLink' })
 
+const SourceReference = z
+  .object({
+    id: z.string().describe("The Source's document UUID.").exactOptional(),
+    filename: z.string().exactOptional(),
+    sha256: z.string().exactOptional(),
+    page: z.string().exactOptional(),
+    slide: z.string().exactOptional(),
+    sheet: z.string().exactOptional(),
+    time: z.string().describe('Seconds from the beginning.').exactOptional(),
+  })
+  .meta({ id: 'SourceReference' })
+
 export const Neuron = z
   .object({
     seqId: SeqId,
@@ -48,6 +60,7 @@ export const Neuron = z
     unresolved: z
       .array(UnresolvedLink)
       .describe('Links that lead to no Neuron, or to several, among those that the caller may see.'),
+    sources: z.array(SourceReference).describe('Where its knowledge came from, and the place in it.').exactOptional(),
     documentId: z.string().nullable().describe('A UUID. Null where a push gave it none yet.'),
     path: z.string().describe("Path of its file in the knowledge base's repository."),
     commit: ObjectId.describe('The commit that made this version.'),

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ErrorAnswer } from '../contract/envelope.ts'
-import { type ErrorCode, errorTable, GanglionError, ValidationError } from '../contract/errors.ts'
+import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../contract/errors.ts'
 import { failureCode } from '../services/failure.ts'
 
 /** What Fastify itself refuses, by the status that it gives. */
@@ -41,7 +41,7 @@ export function refusalOf(
 /** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */
 function envelope({ code, message, details }: GanglionError): Record<string, unknown> {
   if (code === 'not_found' || code === 'internal') return { error: code, message: errorTable[code].message }
-  return { ...details, error: code, message }
+  return wordedErrors.has(code) ? { ...details, error: message, code } : { ...details, error: code, message }
 }
 
 function fromFastify(error: unknown): GanglionError {

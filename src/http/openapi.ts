@@ -40,6 +40,7 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
           name: 'Queue',
           description: 'Candidates wait here until a curator, or the policy, approves or dismisses them.',
         },
+        { name: 'Sources', description: 'Files that are uploaded, and become Neurons.' },
         { name: 'Neurons', description: 'Curated knowledge.' },
         { name: 'Chat', description: 'Questions, and what readers think of the answers.' },
         { name: 'Agents', description: 'For language models.' },

@@ -22,6 +22,7 @@ import {
   type Timeouts,
 } from './transport.ts'
 import { chatRoutes } from './v1/chat.ts'
+import { documentRoutes } from './v1/documents.ts'
 import { eventRoutes } from './v1/events.ts'
 import { feedbackRoutes } from './v1/feedback.ts'
 import { knowledgeBaseRoutes } from './v1/knowledge-bases.ts'
@@ -29,6 +30,7 @@ import { llmsRoutes } from './v1/llms.ts'
 import { neuronRoutes } from './v1/neurons.ts'
 import { queueRoutes } from './v1/queue.ts'
 import { searchRoutes } from './v1/search.ts'
+import { uploadRoutes } from './v1/uploads.ts'
 import { serializerCompiler, validatorCompiler, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
@@ -111,6 +113,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
     async (api: ZodFastify) => {
       guardRoutes(api, authenticated, limits)
       apiRoutes(api, services, metrics)
+      await uploadRoutes(api, services)
       eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
     },
     { prefix: apiPrefix },
@@ -164,6 +167,7 @@ function apiRoutes(api: ZodFastify, services: Services, metrics: Metrics): void 
   searchRoutes(api, services)
   chatRoutes(api, services)
   feedbackRoutes(api, services, metrics)
+  documentRoutes(api, services)
 }
 
 function notFound(): never {

@@ -11,6 +11,17 @@ import type {
   Dismissal,
 } from '../contract/candidates.ts'
 import type { ChatAnswer, ChatQuestion, FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
+import type {
+  IngestReceipt,
+  Source,
+  SourceDetail,
+  SourcePage,
+  SourceQuery,
+  UploadInput,
+  UploadProgress,
+  UploadStatus,
+  UploadTicket,
+} from '../contract/documents.ts'
 import type { EventsQuery } from '../contract/events.ts'
 import type { Graph, GraphQuery } from '../contract/graph.ts'
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
@@ -26,6 +37,9 @@ import type {
 import type { Caller } from '../services/caller.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
+import type { SourceContent } from '../services/sources/read-source.ts'
+import type { ChunkRange } from '../services/sources/receive-chunk.ts'
+import type { FormPart } from '../services/sources/upload-source.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
 export interface Services {
@@ -59,6 +73,33 @@ export interface Services {
     feedback: FeedbackInput,
     options: { idempotencyKey?: string },
   ): Promise<FeedbackReceipt>
+  /** Takes a file from a form as it comes. */
+  uploadSource(
+    caller: Caller,
+    kb: string,
+    form: AsyncIterable<FormPart>,
+    options: { force: boolean; idempotencyKey?: string },
+  ): Promise<Source>
+  beginUpload(
+    caller: Caller,
+    kb: string,
+    input: UploadInput,
+    options: { force: boolean; idempotencyKey?: string },
+  ): Promise<UploadTicket>
+  receiveChunk(
+    caller: Caller,
+    uploadId: string,
+    range: ChunkRange,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<UploadProgress>
+  finalizeUpload(caller: Caller, uploadId: string, options: { force: boolean }): Promise<Source>
+  readUpload(caller: Caller, uploadId: string): Promise<UploadStatus>
+  abandonUpload(caller: Caller, uploadId: string): Promise<void>
+  listSources(caller: Caller, kb: string, query: SourceQuery): Promise<SourcePage>
+  readSource(caller: Caller, docId: string): Promise<SourceDetail>
+  sourceContent(caller: Caller, docId: string): Promise<SourceContent>
+  archiveSource(caller: Caller, docId: string): Promise<void>
+  ingestDocument(caller: Caller, docId: string): Promise<IngestReceipt>
   /** What happens from now on, or after an event, until the signal aborts. */
   readEvents(
     caller: Caller,

@@ -4,7 +4,16 @@ import type { EdgeType } from '../contract/vocabulary.ts'
 export type Edge = { type: EdgeType; target: string }
 
 /** Where a Neuron's knowledge came from. */
-export type SourceReference = { id?: string; filename?: string; sha256?: string; page?: string }
+export type SourceReference = {
+  id?: string
+  filename?: string
+  sha256?: string
+  page?: string
+  slide?: string
+  sheet?: string
+  /** Seconds. */
+  time?: string
+}
 
 /** Front matter that Ganglion knows; every other key is a curator's own and is left alone. */
 export type NeuronFields = {

@@ -26,6 +26,9 @@ const SourceReference = z.object(
     filename: z.string().exactOptional(),
     sha256: z.string().exactOptional(),
     page: z.string().exactOptional(),
+    slide: z.string().exactOptional(),
+    sheet: z.string().exactOptional(),
+    time: z.string().exactOptional(),
   },
   'must be a map of texts',
 )

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
+import { S3Error } from '../store/blobs/s3-blobs.ts'
 
 const sqliteFull = 13
 
@@ -13,6 +14,7 @@ export function isStorageFull(error: unknown): boolean {
 /** What a caller is told of an error of the layers below: whether it is worth trying again, and nothing else. */
 export function failureCode(error: unknown): ErrorCode {
   if (isStorageFull(error)) return 'insufficient_storage'
+  if (error instanceof S3Error) return 'unavailable'
   const isBusy = error instanceof GitError && (error.code === 'busy' || error.code === 'lock-held')
   return isBusy ? 'unavailable' : 'internal'
 }

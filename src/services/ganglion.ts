@@ -1,18 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
+import type { BlobStore } from '../store/blobs/blob-store.ts'
+import { FolderBlobs } from '../store/blobs/folder-blobs.ts'
+import { S3Blobs, type S3Options } from '../store/blobs/s3-blobs.ts'
+import { UploadFiles } from '../store/blobs/upload-files.ts'
 import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { EventLog } from '../store/events.ts'
 import { Idempotency } from '../store/idempotency.ts'
+import { Jobs } from '../store/jobs.ts'
+import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
+import type { Schema } from '../store/schema.ts'
+import { Sources } from '../store/sources.ts'
 import { Tenants } from '../store/tenants.ts'
+import { Uploads } from '../store/uploads.ts'
+import { Webhooks } from '../store/webhooks.ts'
 import { coalesce } from './coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
+import { SourceTexts } from './ingest/source-texts.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
 import { OutsideAdoption } from './push/adopt-outside.ts'
 import { formatFindings } from './push/check-report.ts'
@@ -20,11 +32,14 @@ import { finishApprovals } from './queue/approval.ts'
 import { watchRefs } from './ref-watcher.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import { KbSearch } from './search/kb-search.ts'
+import { searchedSources } from './search/source-shelf.ts'
 
 export type GanglionOptions = {
   dataDir: string
   /** Where people reach the server; links begin with it. Without it they are relative. */
   publicUrl?: string | undefined
+  /** The bucket for the bytes of Sources; without it they are in the data directory. */
+  bucket?: S3Options | undefined
   /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
   watch?: { onError: (error: unknown) => void }
   now?: () => Date
@@ -46,6 +61,17 @@ export class Ganglion {
   readonly idempotency: Idempotency
   readonly chatSessions: ChatSessions
   readonly events: EventLog
+  readonly sources: Sources
+  readonly uploads: Uploads
+  readonly uploadFiles: UploadFiles
+  /** Whoever writes an upload's file holds the lock of its id. */
+  readonly uploadLocks = new KeyedLock()
+  readonly blobs: BlobStore
+  /** Whoever puts a blob, or removes it, holds the lock of its hash until a Source names it, or it is gone. */
+  readonly blobLocks = new KeyedLock()
+  readonly sourceTexts: SourceTexts
+  readonly jobs: Jobs
+  readonly webhooks: Webhooks
   readonly now: () => Date
   readonly parser = new ParserPool()
   readonly #searchPool = new SearchPool()
@@ -66,6 +92,14 @@ export class Ganglion {
     this.idempotency = new Idempotency(database.db)
     this.chatSessions = new ChatSessions(database.db)
     this.events = new EventLog(database.db)
+    this.sources = new Sources(database.db, this.events)
+    this.uploads = new Uploads(database.db)
+    this.uploadFiles = new UploadFiles(directory.uploads)
+    const { bucket } = options
+    this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
+    this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
+    this.jobs = new Jobs(database.db)
+    this.webhooks = new Webhooks(database.db)
     this.now = options.now ?? (() => new Date())
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
@@ -120,7 +154,8 @@ export class Ganglion {
     const known = this.#searches.get(kb)
     if (known !== undefined) return known
     const directory = this.directory.index(kb.identity.id)
-    const search = new KbSearch(kb, { pool: this.#searchPool, parser: this.parser, directory })
+    const sources = searchedSources(kb.identity, this)
+    const search = new KbSearch(kb, { pool: this.#searchPool, parser: this.parser, directory, sources })
     this.#searches.set(kb, search)
     return search
   }
@@ -132,6 +167,11 @@ export class Ganglion {
     const refs = new CandidateRefs(kb, { onError: (error) => this.#watch?.onError(error) })
     this.#candidateRefs.set(kb, refs)
     return refs
+  }
+
+  /** Writes to several stores: all of it, or, where something throws, nothing. */
+  async transaction<Result>(work: (transaction: Transaction<Schema>) => Promise<Result>): Promise<Result> {
+    return this.#database.db.transaction().execute(work)
   }
 
   /** Where a curator finds a candidate. */

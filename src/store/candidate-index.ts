@@ -73,6 +73,20 @@ export function candidatesOfOrigin(sql: Projection['read'], connector: string, o
   return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
+/** The places from which a connector made candidates, of those that begin with a prefix. */
+export function originsBelow(sql: Projection['read'], connector: string, prefix: string): string[] {
+  const rows = sql.all`SELECT DISTINCT origin FROM candidates
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY origin`
+  return rows.map(({ origin }) => String(origin))
+}
+
+/** The Neurons that began as candidates of a connector from places that begin with a prefix. */
+export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
+  const rows = sql.all`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
+  return new Set(rows.map(({ seq_id }) => String(seq_id)))
+}
+
 /** The candidate that a connector made with this fingerprint, whatever became of it. */
 export function candidateOfFingerprint(
   sql: Projection['read'],

@@ -8,8 +8,14 @@ export class DataDirectory {
   readonly repositories: string
   readonly indexes: string
   readonly blobs: string
+  /** The text of Sources: made anew where it is missing. */
+  readonly extracts: string
   /** On the same file system as the rest, so that a rename moves a file into place. */
   readonly tmp: string
+  /** What is being received or read; what a crash left there is removed at the next start. */
+  readonly incoming: string
+  /** Files that come in chunks. */
+  readonly uploads: string
   readonly lock: string
 
   private constructor(root: string) {
@@ -18,14 +24,20 @@ export class DataDirectory {
     this.repositories = join(root, 'repos')
     this.indexes = join(root, 'index')
     this.blobs = join(root, 'blobs')
+    this.extracts = join(root, 'extracts')
     this.tmp = join(root, 'tmp')
+    this.incoming = join(this.tmp, 'incoming')
+    this.uploads = join(this.tmp, 'uploads')
     this.lock = join(root, 'lock')
   }
 
   /** Makes what is missing, for the owner's eyes only. Throws the file system's error where it cannot. */
   static open(root: string): DataDirectory {
     const directory = new DataDirectory(resolve(root))
-    for (const path of [directory.root, directory.repositories, directory.indexes, directory.blobs, directory.tmp]) {
+    for (const path of [
+      ...[directory.root, directory.repositories, directory.indexes],
+      ...[directory.blobs, directory.extracts, directory.incoming, directory.uploads],
+    ]) {
       makeDurableDirectory(path)
     }
     return directory

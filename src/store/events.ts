@@ -35,6 +35,7 @@ export class EventLog {
   readonly #db: Kysely<Schema>
   readonly #maxKept: number
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
+  readonly #counts = new Map<string, number>()
 
   constructor(db: Kysely<Schema>, options: { maxKept?: number } = {}) {
     this.#db = db
@@ -42,7 +43,7 @@ export class EventLog {
   }
 
   async append(tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
-    await this.#db.transaction().execute((transaction) => this.#insert(transaction, tenantId, events, now))
+    await this.#db.transaction().execute((transaction) => this.insert(transaction, tenantId, events, now))
     this.wake(tenantId)
   }
 
@@ -79,7 +80,7 @@ export class EventLog {
         .where('queue', 'is', from.queue ?? null)
         .executeTakeFirst()
       if (moved.numUpdatedRows === 0n) return false
-      await this.#insert(transaction, kb.tenantId, events, now)
+      await this.insert(transaction, kb.tenantId, events, now)
       return true
     })
     this.wake(kb.tenantId) // also where another process told it
@@ -113,8 +114,14 @@ export class EventLog {
     return arrival.promise
   }
 
+  /** Other whenever a tenant may have an event that it had not before. */
+  arrivals(tenantId: string): number {
+    return this.#counts.get(tenantId) ?? 0
+  }
+
   /** Resolves every {@link arrival} of a tenant. */
   wake(tenantId: string): void {
+    this.#counts.set(tenantId, this.arrivals(tenantId) + 1)
     this.#arrivals.get(tenantId)?.resolve()
     this.#arrivals.delete(tenantId)
   }
@@ -141,7 +148,8 @@ export class EventLog {
     return removed
   }
 
-  async #insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
+  /** Appends within a transaction together with whatever else it writes; {@link wake} tells the readers once it is over. */
+  async insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
     if (events.length === 0) return
     const { last } = await rangeOf(db, tenantId)
     const at = now.toISOString()

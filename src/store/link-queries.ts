@@ -62,6 +62,13 @@ export function isAttachmentKey(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM attachments WHERE key = ${key} LIMIT 1` !== undefined
 }
 
+/** Every title and alias of a Neuron, as it is written, with the Neuron's title. */
+export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
+  const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)
+    WHERE kind IN ('title', 'alias') ORDER BY seq_id, kind DESC, exact`
+  return rows.map((row) => ({ seqId: String(row.seq_id), name: String(row.exact), title: String(row.title) }))
+}
+
 function toLink(row: Record<string, unknown>): LinkRow {
   return {
     seqId: String(row.seq_id),

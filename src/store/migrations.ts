@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
@@ -6,6 +6,9 @@ export const migrations: Record<string, Migration> = {
   '0001-tenants-and-keys': { up: createTenantsAndKeys },
   '0002-chat-sessions': { up: createChatSessions },
   '0003-events': { up: createEvents },
+  '0004-sources': { up: createSources },
+  '0005-jobs': { up: createJobs },
+  '0006-webhooks': { up: createWebhooks },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -102,5 +105,102 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
     .addColumn('kb_id', 'text', (column) => column.primaryKey().references('knowledge_bases.id'))
     .addColumn('main', 'text')
     .addColumn('queue', 'text')
+    .execute()
+}
+
+async function createSources(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('sources')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
+    .addColumn('seq', 'integer', (column) => column.notNull())
+    .addColumn('filename', 'text', (column) => column.notNull())
+    .addColumn('path', 'text', (column) => column.notNull())
+    .addColumn('file_type', 'text', (column) => column.notNull())
+    .addColumn('file_size', 'integer', (column) => column.notNull())
+    .addColumn('content_hash', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('error_message', 'text')
+    .addColumn('tags', 'text')
+    .addColumn('connector', 'text', (column) => column.notNull())
+    .addColumn('source_url', 'text')
+    .addColumn('metadata', 'text')
+    .addColumn('uploader_id', 'text', (column) => column.notNull())
+    .addColumn('uploader_name', 'text', (column) => column.notNull())
+    .addColumn('is_forced', 'integer', (column) => column.notNull())
+    .addColumn('attempt', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addColumn('extracted_at', 'text')
+    .addColumn('archived_at', 'text')
+    .addColumn('edition_of', 'text', (column) => column.notNull())
+    .addColumn('warnings', 'text', (column) => column.notNull().defaultTo('[]'))
+    .addUniqueConstraint('sources_seq', ['kb_id', 'seq'])
+    .execute()
+  await db.schema.createIndex('sources_editions').on('sources').columns(['edition_of', 'seq']).execute()
+  await db.schema.createIndex('sources_place').on('sources').columns(['kb_id', 'path', 'filename']).execute()
+  await db.schema.createIndex('sources_bytes').on('sources').columns(['content_hash', 'kb_id']).execute()
+  await db.schema
+    .createIndex('sources_duplicates')
+    .unique()
+    .on('sources')
+    .columns(['kb_id', 'content_hash'])
+    .where(sql<SqlBool>`archived_at is null and is_forced = 0`)
+    .execute()
+
+  await db.schema
+    .createTable('uploads')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
+    .addColumn('filename', 'text', (column) => column.notNull())
+    .addColumn('path', 'text', (column) => column.notNull())
+    .addColumn('metadata', 'text')
+    .addColumn('file_size', 'integer', (column) => column.notNull())
+    .addColumn('content_hash', 'text')
+    .addColumn('is_forced', 'integer', (column) => column.notNull())
+    .addColumn('bytes_received', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('finalized_at', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('uploads_tenant').on('uploads').columns(['tenant_id', 'created_at']).execute()
+}
+
+async function createJobs(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('jobs')
+    .addColumn('document_id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('kb_id', 'text', (column) => column.notNull().references('knowledge_bases.id'))
+    .addColumn('turn', 'integer', (column) => column.notNull())
+    .addColumn('due_at', 'text', (column) => column.notNull())
+    .addColumn('starts', 'integer', (column) => column.notNull())
+    .addColumn('failures', 'integer', (column) => column.notNull())
+    .addColumn('owner', 'text')
+    .addColumn('leased_until', 'text')
+    .execute()
+
+  await db.schema.createIndex('jobs_turn').on('jobs').columns(['turn', 'document_id']).execute()
+  await db.schema.createIndex('jobs_kb').on('jobs').columns(['kb_id', 'turn']).execute()
+  await db.schema.createIndex('jobs_new').on('jobs').columns(['starts', 'turn']).execute()
+  await db.schema.createIndex('jobs_owner').on('jobs').column('owner').execute()
+}
+
+async function createWebhooks(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('webhooks')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('kb_id', 'text', (column) => column.references('knowledge_bases.id'))
+    .addColumn('url', 'text', (column) => column.notNull())
+    .addColumn('secret', 'text', (column) => column.notNull())
+    .addColumn('kinds', 'text', (column) => column.notNull())
+    .addColumn('enabled', 'integer', (column) => column.notNull())
+    .addColumn('note', 'text')
+    .addColumn('cursor', 'integer', (column) => column.notNull())
+    .addColumn('failures', 'integer', (column) => column.notNull())
+    .addColumn('failing_since', 'text')
+    .addColumn('due_at', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
 }

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+import type { SourceStatus } from '../contract/documents.ts'
 import type { EventKind } from '../contract/events.ts'
 import type { Role } from '../contract/vocabulary.ts'
 import type { Audience } from '../knowledge/audience.ts'
@@ -12,6 +14,10 @@ export type Schema = {
   chat_turns: ChatTurnRow
   events: EventRow
   event_cursors: EventCursorRow
+  jobs: JobRow
+  webhooks: WebhookRow
+  sources: SourceRow
+  uploads: UploadRow
 }
 
 type TenantRow = {
@@ -105,4 +111,104 @@ type EventCursorRow = {
   kb_id: string
   main: string | null
   queue: string | null
+}
+
+export type SourceRow = {
+  /** UUIDv7: the document's id. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  /** Within the knowledge base, from 1. */
+  seq: number
+  filename: string
+  /** Folder, absolute. */
+  path: string
+  /** Extension without dot, in lower case. */
+  file_type: string
+  /** Bytes. */
+  file_size: number
+  /** SHA-256 of the bytes, hexadecimal: their name in the blob store. */
+  content_hash: string
+  status: SourceStatus
+  error_message: string | null
+  /** Separated by commas. */
+  tags: string | null
+  connector: string
+  source_url: string | null
+  /** The text of a JSON object, as uploaded. */
+  metadata: string | null
+  uploader_id: string
+  uploader_name: string
+  /** 1: taken although its bytes were there. */
+  is_forced: number
+  /** Ingests that were begun. */
+  attempt: Generated<number>
+  created_at: string
+  extracted_at: string | null
+  archived_at: string | null
+  /** The id of the first of the Sources that are one document, each newer than the one before. */
+  edition_of: string
+  /** JSON array of strings. */
+  warnings: string
+}
+
+export type UploadRow = {
+  /** UUIDv7: of the Source that it becomes, too. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  filename: string
+  path: string
+  metadata: string | null
+  /** Bytes. */
+  file_size: number
+  content_hash: string | null
+  is_forced: number
+  /** Bytes that are on the disk. */
+  bytes_received: Generated<number>
+  finalized_at: string | null
+  created_at: string
+}
+
+/** An ingest that waits or runs. */
+export type JobRow = {
+  /** Of the Source. */
+  document_id: string
+  tenant_id: string
+  kb_id: string
+  /** The lowest is first; see `Jobs`. */
+  turn: number
+  due_at: string
+  /** How often it was begun. */
+  starts: number
+  /** How often it has failed. */
+  failures: number
+  /** Who runs it; null while it waits. */
+  owner: string | null
+  /** Until then, nobody else takes it; null while it waits. */
+  leased_until: string | null
+}
+
+export type WebhookRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  /** Null: events of all knowledge bases. */
+  kb_id: string | null
+  url: string
+  /** In clear, since it signs: `whsec_` and base64. */
+  secret: string
+  /** JSON array; empty: events of all kinds. */
+  kinds: string
+  /** 0: not sent to. */
+  enabled: number
+  /** For people: what is wrong. */
+  note: string | null
+  /** Id of the last event that was delivered, or is none for it. */
+  cursor: number
+  /** Deliveries of the next event that have failed. */
+  failures: number
+  failing_since: string | null
+  due_at: string | null
+  created_at: string
 }

@@ -9,9 +9,12 @@ test('an empty environment has a default for everything', () => {
     port: 4870,
     publicUrl: undefined,
     logLevel: 'info',
+    bucket: undefined,
     rateReads: 600,
     rateWrites: 120,
     rateChats: 20,
+    ingestConcurrency: 2,
+    webhookPrivate: false,
     languageModel: undefined,
   }
   expect(readEnvironment({})).toEqual(defaults)
@@ -28,12 +31,20 @@ test('every setting can be set', () => {
       GANGLION_PORT: '0',
       GANGLION_PUBLIC_URL: 'https://kb.example.org/base//',
       GANGLION_LOG_LEVEL: 'silent',
+      GANGLION_BLOBS: 's3://sources/acme/prod/?endpoint=https://s3.example.org/&region=eu-central-1',
+      AWS_ACCESS_KEY_ID: 'AKID',
+      AWS_SECRET_ACCESS_KEY: 'secret',
       GANGLION_RATE_READS: '1',
       GANGLION_RATE_WRITES: '1000000',
       GANGLION_RATE_CHATS: '5',
+      GANGLION_INGEST_CONCURRENCY: '4',
+      GANGLION_WEBHOOK_PRIVATE: 'true',
       GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1/',
       GANGLION_LLM_MODEL: 'small',
       GANGLION_LLM_KEY: 'sk-1',
+      GANGLION_TRANSCRIBER_URL: 'http://127.0.0.1:8000/v1/',
+      GANGLION_TRANSCRIBER_MODEL: 'whisper',
+      GANGLION_TRANSCRIBER_KEY: 'sk-2',
     }),
   ).toEqual({
     dataDir: resolve('/srv/ganglion'),
@@ -41,10 +52,22 @@ test('every setting can be set', () => {
     port: 0,
     publicUrl: 'https://kb.example.org/base',
     logLevel: 'silent',
+    bucket: {
+      endpoint: 'https://s3.example.org',
+      region: 'eu-central-1',
+      bucket: 'sources',
+      prefix: 'acme/prod/',
+      accessKeyId: 'AKID',
+      secretAccessKey: 'secret',
+      sessionToken: undefined,
+    },
     rateReads: 1,
     rateWrites: 1_000_000,
     rateChats: 5,
+    ingestConcurrency: 4,
+    webhookPrivate: true,
     languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
+    transcriber: { url: 'http://127.0.0.1:8000/v1', model: 'whisper', apiKey: 'sk-2' },
   })
 })
 
@@ -99,4 +122,36 @@ test.each([
   const read = () => readEnvironment({ ...model, [name]: value })
   expect(read).toThrow(`${name} must be`)
   expect(read).not.toThrow('hunter2')
+})
+
+test('a bucket without an endpoint is of its region at Amazon', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'token' }
+  expect(readEnvironment({ GANGLION_BLOBS: 's3://sources', ...keys }).bucket).toEqual({
+    endpoint: 'https://s3.us-east-1.amazonaws.com',
+    region: 'us-east-1',
+    bucket: 'sources',
+    prefix: '',
+    accessKeyId: 'AKID',
+    secretAccessKey: 'secret',
+    sessionToken: 'token',
+  })
+})
+
+test.each([
+  '/srv/blobs',
+  'https://s3.example.org/sources',
+  's3://Sources_1',
+  's3://key:secret@sources',
+  's3://sources?endpoint=s3.example.org',
+  's3://sources?region=EU West',
+  's3://sources?zone=eu',
+])('%s is no bucket', (url) => {
+  const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+  expect(() => readEnvironment({ GANGLION_BLOBS: url, ...keys })).toThrow('GANGLION_BLOBS must be like s3://')
+})
+
+test('a bucket needs its keys', () => {
+  expect(() => readEnvironment({ GANGLION_BLOBS: 's3://sources', AWS_ACCESS_KEY_ID: 'AKID' })).toThrow(
+    'AWS_SECRET_ACCESS_KEY is missing: GANGLION_BLOBS needs it',
+  )
 })

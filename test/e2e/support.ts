@@ -64,10 +64,10 @@ export async function startProduct({
       method,
       headers: {
         ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
     validate({ method, url: path, status: response.status, headers: Object.fromEntries(response.headers), body: text })
@@ -75,4 +75,9 @@ export async function startProduct({
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
   }
   return { url, ganglion, dataDir, gitDir, kbId, tokens, newKey, request }
+}
+
+/** A body that is sent as it is. */
+function isRaw(body: unknown): body is string | FormData | Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof FormData || body instanceof Uint8Array
 }

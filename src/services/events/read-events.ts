@@ -63,7 +63,11 @@ async function followed(ganglion: Ganglion, tenantId: string, kb: string | undef
   return undefined
 }
 
-function tellTo({ role, tenantId }: Caller, { data, isCuratorOnly, id, kbId, kind, at }: StoredEvent): LoggedEvent[] {
+/** What a caller is told of an event: nothing, a part or all. */
+export function tellTo(
+  { role, tenantId }: Pick<Caller, 'role' | 'tenantId'>,
+  { data, isCuratorOnly, id, kbId, kind, at }: StoredEvent,
+): LoggedEvent[] {
   const common = { id, kind, tenantId, kbId, at }
   if (!isCuratorOnly || role === 'curator') return [{ ...common, ...data }]
   if (kind !== 'candidate.approved') return []

@@ -8,7 +8,7 @@ export type KbVerification = {
 }
 
 export type Problem = {
-  kind: 'repository' | 'ref' | 'settings' | 'file' | 'candidate' | 'approval' | 'seqId' | 'projection'
+  kind: 'repository' | 'ref' | 'settings' | 'file' | 'candidate' | 'approval' | 'seqId' | 'projection' | 'source'
   message: string
 }
 

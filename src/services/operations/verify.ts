@@ -55,6 +55,7 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
       ...problems('repository', await untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))),
     )
     await verifyContents(ganglion, identity, stored, scratch, found)
+    found.problems.push(...problems('source', await missingBytes(ganglion, id)))
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
@@ -62,6 +63,16 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
     await rm(scratch, { recursive: true, force: true })
   }
   return found
+}
+
+/** Sources whose bytes are gone. */
+async function missingBytes({ sources, blobs }: Ganglion, kbId: string): Promise<string[]> {
+  const missing: string[] = []
+  for (const { id, filename, contentHash } of await sources.all(kbId)) {
+    if (!(await blobs.has(contentHash)))
+      missing.push(`The bytes of ${oneLine(filename, 200)} (${id}) are gone: ${contentHash}`)
+  }
+  return missing
 }
 
 function storedProjection(indexDir: string, scratch: string, found: KbVerification): StoredProjection | undefined {

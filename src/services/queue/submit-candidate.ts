@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind } from '../../contract/vocabulary.ts'
@@ -9,12 +8,12 @@ import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { type CandidateRow, candidateOfFingerprint, countPending, findCandidate } from '../../store/candidate-index.ts'
-import type { Idempotency, IdempotentRequest } from '../../store/idempotency.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { once } from '../once.ts'
 import { approveByPolicy } from './approval.ts'
 
 /** Candidates of one knowledge base that may wait. */
@@ -48,37 +47,13 @@ export async function submitCandidate(
     kb
       .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
       .then((row) => toReceipt(ganglion, kb, row))
-  const id = candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
-  if (idempotencyKey === undefined) return submit(id)
-  const { route, body } = request ?? {
+  const keyed = request ?? {
     route: 'POST /api/v1/queue/candidates',
     body: { ...input, knowledgeBaseId: kb.identity.id },
   }
-  const key = { tenantId: caller.tenantId, keyId: caller.keyId, idempotencyKey }
-  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
-  return once(ganglion.idempotency, { ...key, route, bodyHash, subjectId: id }, ganglion.now(), submit)
-}
-
-/** Runs a submission at most once for an idempotency key, also across a crash: the candidate's id is reserved first. */
-async function once(
-  idempotency: Idempotency,
-  request: IdempotentRequest,
-  now: Date,
-  submit: (id: string) => Promise<CandidateReceipt>,
-): Promise<CandidateReceipt> {
-  const attempt = await idempotency.begin(request, now)
-  if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
-  if (attempt.state === 'replay') return CandidateReceipt.parse(attempt.body)
-  try {
-    const submission = await submit(attempt.subjectId)
-    await idempotency.finish(request, { status: 201, body: submission })
-    return submission
-  } catch (error) {
-    // A retry may stand on an attempt that got further than this one.
-    if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
-    else idempotency.abandon(request)
-    throw error
-  }
+  const newId = () => candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
+  const parse = (answer: unknown) => CandidateReceipt.parse(answer)
+  return once(ganglion, caller, { ...keyed, idempotencyKey, newId, parse }, submit)
 }
 
 type Draft = Pick<

@@ -1,6 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
+import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { writtenLinks } from '../../knowledge/written-link.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { linksOf } from '../../store/link-queries.ts'
@@ -54,8 +55,14 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   // Before anything is waited for, so that all is of one commit.
   const written = linksOf(kb.projection.read, row.seqId)
   const backlinks = backlinksOf(reading, row.seqId)
-  const { content } = parseNeuronFile(await kb.repository.readText(blob))
-  return { ...shown, content, ...(await resolveLinks(ganglion, caller, view, written)), backlinks }
+  const { fields, content } = parseNeuronFile(await kb.repository.readText(blob))
+  return {
+    ...shown,
+    content,
+    ...sourcesIn(fields),
+    ...(await resolveLinks(ganglion, caller, view, written)),
+    backlinks,
+  }
 }
 
 async function readPast(reading: Reading, seqId: string, at: string): Promise<Neuron> {
@@ -76,6 +83,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     createdAt: createdAt(sql, seqId) ?? past.at,
     updatedAt: past.at,
     tags: fields.tags,
+    ...sourcesIn(fields),
     ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),
     backlinks,
     documentId: fields.id ?? null,
@@ -83,6 +91,10 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     commit: past.commit,
     candidateId: fields.candidate ?? null,
   }
+}
+
+function sourcesIn({ sources }: Pick<NeuronFields, 'sources'>): Pick<Neuron, 'sources'> {
+  return sources.length === 0 ? {} : { sources }
 }
 
 function backlinksOf({ kb, view }: Reading, seqId: string): Neuron['backlinks'] {

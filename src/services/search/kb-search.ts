@@ -18,6 +18,16 @@ const patience = 10_000
 /** How often something is tried that other changes to the index can make void. */
 const maxAttempts = 3
 
+/** The uploaded Sources of a knowledge base, as the index takes them. */
+export type SearchedSources = {
+  /** Other whenever there may be others, or others of their texts. */
+  mark(): Promise<string>
+  /** By their keys in the index. */
+  versions(): Promise<ReadonlyMap<string, string>>
+  /** Nothing for a key that is none, or of a text that is not there. */
+  document(key: string): Promise<IndexedDocument | undefined>
+}
+
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp'>
 type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
 
@@ -27,17 +37,22 @@ export class KbSearch {
   readonly #pool: SearchPool
   readonly #parser: ParserPool
   readonly #directory: string
+  readonly #sources: SearchedSources
   #isClosed = false
   /** What the index stands for; undefined where only the index itself can tell. */
-  #followed: { main: string | undefined; address: IndexAddress } | undefined
+  #followed: { main: string | undefined; sources: string; address: IndexAddress } | undefined
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
   #stamp = ''
 
-  constructor(kb: KnowledgeBase, options: { pool: SearchPool; parser: ParserPool; directory: string }) {
+  constructor(
+    kb: KnowledgeBase,
+    options: { pool: SearchPool; parser: ParserPool; directory: string; sources: SearchedSources },
+  ) {
     this.#kb = kb
     this.#pool = options.pool
     this.#parser = options.parser
     this.#directory = options.directory
+    this.#sources = options.sources
   }
 
   /** Brings the index up to the projection as it is now. */
@@ -91,16 +106,18 @@ export class KbSearch {
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
     const address = await this.#address()
+    const sources = await this.#sources.mark()
     const before = this.#followed
     const isSame = before?.address.language === address.language && before.address.engine === address.engine
-    if (isSame && before.main === main) return
+    if (isSame && before.main === main && before.sources === sources) return
     this.#followed = undefined
-    const changed = isSame && before.main !== undefined ? changedSince(sql, before.main) : undefined
+    const isContinued = isSame && before.main !== undefined && before.sources === sources
+    const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
     const isWhole = await this.#update(address, changed ?? (await this.#differences(address)))
-    if (isWhole) this.#followed = { main, address }
+    if (isWhole) this.#followed = { main, sources, address }
   }
 
-  /** The seqIds of which the index holds another version than the projection, or that only one of them holds. */
+  /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
   async #differences(address: IndexAddress): Promise<string[]> {
     const { stamp, versions } = await this.#pool.ask(address, 'versions', undefined)
     this.#stamp = stamp
@@ -109,23 +126,30 @@ export class KbSearch {
       if (versions.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
       versions.delete(neuron.seqId)
     }
+    for (const [key, version] of await this.#sources.versions()) {
+      if (versions.get(key) !== version) different.push(key)
+      versions.delete(key)
+    }
     return [...different, ...versions.keys()]
   }
 
   /** @returns false where it was closed on the way. */
-  async #update(address: IndexAddress, seqIds: readonly string[]): Promise<boolean> {
+  async #update(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
     const pause = pauses()
     let next = 0
-    while (next < seqIds.length) {
+    while (next < keys.length) {
       const put: Promise<IndexedDocument>[] = []
       const remove: string[] = []
       let length = 0
-      for (; next < seqIds.length && put.length + remove.length < batchSize && length < batchLength; next++) {
+      for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
         if (this.#isClosed) return false
-        const seqId = seqIds[next] ?? ''
-        const neuron = findNeuron(this.#kb.projection.read, seqId)
+        const key = keys[next] ?? ''
+        const neuron = findNeuron(this.#kb.projection.read, key)
         if (neuron === undefined) {
-          remove.push(seqId)
+          const source = await this.#sources.document(key)
+          if (source === undefined) remove.push(key)
+          else put.push(Promise.resolve(source))
+          length += batchLength
           continue
         }
         const text = await this.#kb.repository.readTextOnce(neuron.blob)

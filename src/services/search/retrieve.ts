@@ -41,7 +41,8 @@ export async function retrievePassages(
   kb: KnowledgeBase,
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
 ): Promise<Passage[]> {
-  const scope = await scopeOf(kb, audience, limit)
+  // What is cited is what a curator, or the policy, has let in.
+  const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)

@@ -50,7 +50,8 @@ async function findPages(
   const audience = effectiveAudience(caller.role)
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
   const { hits, total } = await answered(ganglion.search(kb).search({ q, scope }))
-  return { hits: hits.flatMap((hit) => toHit(kb, hit) ?? []), total }
+  const found = await Promise.all(hits.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
+  return { hits: found.filter((hit) => hit !== undefined), total }
 }
 
 /** Who looks, at how much. */
@@ -85,6 +86,29 @@ function toHit(kb: KnowledgeBase, { key, highlight, rank }: PageHit): SearchHit 
     kind: 'wiki',
     seq: parseSeqId(seqId)?.number ?? null,
     seqId,
+    highlight,
+    rank,
+  }
+}
+
+/** Nothing for a Source that was archived since the index was asked. */
+async function toSourceHit(
+  { sources }: Ganglion,
+  { identity }: KnowledgeBase,
+  { key, highlight, rank }: PageHit,
+): Promise<SearchHit | undefined> {
+  const source = await sources.find(identity.tenantId, key)
+  if (source === undefined || source.archivedAt !== null) return undefined
+  const { id, filename, path, seq } = source
+  return {
+    id,
+    knowledgeBaseId: identity.id,
+    filename,
+    title: filename,
+    path,
+    kind: 'source',
+    seq,
+    seqId: null,
     highlight,
     rank,
   }

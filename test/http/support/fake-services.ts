@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { v7 as uuidv7 } from 'uuid'
 import type { CandidateDetail, CandidateInput } from '../../../src/contract/candidates.ts'
 import type { ChatAnswer, ChatQuestion, FeedbackInput } from '../../../src/contract/chat.ts'
+import type { Source } from '../../../src/contract/documents.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Neuron } from '../../../src/contract/neurons.ts'
 import type { RetrieveAnswer, SearchHit } from '../../../src/contract/search.ts'
@@ -75,6 +78,24 @@ export const retrieved: RetrieveAnswer = {
   ],
 }
 
+export const source: Source = {
+  id: '019b9c9b-2f10-7a3c-b1d2-4e5f6a7b8c9d',
+  knowledgeBaseId: kbId,
+  kind: 'source',
+  filename: 'vip.pdf',
+  path: '/policies',
+  fileType: 'pdf',
+  fileSize: 7,
+  status: 'success',
+  errorMessage: null,
+  seq: 1,
+  contentHash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  tags: 'policy',
+  createdAt: '2026-01-08T09:12:44.000Z',
+}
+const uploadId = '019b9c9b-3000-7a3c-b1d2-4e5f6a7b8c9d'
+const expiresAt = '2026-01-09T09:12:44.000Z'
+
 export type FakeServices = Services & {
   /** What the server handed to `submitCandidate`, in order. */
   submitted: { input: CandidateInput; idempotencyKey: string | undefined }[]
@@ -89,6 +110,11 @@ export type FakeServices = Services & {
   graphs: unknown[]
   /** What the server handed to `search`, `searchTenant` and `retrieve`, in order. */
   searches: unknown[]
+  /** What came with `uploadSource`, in order. */
+  files: { filename: string; bytes: Buffer }[]
+  fields: unknown[]
+  /** What the server handed to `receiveChunk`, in order. */
+  chunks: { range: unknown; bytes: Buffer }[]
 }
 
 /** Services that keep one tenant's candidates in memory; a bearer token is the name of its role. */
@@ -107,6 +133,9 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     listings: [],
     graphs: [],
     searches: [],
+    files: [],
+    fields: [],
+    chunks: [],
     async authenticate(token) {
       const roles: readonly Role[] = ['reader', 'app', 'curator']
       const role = roles.find((role) => role === token)
@@ -232,6 +261,59 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     },
     async openGitDoor() {
       throw new GanglionError('not_found')
+    },
+    async uploadSource(_, kb, form) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      const names: string[] = []
+      for await (const part of form) {
+        names.push(part.name)
+        if (part.name !== 'file') fake.fields.push(part)
+        else fake.files.push({ filename: part.filename, bytes: await buffer(part.bytes) })
+      }
+      if (!names.includes('file')) throw new GanglionError('no_file')
+      return source
+    },
+    async beginUpload(_, kb) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return { uploadId, chunkSize: 8 * 1024 * 1024, expiresAt }
+    },
+    async receiveChunk(_, id, range, bytes) {
+      if (id !== uploadId) throw new GanglionError('not_found')
+      fake.chunks.push({ range, bytes: await buffer(bytes) })
+      return { uploadId, bytesReceived: range.last + 1 }
+    },
+    async finalizeUpload(_, id) {
+      if (id !== uploadId) throw new GanglionError('not_found')
+      return source
+    },
+    async readUpload(_, id) {
+      if (id !== uploadId) throw new GanglionError('not_found')
+      return { uploadId, filename: 'vip.pdf', fileSize: 7, bytesReceived: 0, status: 'open', expiresAt }
+    },
+    async abandonUpload(_, id) {
+      if (id !== uploadId) throw new GanglionError('not_found')
+    },
+    async listSources(_, kb) {
+      if (kb !== 'handbook') throw new GanglionError('not_found')
+      return { documents: [source], nextCursor: null }
+    },
+    async readSource(_, docId) {
+      if (docId !== source.id) throw new GanglionError('not_found')
+      return { ...source, connector: 'upload', sourceUrl: null, metadata: null, archivedAt: null }
+    },
+    async sourceContent(_, docId) {
+      if (docId !== source.id) throw new GanglionError('not_found')
+      const bytes = Buffer.from('%PDF-1\n')
+      const read = async (range?: { first: number; last: number }) =>
+        Readable.from([bytes.subarray(range?.first, range && range.last + 1)], { objectMode: false })
+      return { filename: 'Größe "1".pdf', sha256: source.contentHash, size: bytes.length, read }
+    },
+    async archiveSource(_, docId) {
+      if (docId !== source.id) throw new GanglionError('not_found')
+    },
+    async ingestDocument(_, docId) {
+      if (docId !== source.id) throw new GanglionError('not_found')
+      return { ok: true, message: 'The ingest begins.' }
     },
     async readEvents(_, { kb = 'handbook', lastEventId = 0 }) {
       if (kb !== 'handbook') throw new GanglionError('not_found')

@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream'
+import type { MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { maxUploadBytes } from '../contract/documents.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { FormPart } from '../services/sources/upload-source.ts'
+
+const maxFields = 10
+const maxFieldBytes = 64 * 1024
+
+/** Bytes of a whole form: the file, the fields, and what is around them. */
+export const maxFormBytes = maxUploadBytes + (maxFields + 1) * (maxFieldBytes + 4096)
+
+/** For `@fastify/multipart`, which cuts a file off at its limit: whoever reads it refuses the byte before that. */
+export const formOptions = {
+  preservePath: true,
+  throwFileSizeLimit: false,
+  limits: {
+    files: 1,
+    fields: maxFields,
+    parts: maxFields + 1,
+    fieldSize: maxFieldBytes,
+    fileSize: maxUploadBytes + 1,
+    headerPairs: 20,
+  },
+} as const
+
+/**
+ * The parts of a form that uploads a file, as they come; what an upload has no use for is left out.
+ * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`
+ * @throws {ValidationError} for a field that is too long.
+ */
+export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
+  if (!request.isMultipart()) throw new GanglionError('unsupported_media_type')
+  boundBody(request)
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') yield filePart(part)
+      else if (part.fieldname === 'path' || part.fieldname === 'metadata') {
+        if (part.valueTruncated) throw new ValidationError({ [part.fieldname]: ['must be at most 64 KB'] })
+        yield { name: part.fieldname, value: part.value }
+      }
+    }
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function filePart({ fieldname, filename, file }: MultipartFile): FormPart {
+  if (fieldname !== 'file') throw new GanglionError('no_file', 'No file provided: its part is to be named "file"')
+  return { name: 'file', filename: filename ?? '', bytes: fileBytes(file) }
+}
+
+async function* fileBytes(file: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of file) yield chunk
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+/** What the parser does not keep has no bound of its own. */
+function boundBody({ raw }: FastifyRequest): void {
+  let bytes = 0
+  raw.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxFormBytes) raw.destroy(new GanglionError('payload_too_large'))
+  })
+  raw.pause()
+}
+
+/** The parser fails of what the client has sent only. */
+function refusal(error: unknown): unknown {
+  if (error instanceof GanglionError || error instanceof ValidationError) return error
+  return new GanglionError('malformed_request', 'The form is broken, or has too many parts.')
+}

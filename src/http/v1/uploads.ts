@@ -1,0 +1,210 @@
+import multipart from '@fastify/multipart'
+import type { FastifySchemaCompiler } from 'fastify'
+import { z } from 'zod'
+import {
+  ContentRange,
+  DuplicateSource,
+  maxChunkBytes,
+  Source,
+  UploadForm,
+  UploadInput,
+  UploadPath,
+  UploadProgress,
+  UploadQuery,
+  UploadStatus,
+  UploadTicket,
+} from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { KbPath } from '../../contract/search.ts'
+import type { Role } from '../../contract/vocabulary.ts'
+import { callerOf } from '../auth.ts'
+import { readErrors, writeErrors } from '../errors.ts'
+import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
+import type { Services } from '../services.ts'
+import { formOptions, maxFormBytes, readForm } from '../upload-form.ts'
+import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
+
+const tags = ['Sources']
+const roles: readonly Role[] = ['app', 'curator']
+
+/** A body that is read as it comes is described, but not checked before. */
+const exceptBody: FastifySchemaCompiler<z.ZodType> = (route) =>
+  route.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(route)
+
+/** Adds the routes by which files come in. */
+export async function uploadRoutes(app: ZodFastify, services: Services): Promise<void> {
+  wholeUploads(app, services)
+  await app.register(async (forms: ZodFastify) => {
+    await forms.register(multipart, formOptions)
+    forms.setValidatorCompiler(exceptBody)
+    formUpload(forms, services)
+  })
+  await app.register(async (chunks: ZodFastify) => {
+    chunks.setValidatorCompiler(exceptBody)
+    chunks.removeAllContentTypeParsers()
+    chunks.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    chunkUpload(chunks, services)
+  })
+}
+
+function formUpload(app: ZodFastify, services: Services): void {
+  app.post(
+    '/knowledge-bases/:kbId/documents/upload',
+    {
+      config: { roles, upload: true },
+      bodyLimit: maxFormBytes,
+      schema: {
+        tags,
+        operationId: 'uploadSource',
+        summary: 'Upload a Source',
+        description: 'Its ingest begins by itself. A larger file is uploaded in chunks.',
+        consumes: ['multipart/form-data'],
+        params: KbPath,
+        querystring: UploadQuery,
+        headers: IdempotencyHeader,
+        body: UploadForm,
+        response: {
+          201: Source,
+          ...writeErrors('insufficient_role', 'no_file', 'file_type_not_allowed', 'idempotency_key_reused'),
+          409: DuplicateSource,
+        },
+      },
+    },
+    async (request, reply) => {
+      const options = { ...request.query, ...idempotencyOf(request.headers) }
+      const form = readForm(request)
+      return reply.code(201).send(await services.uploadSource(callerOf(request), request.params.kbId, form, options))
+    },
+  )
+}
+
+function chunkUpload(app: ZodFastify, services: Services): void {
+  app.patch(
+    '/uploads/:uploadId/chunk',
+    {
+      config: { roles, upload: true },
+      bodyLimit: maxChunkBytes,
+      schema: {
+        tags,
+        operationId: 'uploadChunk',
+        summary: 'Upload a chunk',
+        description:
+          'One that begins before `bytesReceived` must repeat the same bytes. Of one that breaks off, what has come is kept.',
+        consumes: ['application/octet-stream'],
+        params: UploadPath,
+        headers: ContentRange,
+        body: z.string().describe('The bytes; at most 8 MB.'),
+        response: {
+          200: UploadProgress,
+          ...writeErrors(
+            'insufficient_role',
+            'offset_mismatch',
+            'chunk_differs',
+            'upload_finalized',
+            'upload_expired',
+            'range_not_satisfiable',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const range = readContentRange(request.headers['content-range'])
+      // The connection has to outlive the reading, for the answer.
+      const bytes = request.raw.iterator({ destroyOnReturn: false })
+      return services.receiveChunk(callerOf(request), request.params.uploadId, range, bytes)
+    },
+  )
+}
+
+function wholeUploads(app: ZodFastify, services: Services): void {
+  app.post(
+    '/knowledge-bases/:kbId/documents/upload/init',
+    {
+      config: { roles },
+      schema: {
+        tags,
+        operationId: 'beginUpload',
+        summary: 'Begin an upload in chunks',
+        params: KbPath,
+        querystring: UploadQuery,
+        headers: IdempotencyHeader,
+        body: UploadInput,
+        response: {
+          201: UploadTicket,
+          ...writeErrors('insufficient_role', 'file_type_not_allowed', 'too_many_uploads', 'idempotency_key_reused'),
+          409: DuplicateSource,
+        },
+      },
+    },
+    async (request, reply) => {
+      const options = { ...request.query, ...idempotencyOf(request.headers) }
+      const { kbId } = request.params
+      return reply.code(201).send(await services.beginUpload(callerOf(request), kbId, request.body, options))
+    },
+  )
+
+  app.post(
+    '/uploads/:uploadId/finalize',
+    {
+      config: { roles },
+      schema: {
+        tags,
+        operationId: 'finalizeUpload',
+        summary: 'Make a Source of the chunks',
+        description: 'Asked again, it gives the same Source.',
+        params: UploadPath,
+        querystring: UploadQuery,
+        response: {
+          201: Source,
+          ...writeErrors('insufficient_role', 'upload_expired', 'incomplete', 'hash_mismatch'),
+          409: DuplicateSource,
+        },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send(await services.finalizeUpload(callerOf(request), request.params.uploadId, request.query)),
+  )
+
+  app.get(
+    '/uploads/:uploadId',
+    {
+      config: { roles },
+      schema: {
+        tags,
+        operationId: 'readUpload',
+        summary: 'Read how far an upload is',
+        params: UploadPath,
+        response: { 200: UploadStatus, ...readErrors('insufficient_role', 'upload_expired') },
+      },
+    },
+    (request) => services.readUpload(callerOf(request), request.params.uploadId),
+  )
+
+  app.delete(
+    '/uploads/:uploadId',
+    {
+      config: { roles },
+      schema: {
+        tags,
+        operationId: 'abandonUpload',
+        summary: 'Abandon an upload',
+        description: 'Its bytes are removed. A Source that it has become stays.',
+        params: UploadPath,
+        response: {
+          204: z.null().describe('It is gone.'),
+          ...writeErrors('insufficient_role', 'upload_expired'),
+        },
+      },
+    },
+    async (request, reply) => {
+      await services.abandonUpload(callerOf(request), request.params.uploadId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function readContentRange(header: string): { first: number; last: number; total: number } {
+  const [, first, last, total] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? []
+  if (total === undefined) throw new GanglionError('range_not_satisfiable')
+  return { first: Number(first), last: Number(last), total: Number(total) }
+}

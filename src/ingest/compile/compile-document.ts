@@ -1,0 +1,185 @@
+import { setImmediate } from 'node:timers/promises'
+import { linkKey } from '../../knowledge/link-target.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+import { oneLine } from '../../knowledge/text.ts'
+import type { Extracted } from '../extracted.ts'
+import { extentOf, placeAt } from './anchors.ts'
+import { pageText, proseOf } from './block-text.ts'
+import { entitledSource } from './clean-source.ts'
+import type { CompiledPage } from './compiled.ts'
+import { gistOf } from './gist.ts'
+import { linkMentions, withoutForgedLinks } from './link-text.ts'
+import type { Draft } from './model-draft.ts'
+import { draftTitle, EdgeTargets, listText, statementsText, type WrittenPart, writtenParts } from './model-pages.ts'
+import { type LinkName, NameTrie } from './name-trie.ts'
+import { pageWordsFor } from './page-words.ts'
+import { type TitledPart, titleParts } from './part-titles.ts'
+import { type PlannedPart, planParts } from './plan-parts.ts'
+import { type SourceBlock, sizeOf } from './source-blocks.ts'
+import { summaryText } from './summary-text.ts'
+import { termsOf } from './terms.ts'
+import { languageOf, stopWordsFor, wordsOf } from './words.ts'
+
+export type CompileInput = {
+  extracted: Extracted
+  /** As it was uploaded. */
+  filename: string
+  /** From the upload. */
+  tags: readonly string[]
+  /** BCP 47, of the knowledge base. */
+  language: string
+  /** By which texts may mention other Neurons of the knowledge base. */
+  names: readonly LinkName[]
+}
+
+/** What a language model made of the document, and what the summary is to say of it. */
+export type Writing = { draft?: Draft; notice?: string }
+
+export type DocumentPlan = {
+  title: string
+  blocks: SourceBlock[]
+  /** What stands before the first part; all where one page is enough. */
+  preamble: SourceBlock[]
+  parts: TitledPart[]
+  /** How many parts there would be, were there no limit. */
+  found: number
+}
+
+/** Characters of a document that becomes one page. */
+const maxSinglePage = 6000
+/** Characters of a document by which its language is told. */
+const maxSample = 100_000
+/** UTF-16 units of a heading that a title always shows. */
+const maxShown = 90
+/** Pages that are made before others get their turn. */
+const turn = 8
+
+/**
+ * The pages that a document becomes, the same from the same input: a small one a single page, any other a summary (its own best
+ * sentences, what stands before its first section, an outline) and a page for each section that stands on its own. Takes time
+ * linear in the text, and now and then lets others have their turn. What a draft says stands in the place of the parts it is of.
+ */
+export async function compileDocument(
+  input: CompileInput,
+  { draft, notice = '' }: Writing = {},
+): Promise<CompiledPage[]> {
+  const { extracted, filename, language } = input
+  const plan = planDocument(input)
+  const { blocks, preamble } = plan
+  const taken = takenBy(input.names)
+  const title = draft === undefined ? plan.title : draftTitle(draft, plan, taken)
+  const parts: WrittenPart[] = draft === undefined ? plan.parts : writtenParts(plan.parts, draft, title, taken)
+  const found = plan.found - plan.parts.length + parts.length
+  await setImmediate()
+
+  const head = { name: title, text: proseOf(preamble) }
+  const texts = [head, ...parts.map((part) => ({ name: part.title, text: proseOf(part.blocks) }))]
+  const stopWords = stopWordsFor(textLanguage(texts, language))
+  const terms = termsOf(texts, stopWords)
+  await setImmediate()
+
+  const words = pageWordsFor(language)
+  const names = new NameTrie([...input.names, ...siblingNames(parts)], stopWords)
+  const linked = (text: string, own: readonly string[]) =>
+    linkMentions(withoutForgedLinks(text, isMarkdown(filename)), names, new Set([title, ...own].map(linkKey)))
+  const targets = new EdgeTargets(input.names, title, parts)
+  const edgesOf = (drafted: Draft['edges'] = [], from = title) => {
+    const edges = targets.resolve(drafted, from)
+    return edges.length === 0 ? {} : { edges }
+  }
+  const opening = linked(pageText(preamble), [])
+  const summary: CompiledPage = {
+    key: 'summary',
+    kind: 'summary',
+    title,
+    content: opening,
+    tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
+    ...edgesOf(draft?.edges),
+    anchor: placeAt(extracted.anchors, 1),
+  }
+  if (parts.length === 0) {
+    summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
+    return [summary]
+  }
+
+  const gist = draft?.gist.length ? draft.gist : gistOf(blocks, language, stopWords)
+  const count = texts.reduce((sum, { text }) => sum + wordsOf(text, language).length, 0)
+  const figures = { ...extentOf(extracted.anchors), words: count }
+  const file = oneLine(filename, filename.length)
+  summary.content = paragraphs(summaryText({ filename: file, gist, opening, parts, found, figures }, words), notice)
+  const pages = [summary]
+  for (const [index, part] of parts.entries()) {
+    if (index % turn === 0) await setImmediate()
+    const anchor = placeAt(extracted.anchors, part.line)
+    const { key, written } = part
+    const text = written === undefined ? pageText(shownBlocks(part)) : statementsText(written.statements)
+    const origin = words.from(`[[${title}]]`, words.place(anchor))
+    const content = paragraphs(linked(text, [part.title]), origin)
+    const tags = joinTags(input.tags, written?.tags.length ? written.tags : (terms.own[index + 1] ?? []))
+    const edges = edgesOf(written?.edges, part.title)
+    pages.push({ key, kind: 'part', title: part.title, content, tags, ...edges, anchor })
+  }
+  return pages
+}
+
+/** A document's title and parts. But for titles, which no Neuron of another origin has, it depends on the document alone. */
+export function planDocument({
+  extracted,
+  filename,
+  names,
+}: Pick<CompileInput, 'extracted' | 'filename' | 'names'>): DocumentPlan {
+  const taken = takenBy(names)
+  const { title, blocks } = entitledSource(extracted, filename, taken)
+  return { title, blocks, ...partsOf(blocks, title, taken) }
+}
+
+function takenBy(names: readonly LinkName[]): Set<string> {
+  return new Set(names.map(({ name }) => linkKey(name)))
+}
+
+function paragraphs(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+/** No parts where one page is enough. */
+function partsOf(
+  blocks: SourceBlock[],
+  title: string,
+  taken: ReadonlySet<string>,
+): { preamble: SourceBlock[]; parts: TitledPart[]; found: number } {
+  const whole = { preamble: blocks, parts: [], found: 0 }
+  if (sizeOf(blocks) <= maxSinglePage) return whole
+  const { parts, ...plan } = planParts(blocks)
+  return parts.length < 2 ? whole : { ...plan, parts: titleParts(parts, title, taken) }
+}
+
+/** With the heading, where the title does not show all of it. */
+function shownBlocks({ heading, blocks }: PlannedPart): SourceBlock[] {
+  const line = heading?.lines[0] ?? ''
+  return heading && (line.length > maxShown || line.includes('](')) ? [heading, ...blocks] : blocks
+}
+
+/** Titles of the document's own parts; a single word of one could mean anything. */
+function siblingNames(parts: readonly TitledPart[]): LinkName[] {
+  return parts.flatMap(({ title }) => (title.includes(' ') ? { name: title, title } : []))
+}
+
+function textLanguage(texts: readonly { text: string }[], fallback: string): string {
+  let sample = ''
+  for (const { text } of texts) if (sample.length < maxSample) sample += `${text.slice(0, maxSample)}\n`
+  return languageOf(wordsOf(sample, fallback), fallback)
+}
+
+/** A text of one's own notes may hold wiki links; in any other, brackets are just that. */
+function isMarkdown(filename: string): boolean {
+  return /\.(?:md|markdown|txt)$/i.test(filename)
+}
+
+/** The upload's, then terms as tags, none twice. */
+function joinTags(tags: readonly string[], terms: readonly string[]): string[] {
+  const joined = new Map<string, string>()
+  for (const tag of [...tags, ...terms.map((term) => term.replaceAll(' ', '-'))]) {
+    if (!joined.has(tagKey(tag))) joined.set(tagKey(tag), tag)
+  }
+  return [...joined.values()]
+}

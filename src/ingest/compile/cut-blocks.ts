@@ -1,0 +1,107 @@
+import { type SourceBlock, sizeOf } from './source-blocks.ts'
+
+/** Characters of a part above which it is cut. */
+export const longest = 12_000
+/** Characters of a part that is cut out of more. */
+export const target = 6000
+/** Characters up to which code and lists stay whole, though they are longer than a part. */
+const longestWhole = 48_000
+/** Characters of a table's first two lines up to which they are repeated. */
+const longestHeader = 2000
+
+/**
+ * Blocks of at most 12,000 characters with the same lines: a table is cut between rows and its header repeated, text between its
+ * lines, a line between its sentences or words. Code and lists stay whole up to 48,000, and are then cut between lines and items.
+ */
+export function cutBlocks(blocks: readonly SourceBlock[]): SourceBlock[] {
+  return blocks.flatMap((block) => {
+    const size = sizeOf([block])
+    if (size <= longest || ((block.kind === 'code' || block.kind === 'list') && size <= longestWhole)) return [block]
+    if (block.kind === 'table') return cutTable(block)
+    if (block.kind === 'code') return cutCode(block)
+    const lines = block.lines.flatMap(cutLine)
+    return block.kind === 'list' ? pack(block, lines, longest, beginsItem) : pack(block, lines, target)
+  })
+}
+
+/** Runs of blocks of about 6,000 characters. */
+export function packBlocks(blocks: readonly SourceBlock[]): SourceBlock[][] {
+  const runs: SourceBlock[][] = []
+  let size = 0
+  for (const block of blocks) {
+    const more = sizeOf([block])
+    const open = runs.at(-1)
+    // A heading does not stay behind alone.
+    if (open && size < target && size + more <= longest && !(block.depth > 0 && size > target / 2)) open.push(block)
+    else {
+      const last = open?.at(-1)
+      const heads = open && open.length > 1 && last?.kind === 'heading' ? open.splice(-1) : []
+      runs.push([...heads, block])
+      size = sizeOf(heads)
+    }
+    size += more
+  }
+  return runs
+}
+
+function cutTable(table: SourceBlock): SourceBlock[] {
+  const [header = '', delimiter = '', ...rows] = table.lines
+  if (header.length + delimiter.length > longestHeader) return pack(table, table.lines.flatMap(cutLine), longest)
+  return pack({ ...table, line: table.line + 2 }, rows, longest).map((block, index) => ({
+    ...block,
+    line: index === 0 ? table.line : block.line,
+    lines: [header, delimiter, ...block.lines],
+  }))
+}
+
+function cutCode(code: SourceBlock): SourceBlock[] {
+  const [opening = '', ...rest] = code.lines
+  const marker = /`{3,}|~{3,}/.exec(opening)?.[0] ?? '```'
+  const closing = rest.at(-1)?.trim().startsWith(marker) ? rest.pop() : undefined
+  if (opening.length > longestHeader) return pack(code, code.lines.flatMap(cutLine), longest)
+  return pack({ ...code, line: code.line + 1 }, rest.flatMap(cutLine), longest).map((block) => ({
+    ...block,
+    lines: [opening, ...block.lines, closing ?? marker],
+  }))
+}
+
+/** Lines in blocks of at most `limit` characters; another begins only where it may, or must. */
+function pack(
+  whole: SourceBlock,
+  lines: readonly string[],
+  limit: number,
+  mayBegin: (line: string) => boolean = () => true,
+): SourceBlock[] {
+  const blocks: SourceBlock[] = []
+  let size = 0
+  for (const [index, line] of lines.entries()) {
+    const open = blocks.at(-1)
+    const isFull = size + line.length + 1 > (mayBegin(line) ? limit : longestWhole)
+    if (open && !isFull) open.lines.push(line)
+    else {
+      blocks.push({ ...whole, line: whole.line + index, lines: [line] })
+      size = 0
+    }
+    size += line.length + 1
+  }
+  return blocks
+}
+
+function beginsItem(line: string): boolean {
+  return /^(?:[-+*]|\d{1,9}[.)])\s/.test(line)
+}
+
+/** Pieces of a line that are no longer than a part. */
+function cutLine(line: string): string[] {
+  const pieces: string[] = []
+  let rest = line
+  while (rest.length >= longest) {
+    const head = rest.slice(0, longest - 1)
+    const sentence = Math.max(head.lastIndexOf('. '), head.lastIndexOf('。')) + 1
+    const end = sentence > target ? sentence : Math.max(head.lastIndexOf(' '), 0)
+    const at = end > 0 ? end : longest - (head.isWellFormed() ? 1 : 2)
+    pieces.push(rest.slice(0, at).trimEnd())
+    rest = rest.slice(at).trimStart()
+  }
+  return [...pieces, rest]
+}

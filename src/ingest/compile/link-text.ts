@@ -1,0 +1,155 @@
+import { linkKey } from '../../knowledge/link-target.ts'
+import { type Line, splitBlocks } from '../../markdown/split-blocks.ts'
+import { parseWikiLinkText } from '../../markdown/wiki-link-text.ts'
+import type { Mention, NameTrie } from './name-trie.ts'
+
+const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
+const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/
+const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
+/** What a table's delimiter row is made of, with any quote or list markers before it. */
+const delimiterRow = /^[\s>*+\-\d.)|:]+$/
+/** What may take a backtick or a bracket into something else: escapes, HTML and autolinks, link destinations, definitions. */
+const taking = /[\\<@]|\]\(|\]:|:\/\/|www\./i
+const html = /<[a-z/!?]/i
+const simpleDestination = /\]\([^\s()<>"'`\\]*\)/g
+const address = /:\/\/|@|www\.|mailto:/i
+/** Beside these a link would be another construct, or no longer be one. */
+const clashesBefore = /[\]![\\#$^]$/
+const clashesAfter = /^[[(\\$]/
+const delimitersBefore = /[\p{L}\p{N}][*_~]+$/u
+const delimitersAfter = /^[*_~]+[\p{L}\p{N}]/u
+
+/**
+ * Without the wiki links that a Source must not forge: those to other knowledge bases and with a type, and where it is no
+ * Markdown, all. They stay as the text that they are. In time linear in the content, and without a parser: code that is not certain
+ * to be some is taken for text.
+ */
+export function withoutForgedLinks(content: string, keepsPlain: boolean): string {
+  if (!content.includes('[[')) return content
+  const disarm = (text: string) =>
+    text.replace(wikiLink, (whole, inner: string) => {
+      const link = parseWikiLinkText(inner)
+      const stays = link === undefined || (keepsPlain && link.type === undefined && link.kb === undefined)
+      return stays ? whole : `[\\${whole.slice(1)}`
+    })
+  const blocks = splitBlocks(content)
+  if (blocks === undefined) return disarm(content)
+  return splice(
+    content,
+    blocks.flatMap(({ lines, codeEnd }) => {
+      if (codeEnd) return []
+      const spans = codeSpans(lines) ?? []
+      return lines.map(({ text, start, end }, index) => {
+        const parts = cutOut(text, spans[index] ?? [])
+        return { start, end, text: parts.map((part, at) => (at % 2 === 0 ? disarm(part) : part)).join('') }
+      })
+    }),
+  )
+}
+
+/**
+ * With a wiki link where the text first mentions a Neuron, but those of `linked` (as `linkKey` has them). Only in text that is
+ * certain to be neither code nor heading nor part of a link or an address; the rest of the content stays byte for byte.
+ */
+export function linkMentions(content: string, names: NameTrie, linked: ReadonlySet<string>): string {
+  const seen = new Set(linked)
+  for (const [, inner = ''] of content.matchAll(wikiLink)) seen.add(linkKey(parseWikiLinkText(inner)?.target ?? ''))
+  const edits = (splitBlocks(content) ?? []).flatMap(({ lines, codeEnd }) => {
+    const places = codeEnd ? undefined : textPlaces(lines)
+    if (places === undefined) return []
+    const isTable = lines.some(({ text }) => delimiterRow.test(text))
+    return lines.flatMap(({ text, start }, index) =>
+      mentionsIn(text, places[index] ?? '', names).flatMap((mention) => {
+        const key = linkKey(mention.title)
+        if (seen.has(key)) return []
+        seen.add(key)
+        const written = text.slice(mention.start, mention.end)
+        const alias = written === mention.title ? '' : `${isTable ? '\\|' : '|'}${written}`
+        return [{ start: start + mention.start, end: start + mention.end, text: `[[${mention.title}${alias}]]` }]
+      }),
+    )
+  })
+  return splice(content, edits)
+}
+
+function mentionsIn(line: string, masked: string, names: NameTrie): Mention[] {
+  return names.mentionsIn(masked).filter(({ start, end }) => {
+    const before = line.slice(Math.max(0, start - 8), start)
+    const after = line.slice(end, end + 8)
+    return (
+      !clashesBefore.test(before) &&
+      !clashesAfter.test(after) &&
+      !delimitersBefore.test(before) &&
+      !delimitersAfter.test(after)
+    )
+  })
+}
+
+/** The lines with NUL for what is no text; `undefined` when that is not certain of any. */
+function textPlaces(lines: readonly Line[]): string[] | undefined {
+  const source = lines.map(({ text }) => text).join('\n')
+  if (/ {4}|\t|\]:/.test(source) || html.test(source)) return undefined
+  if (lines.some(({ text }) => underline.test(text))) return undefined
+  if (source.replace(simpleDestination, '').includes('](')) return undefined
+  const spans = codeSpans(lines)
+  if (spans === undefined) return undefined
+  const hide = (text: string) => '\0'.repeat(text.length)
+  let depth = 0
+  return lines.map(({ text }, index) => {
+    const withoutCode = cutOut(text, spans[index] ?? [])
+      .map((part, at) => (at % 2 === 0 ? part : hide(part)))
+      .join('')
+    const bare = withoutCode
+      .replace(simpleDestination, (whole) => `]${hide(whole.slice(1))}`)
+      .replace(/\S+/g, (run) => (address.test(run) ? hide(run) : run))
+    let shown = ''
+    for (const unit of bare.split('')) {
+      if (unit === '[') depth++
+      shown += depth > 0 ? '\0' : unit
+      if (unit === ']' && depth > 0) depth--
+    }
+    return heading.test(text) ? hide(text) : shown
+  })
+}
+
+/** Where each line has code, if that is certain: backticks come singly and pair up on each line, and nothing else could take one. */
+function codeSpans(lines: readonly Line[]): { start: number; end: number }[][] | undefined {
+  if (!lines.some(({ text }) => text.includes('`'))) return lines.map(() => [])
+  const isTable = lines.some(({ text }) => delimiterRow.test(text))
+  const found: { start: number; end: number }[][] = []
+  for (const { text } of lines) {
+    if (text.includes('``') || (isTable && text.includes('`'))) return undefined
+    const spans = Array.from(text.matchAll(/`[^`]+`/g), ({ 0: span, index }) => ({
+      start: index,
+      end: index + span.length,
+    }))
+    const outside = cutOut(text, spans)
+      .filter((_, at) => at % 2 === 0)
+      .join('`')
+    if (outside.split('`').length - 1 !== spans.length) return undefined
+    if (taking.test(outside) || /\[\[[^[\]]*`/.test(outside)) return undefined
+    found.push(spans)
+  }
+  return found
+}
+
+/** The text in turn outside and inside of the ranges. */
+function cutOut(text: string, ranges: readonly { start: number; end: number }[]): string[] {
+  const parts: string[] = []
+  let at = 0
+  for (const { start, end } of ranges) {
+    parts.push(text.slice(at, start), text.slice(start, end))
+    at = end
+  }
+  return [...parts, text.slice(at)]
+}
+
+function splice(content: string, edits: readonly { start: number; end: number; text: string }[]): string {
+  let result = ''
+  let at = 0
+  for (const { start, end, text } of edits) {
+    result += content.slice(at, start) + text
+    at = end
+  }
+  return result + content.slice(at)
+}

@@ -1,0 +1,176 @@
+import type { ClientOptions, OpenAI } from 'openai'
+import { z } from 'zod'
+import type { ModelGap } from './model-draft.ts'
+import { ModelError } from './model-error.ts'
+
+export type ModelOptions = {
+  /** Of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
+  url: string
+  model: string
+  apiKey: string | undefined
+  /** Of one attempt, from the request to the end of the answer. */
+  timeoutMs: number
+  /** For connection errors, time-outs, 408, 409, 429 and 5xx. */
+  maxRetries: number
+}
+
+export type ModelRequest<Answer> = {
+  system: string
+  user: string
+  /** Of the object that is wanted. */
+  schema: z.ZodType<Answer>
+  name: string
+}
+
+/** Bytes of an answer. */
+const maxAnswer = 1_000_000
+
+/** What is read of a chat completion. */
+const Completion = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+})
+
+/** What an endpoint is asked for beside the messages; the next where it does not know the one before. */
+const dialects = ['schema', 'temperature', 'plain'] as const
+/** How an endpoint tells that it does not know a parameter. */
+const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422, 501])
+
+type Loaded = { client: OpenAI; module: typeof import('openai') }
+
+/** Asks a language model behind the chat completions API of OpenAI, which most servers of models speak, for objects. */
+export class ModelClient {
+  readonly #options: ModelOptions
+  #loading: Promise<Loaded> | undefined
+  #dialect = 0
+
+  constructor(options: ModelOptions) {
+    this.#options = options
+  }
+
+  get model(): string {
+    return this.#options.model
+  }
+
+  /** The object. @throws {ModelError} and, where the signal has aborted, its reason. */
+  async ask<Answer>(request: ModelRequest<Answer>, signal: AbortSignal): Promise<Answer> {
+    // The package is loaded when the first document comes: it is large, and many never ask a model.
+    this.#loading ??= load(this.#options)
+    const loaded = await this.#loading
+    const { data, error } = request.schema.safeParse(objectIn(await this.#complete(loaded, request, signal)))
+    if (data !== undefined) return data
+    throw new ModelError('invalid', 'The language model did not answer in the form that was asked for.', {
+      cause: error,
+    })
+  }
+
+  async #complete(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
+    for (;;) {
+      signal.throwIfAborted()
+      const dialect = this.#dialect
+      const body = { model: this.#options.model, messages: messagesOf(request), ...parametersOf(dialect, request) }
+      try {
+        return textIn(await loaded.client.chat.completions.create(body, { signal }))
+      } catch (error) {
+        signal.throwIfAborted()
+        const isUnknown = error instanceof loaded.module.APIError && unknownParameter.has(error.status)
+        const isLast = dialect + 1 === dialects.length
+        if (isUnknown) this.#dialect = isLast ? 0 : dialect + 1
+        if (!isUnknown || isLast) throw modelError(error, loaded.module)
+      }
+    }
+  }
+}
+
+/** With the schema in words too: many servers take the parameter for it and do nothing with it. */
+function messagesOf({ system, user, schema }: ModelRequest<unknown>) {
+  const form = `Answer with one JSON object and nothing else, by this JSON Schema:\n${JSON.stringify(z.toJSONSchema(schema))}`
+  return [
+    { role: 'system' as const, content: `${system}\n\n${form}` },
+    { role: 'user' as const, content: user },
+  ]
+}
+
+function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) {
+  if (dialects[dialect] === 'plain') return {}
+  if (dialects[dialect] === 'temperature') return { temperature: 0 }
+  const json_schema = { name, strict: true, schema: z.toJSONSchema(schema) }
+  return { temperature: 0, response_format: { type: 'json_schema' as const, json_schema } }
+}
+
+async function load({ url, apiKey, timeoutMs, maxRetries }: ModelOptions): Promise<Loaded> {
+  const module = await import('openai')
+  const client = new module.OpenAI({
+    baseURL: url,
+    apiKey: apiKey ?? 'none',
+    timeout: timeoutMs,
+    maxRetries,
+    fetch: boundedFetch(timeoutMs),
+    // What the environment holds for other programs is not for this endpoint.
+    organization: null,
+    project: null,
+    adminAPIKey: null,
+    webhookSecret: null,
+    logLevel: 'off',
+    ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+  })
+  return { client, module }
+}
+
+/** The client's own time-out ends when the answer begins, and it would read one of any length. */
+function boundedFetch(timeoutMs: number): NonNullable<ClientOptions['fetch']> {
+  return async (input, init) => {
+    const limit = AbortSignal.timeout(timeoutMs)
+    const signal = init?.signal ? AbortSignal.any([init.signal, limit]) : limit
+    const response = await fetch(input, { ...init, signal })
+    if (response.body === null) return response
+    let size = 0
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        size += chunk.length
+        if (size > maxAnswer)
+          controller.error(new ModelError('invalid', 'The answer of the language model is too long.'))
+        else controller.enqueue(chunk)
+      },
+    })
+    const { status, statusText, headers } = response
+    return new Response(response.body.pipeThrough(counted), { status, statusText, headers })
+  }
+}
+
+function textIn(answer: unknown): string {
+  const choice = Completion.safeParse(answer).data?.choices[0]
+  if (choice === undefined) throw new ModelError('invalid', 'What answered is no language model.')
+  const { message, finish_reason: end } = choice
+  if (message.refusal || end === 'content_filter')
+    throw new ModelError('refused', 'The language model refused to answer.')
+  return message.content ?? ''
+}
+
+/** The object that a text is or holds, as between the fences of a block of code. */
+function objectIn(text: string): unknown {
+  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
+  const [begin, end] = [said.indexOf('{'), said.lastIndexOf('}')]
+  try {
+    return JSON.parse(said.slice(Math.max(begin, 0), end + 1))
+  } catch {
+    return undefined
+  }
+}
+
+function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionError, APIError }: Loaded['module']) {
+  if (error instanceof ModelError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const isTimeout = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
+  let gap: ModelGap = 'invalid'
+  if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
+  else if (error instanceof APIConnectionError || error instanceof TypeError) gap = 'unreachable'
+  else if (error instanceof APIError) gap = 'error'
+  return new ModelError(gap, `The language model failed: ${reason}`, { cause: error })
+}

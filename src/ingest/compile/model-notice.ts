@@ -1,0 +1,37 @@
+import type { ModelGap } from './model-draft.ts'
+
+type Notices = { whole: string; partly: string; reasons: Readonly<Record<ModelGap, string>> }
+
+const english: Notices = {
+  whole: 'Compiled without the language model',
+  partly: 'Compiled in part without the language model',
+  reasons: {
+    unreachable: 'it could not be reached.',
+    slow: 'it did not answer in time.',
+    error: 'it answered with an error.',
+    refused: 'it refused to answer.',
+    invalid: 'its answer did not have the form that was asked for.',
+    unsupported: 'the document does not say what it wrote.',
+    'too-long': 'the document is too long for it.',
+  },
+}
+
+const german: Notices = {
+  whole: 'Ohne das Sprachmodell erstellt',
+  partly: 'Zum Teil ohne das Sprachmodell erstellt',
+  reasons: {
+    unreachable: 'Es war nicht erreichbar.',
+    slow: 'Es hat nicht rechtzeitig geantwortet.',
+    error: 'Es hat mit einem Fehler geantwortet.',
+    refused: 'Es hat die Antwort verweigert.',
+    invalid: 'Seine Antwort hatte nicht die verlangte Form.',
+    unsupported: 'Das Dokument sagt nicht, was es geschrieben hat.',
+    'too-long': 'Das Dokument ist zu lang für das Modell.',
+  },
+}
+
+/** What a summary says of it, on one line, in the language (BCP 47) of the knowledge base; English where there are no words for it. */
+export function modelNotice(gap: ModelGap, extent: 'whole' | 'partly', language: string): string {
+  const words = /^de(?:-|$)/i.test(language) ? german : english
+  return `${words[extent]}: ${words.reasons[gap]}`
+}

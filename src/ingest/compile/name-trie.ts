@@ -1,0 +1,96 @@
+import { fold } from '../../knowledge/fold.ts'
+import { linkKey } from '../../knowledge/link-target.ts'
+import { isWritableTarget } from '../../markdown/rewrite-links.ts'
+
+/** A name by which a text may mention a Neuron, and the Neuron's title. */
+export type LinkName = { name: string; title: string }
+
+/** A stretch of a line that names a Neuron; offsets in UTF-16 units. */
+export type Mention = { start: number; end: number; title: string }
+
+type Entry = { title: string; exact?: string }
+type Node = { next: Map<string, Node>; entry?: Entry | undefined }
+type Token = { key: string; start: number; end: number }
+
+const shortestWord = 4
+/** Characters of a line that are looked through. */
+const maxLine = 20_000
+const tokenPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}_\p{Pd}]/gu
+/** What makes one word of two, as in `on-call` or `node.js`. */
+const joinedBefore = /[\p{L}\p{M}\p{N}_][.\-_/@&+\p{Pd}]?$/u
+const joinedAfter = /^(?:[.\-_/@&+\p{Pd}]?[\p{L}\p{M}\p{N}]|_)/u
+
+/**
+ * Finds names in text, as whole words, the longest that begins at a word: a trie of words (Fredkin, "Trie memory", 1960). Case,
+ * accents, hyphens and blanks do not matter, as in the target of a link. A single word is no name if it is a stop word; if it is
+ * shorter than four letters, only as an abbreviation, in capitals. A name of two Neurons names neither.
+ */
+export class NameTrie {
+  readonly #root: Node = { next: new Map() }
+
+  constructor(names: readonly LinkName[], stopWords: ReadonlySet<string>) {
+    const titles = new Map<string, { exact: string; title: string } | undefined>()
+    for (const { name, title } of names) {
+      const key = linkKey(name)
+      const known = titles.get(key)
+      titles.set(key, titles.has(key) && known?.title !== title ? undefined : { exact: name.trim(), title })
+    }
+    for (const [key, named] of titles) {
+      if (named === undefined || !isWritableTarget(named.title)) continue
+      const tokens = tokensOf(key)
+      const isWord = tokens.length === 1
+      if (tokens.length === 0 || /^[\p{N}\p{P}\p{S}\s]*$/u.test(key) || (isWord && stopWords.has(key))) continue
+      const isShort = isWord && key.length < shortestWord
+      if (isShort && !/^\p{Lu}[\p{Lu}\p{N}]+$/u.test(named.exact)) continue
+      this.#add(tokens, isShort ? named : { title: named.title })
+    }
+  }
+
+  /** Mentions in their order, none in another. */
+  mentionsIn(line: string): Mention[] {
+    const mentions: Mention[] = []
+    const tokens = this.#root.next.size === 0 ? [] : tokensOf(line.slice(0, maxLine))
+    for (let at = 0; at < tokens.length; at++) {
+      const found = this.#longestAt(tokens, at, line)
+      if (found === undefined) continue
+      mentions.push(found.mention)
+      at = found.last
+    }
+    return mentions
+  }
+
+  #add(tokens: readonly Token[], entry: Entry): void {
+    let node = this.#root
+    for (const { key } of tokens) {
+      const next: Node = node.next.get(key) ?? { next: new Map() }
+      node.next.set(key, next)
+      node = next
+    }
+    node.entry = node.entry === undefined || node.entry.title === entry.title ? entry : undefined
+  }
+
+  #longestAt(tokens: readonly Token[], from: number, line: string): { mention: Mention; last: number } | undefined {
+    let found: { mention: Mention; last: number } | undefined
+    let node: Node | undefined = this.#root
+    const start = tokens[from]?.start ?? 0
+    if (joinedBefore.test(line.slice(Math.max(0, start - 3), start))) return undefined
+    for (let at = from; at < tokens.length; at++) {
+      const token = tokens[at]
+      node = token && node.next.get(token.key)
+      if (token === undefined || node === undefined) break
+      const written = line.slice(start, token.end)
+      const fits = node.entry && (node.entry.exact === undefined || node.entry.exact === written)
+      if (!fits || joinedAfter.test(line.slice(token.end, token.end + 3)) || written.includes('_')) continue
+      found = { mention: { start, end: token.end, title: node.entry?.title ?? '' }, last: at }
+    }
+    return found
+  }
+}
+
+function tokensOf(text: string): Token[] {
+  return Array.from(text.matchAll(tokenPattern), ({ 0: token, index }) => ({
+    key: fold(token),
+    start: index,
+    end: index + token.length,
+  }))
+}

@@ -1,0 +1,74 @@
+import type { CompiledPage } from './compiled.ts'
+
+type Anchor = CompiledPage['anchor']
+
+/** What the compiler itself writes into a page. */
+export type PageWords = {
+  contents: string
+  /** `link` is a wiki link. */
+  from: (link: string, place: string | undefined) => string
+  place: (anchor: Anchor) => string | undefined
+  /** `file` is inline Markdown. */
+  figures: (
+    file: string,
+    figures: { words: number; parts: number; pages: number; slides: number; sheets: number },
+  ) => string
+  joined: (found: number, parts: number) => string
+}
+
+const english: PageWords = {
+  contents: 'Contents',
+  from: (link, place) => `From ${link}${place === undefined ? '' : `, ${place}`}.`,
+  place: ({ page, slide, sheet, time }) =>
+    firstOf(
+      [page, (n) => `page ${n}`],
+      [slide, (n) => `slide ${n}`],
+      [sheet, (name) => `sheet ${name}`],
+      [time, (seconds) => `at ${clock(Number(seconds))}`],
+    ),
+  figures: (file, { words, parts, pages, slides, sheets }) =>
+    `Compiled from ${file}: ${listOf([pages, 'page', 'pages'], [slides, 'slide', 'slides'], [sheets, 'sheet', 'sheets'], [words, 'word', 'words'], [parts, 'part', 'parts'])}.`,
+  joined: (found, parts) =>
+    `The document has ${found} sections, more than can be pages of their own: they stand together in ${parts}.`,
+}
+
+const german: PageWords = {
+  contents: 'Inhalt',
+  from: (link, place) => `Aus ${link}${place === undefined ? '' : `, ${place}`}.`,
+  place: ({ page, slide, sheet, time }) =>
+    firstOf(
+      [page, (n) => `Seite ${n}`],
+      [slide, (n) => `Folie ${n}`],
+      [sheet, (name) => `Blatt ${name}`],
+      [time, (seconds) => `bei ${clock(Number(seconds))}`],
+    ),
+  figures: (file, { words, parts, pages, slides, sheets }) =>
+    `Erstellt aus ${file}: ${listOf([pages, 'Seite', 'Seiten'], [slides, 'Folie', 'Folien'], [sheets, 'Blatt', 'Blätter'], [words, 'Wort', 'Wörter'], [parts, 'Teil', 'Teile'])}.`,
+  joined: (found, parts) =>
+    `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
+}
+
+/** By the language (BCP 47) of the knowledge base; English where there are none. */
+export function pageWordsFor(language: string): PageWords {
+  return /^de(?:-|$)/i.test(language) ? german : english
+}
+
+function firstOf(
+  ...choices: [value: string | number | undefined, words: (value: string | number) => string][]
+): string | undefined {
+  for (const [value, words] of choices) if (value !== undefined) return words(value)
+  return undefined
+}
+
+function listOf(...counts: [count: number, one: string, many: string][]): string {
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, one, many]) => `${count} ${count === 1 ? one : many}`)
+    .join(', ')
+}
+
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const digits = (n: number) => String(n).padStart(2, '0')
+  return `${Math.floor(whole / 3600)}:${digits(Math.floor(whole / 60) % 60)}:${digits(whole % 60)}`
+}

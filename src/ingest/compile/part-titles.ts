@@ -1,0 +1,93 @@
+import { linkKey } from '../../knowledge/link-target.ts'
+import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
+import { hasBareNumbers, withoutBareNumber } from './heading-text.ts'
+import { linkableTitle, maxTitle } from './linkable-title.ts'
+import type { PlannedPart } from './plan-parts.ts'
+
+/** UTF-16 units of each half of a title that names its document. */
+const maxHalf = 98
+/** Bytes of one heading in a key. */
+const maxSlug = 60
+
+export type TitledPart = PlannedPart & { key: string; title: string }
+
+/** Headings that say nothing of what a section is about, as `linkKey` has them. */
+const generic = new Set(
+  `abstract acknowledgements acknowledgments agenda appendix background conclusion conclusions contents definitions discussion
+  bibliography configuration description details examples external_links faq features further_reading general
+  getting_started glossary history index introduction method methods motivation notes overview preface purpose references
+  related_work requirements results setup usage scope see_also summary table_of_contents
+  allgemeines anhang beispiele definitionen einfuhrung einleitung fazit hintergrund inhalt inhaltsverzeichnis literatur ubersicht
+  uberblick vorwort zusammenfassung zweck
+  annexe conclusion contexte definitions introduction resume sommaire anexo conclusiones indice introduccion resumen`
+    .split(/\s+/)
+    .map((word) => word.replaceAll('_', ' ')),
+)
+
+/**
+ * Gives each part a title that no other of the document has, nor any of `taken` (as `linkKey` has them), the document's own among
+ * them, and a key: the slugs of its headings, counted where they repeat. A part's title and key do not depend on what follows it.
+ */
+export function titleParts(parts: readonly PlannedPart[], document: string, taken: ReadonlySet<string>): TitledPart[] {
+  const isNumbered = hasBareNumbers(parts.flatMap(({ name }) => name ?? []))
+  const bare = (name: string) => (isNumbered ? withoutBareNumber(name) : name)
+  const keys = new Set(['summary'])
+  const titles = new Set([...taken, linkKey(document)])
+  let section: { base: string; key: string } | undefined
+  return parts.map((part) => {
+    const name = part.name === undefined ? undefined : bare(part.name)
+    // Further pieces of a section are named by the first.
+    if (section === undefined || part.piece === undefined || part.piece === 1) {
+      const slugs = [...part.path.map(bare), name ?? 'part'].map((text) => slugify(text, maxSlug))
+      const key = uniqueKey(slugs.join('/'), keys)
+      const whole = name !== undefined && part.lastName !== undefined ? `${name} … ${bare(part.lastName)}` : name
+      section = { key, base: uniqueTitle(whole, part.path.map(bare), document, titles) }
+    }
+    const { key, base } = section
+    const piece = part.piece ?? 1
+    if (piece === 1 && base !== document) return { ...part, key, title: base }
+    return { ...part, key: piece === 1 ? key : `${key}.${piece}`, title: counted(base, titles, piece) }
+  })
+}
+
+function uniqueKey(path: string, keys: Set<string>): string {
+  const key = uniqueSlug(path, (slug) => keys.has(slug), 300)
+  keys.add(key)
+  return key
+}
+
+/** A title that is not yet among `titles` (as `linkKey` has them), and then is: a name, with what it stands in where it must be. */
+export function uniqueTitle(
+  name: string | undefined,
+  path: readonly string[],
+  document: string,
+  titles: Set<string>,
+): string {
+  const title = linkableTitle(name ?? '')
+  if (title === '') return document
+  const parent = path.at(-1)
+  const choices = [
+    ...(generic.has(linkKey(title)) ? [] : [title]),
+    ...(parent === undefined ? [] : [ofBoth(title, parent)]),
+    ofBoth(title, document),
+  ]
+  const free = choices.find((choice) => !titles.has(linkKey(choice)))
+  if (free === undefined) return counted(ofBoth(title, document), titles, 2)
+  titles.add(linkKey(free))
+  return free
+}
+
+function ofBoth(name: string, whole: string): string {
+  return `${linkableTitle(name, maxHalf)} – ${linkableTitle(whole, maxHalf)}`
+}
+
+/** With the number, or the next that is free. */
+function counted(title: string, titles: Set<string>, number: number): string {
+  for (let n = number; ; n++) {
+    const suffix = ` (${n})`
+    const choice = linkableTitle(title, maxTitle - suffix.length) + suffix
+    if (titles.has(linkKey(choice))) continue
+    titles.add(linkKey(choice))
+    return choice
+  }
+}

@@ -1,0 +1,214 @@
+import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
+import { headingText } from './heading-text.ts'
+import { type SourceBlock, sizeOf } from './source-blocks.ts'
+
+/** Characters below which a section does not stand alone. */
+const least = 400
+const maxParts = 500
+
+/** Blocks that become a page. */
+export type PlannedPart = {
+  /** Text of the heading that it is named by; absent where there is none. */
+  name?: string
+  /** Of the last of several little sections that stand together. */
+  lastName?: string
+  /** Names of the sections that it stands in, outermost first. */
+  path: string[]
+  /** Which piece of its section it is, from 1; absent where the section is whole. */
+  piece?: number
+  /** Its own heading, where that is not among the blocks. */
+  heading?: SourceBlock
+  blocks: SourceBlock[]
+  /** 1-based line of the document. */
+  line: number
+}
+
+export type Plan = {
+  /** What stands before the first section. */
+  preamble: SourceBlock[]
+  parts: PlannedPart[]
+  /** How many parts there would be, were there no limit. */
+  found: number
+}
+
+type Section = {
+  heading?: SourceBlock
+  lastName?: string
+  path: string[]
+  blocks: SourceBlock[]
+  /** Little sections that were joined to it. */
+  before: SourceBlock[]
+  after: SourceBlock[]
+}
+
+/**
+ * Parts of a document: split at the shallowest level of headings that occurs twice, sections below 400 characters joined to their
+ * neighbour, those above 12,000 split at deeper headings and then between blocks; at most 500.
+ */
+export function planParts(blocks: readonly SourceBlock[]): Plan {
+  const level = splitLevel(blocks)
+  const first = blocks.findIndex(({ depth }) => depth > 0 && depth === level)
+  const head = first < 0 ? [...blocks] : blocks.slice(0, first)
+  const isLong = sizeOf(head) > (first < 0 ? longest : target)
+  const sections = first < 0 ? [] : sectionsAt(blocks.slice(first), level, [])
+  const parts = [...(isLong ? cutSection(asSection(head, [])) : []), ...joinSmall(sections).flatMap(splitSection)]
+  return { preamble: isLong ? [] : head, parts: joinMany(parts, sizeOf(blocks)), found: parts.length }
+}
+
+function splitLevel(blocks: readonly SourceBlock[]): number {
+  const counts = [0, 0, 0, 0, 0, 0, 0]
+  for (const { depth } of blocks) counts[depth] = (counts[depth] ?? 0) + 1
+  return counts.findIndex((count, depth) => depth > 0 && count > 1)
+}
+
+function shallowest(blocks: readonly SourceBlock[]): number | undefined {
+  let least: number | undefined
+  for (const { depth } of blocks) if (depth > 0) least = Math.min(depth, least ?? depth)
+  return least
+}
+
+/** What follows each heading down to the level. What stands before the first is a section without a heading, if it is anything. */
+function sectionsAt(blocks: readonly SourceBlock[], level: number, path: string[]): Section[] {
+  const sections: Section[] = []
+  for (const block of blocks) {
+    const isBoundary = block.depth > 0 && block.depth <= level
+    const open = sections.at(-1)
+    if (isBoundary) sections.push({ ...asSection([], path), heading: block })
+    else if (open) open.blocks.push(block)
+    else sections.push(asSection([block], path))
+  }
+  return sections
+}
+
+function asSection(blocks: SourceBlock[], path: string[]): Section {
+  return { path, blocks, before: [], after: [] }
+}
+
+/** Little ones go to the section before them, or else the one after; those that meet stand together. */
+function joinSmall(sections: readonly Section[]): Section[] {
+  const joined: Section[] = []
+  let size = 0
+  let waiting: Section[] = []
+  let waitingSize = 0
+  for (const section of sections) {
+    const more = sizeOf(allBlocks(section))
+    const open = joined.at(-1)
+    if (open && waiting.length === 0 && more < least && size + more <= target) {
+      open.after.push(...allBlocks(section))
+      if (open.lastName !== undefined) open.lastName = nameOf(section) ?? open.lastName
+      size += more
+    } else if (more < least) {
+      waiting.push(section)
+      waitingSize += more
+      if (waitingSize >= least) {
+        joined.push(together(waiting))
+        size = waitingSize
+        waiting = []
+        waitingSize = 0
+      }
+    } else {
+      joined.push({ ...section, before: waiting.flatMap(allBlocks) })
+      size = more + waitingSize
+      waiting = []
+      waitingSize = 0
+    }
+  }
+  const last = joined.at(-1)
+  if (last) last.after.push(...waiting.flatMap(allBlocks))
+  else if (waiting.length > 0) joined.push(together(waiting))
+  return joined
+}
+
+function together(sections: readonly Section[]): Section {
+  const [first, ...others] = sections
+  const lastName = others.map(nameOf).at(-1)
+  return {
+    ...(first ?? asSection([], [])),
+    after: others.flatMap(allBlocks),
+    ...(lastName !== undefined && { lastName }),
+  }
+}
+
+function splitSection(section: Section): PlannedPart[] {
+  const { heading, path, blocks, before, after } = section
+  if (sizeOf(blocks) <= longest) return [asPart(section)]
+  const name = nameOf(section)
+  const level = shallowest(blocks)
+  if (level === undefined) return cutSection(section)
+  const [own, ...deeper] = sectionsAt(blocks, level, name === undefined ? path : [...path, name])
+  const isOwn = own?.heading === undefined
+  const intro: Section = { ...asSection(isOwn ? (own?.blocks ?? []) : [], path), ...(heading && { heading }) }
+  const parts = joinSmall([intro, ...(isOwn || own === undefined ? [] : [own]), ...deeper]).flatMap(splitSection)
+  return around(before, parts, after)
+}
+
+/** Between blocks. */
+function cutSection(section: Section): PlannedPart[] {
+  const { before, after, ...inside } = section
+  const runs = packBlocks(cutBlocks(inside.blocks))
+  const parts = runs.map((run, index): PlannedPart => {
+    const { heading, ...part } = asPart({ ...inside, before: [], blocks: run, after: [] })
+    if (runs.length === 1) return heading ? { ...part, heading } : part
+    return { ...part, ...(index === 0 && heading && { heading }), line: run[0]?.line ?? 1, piece: index + 1 }
+  })
+  return around(before, parts, after)
+}
+
+function around(before: readonly SourceBlock[], parts: PlannedPart[], after: readonly SourceBlock[]): PlannedPart[] {
+  const first = parts[0]
+  if (first && before.length > 0) parts[0] = precede(before, first)
+  parts.at(-1)?.blocks.push(...after)
+  return parts
+}
+
+function precede(before: readonly SourceBlock[], { heading, ...part }: PlannedPart): PlannedPart {
+  const blocks = [...before, ...(heading ? [heading] : []), ...part.blocks]
+  return { ...part, blocks, line: before[0]?.line ?? part.line }
+}
+
+function asPart(section: Section): PlannedPart {
+  const { heading, lastName, path, blocks, before, after } = section
+  const name = nameOf(section)
+  const part: PlannedPart = {
+    path,
+    blocks: [...blocks, ...after],
+    line: heading?.line ?? blocks[0]?.line ?? 1,
+    ...(name !== undefined && { name }),
+    ...(lastName !== undefined && { lastName }),
+    ...(heading && { heading }),
+  }
+  // Several little sections show each its heading.
+  return before.length > 0 || (heading && lastName !== undefined) ? precede(before, part) : part
+}
+
+function nameOf({ heading }: Section): string | undefined {
+  const name = headingText(heading?.lines[0] ?? '')
+  return name === '' ? undefined : name
+}
+
+function allBlocks({ heading, blocks, before, after }: Section): SourceBlock[] {
+  return [...before, ...(heading ? [heading] : []), ...blocks, ...after]
+}
+
+/** Neighbours together, as many as it takes. */
+function joinMany(parts: PlannedPart[], size: number): PlannedPart[] {
+  if (parts.length <= maxParts) return parts
+  const enough = Math.ceil((size * 1.1) / (maxParts - 1))
+  const joined: PlannedPart[] = []
+  let open = 0
+  for (const part of parts) {
+    const last = joined.pop()
+    if (last && open < enough) {
+      const lastName = part.lastName ?? part.name
+      // Each of those that stand together shows its heading.
+      const shown = precede([], last)
+      shown.blocks.push(...precede([], part).blocks)
+      joined.push(lastName === undefined ? shown : { ...shown, lastName })
+    } else {
+      joined.push(...(last ? [last] : []), part)
+      open = 0
+    }
+    open += sizeOf(part.blocks)
+  }
+  return joined
+}

@@ -1,0 +1,45 @@
+import { oneLine } from '../../knowledge/text.ts'
+import { type Anchor, type Extracted, ExtractionError } from '../extracted.ts'
+import { cleanMarkdown } from './clean-markdown.ts'
+import { maxMarkdownBytes } from './limits.ts'
+
+const maxTitle = 200
+const maxWarning = 500
+const maxWarnings = 50
+
+/**
+ * What every extractor's result becomes: Markdown without HTML, images and front matter, links outwards only, anchors in order and
+ * inside.
+ * @throws {ExtractionError} `empty`, `too-large`
+ */
+export function cleanExtracted({ title, markdown, anchors, warnings }: Extracted): Extracted {
+  const cleaned = cleanMarkdown(markdown).trimEnd()
+  const blankLines = /^(?:[ \t]*\n)*/.exec(cleaned)?.[0] ?? ''
+  const text = cleaned.slice(blankLines.length)
+  if (!/[\p{L}\p{N}\p{S}]/u.test(text)) throw new ExtractionError('empty', 'The document holds no text.')
+  if (Buffer.byteLength(text) > maxMarkdownBytes) {
+    const message = `The document's text is longer than ${maxMarkdownBytes / 2 ** 20} MB: split it.`
+    throw new ExtractionError('too-large', message)
+  }
+  const firstLine = countLines(blankLines) + 1
+  return {
+    title: oneLine(title ?? '', maxTitle) || undefined,
+    markdown: text,
+    anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),
+    warnings: [...new Set(warnings.map((warning) => oneLine(warning, maxWarning)))].slice(0, maxWarnings),
+  }
+}
+
+/** The last of several on the lines before the text is kept, none after it. */
+function placeAnchors(anchors: readonly Anchor[], firstLine: number, lines: number): Anchor[] {
+  return anchors
+    .map((anchor) => ({ ...anchor, line: Math.max(1, anchor.line - firstLine + 1) }))
+    .filter(({ line }) => line <= lines)
+    .toSorted((one, other) => one.line - other.line)
+}
+
+function countLines(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}

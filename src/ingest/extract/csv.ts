@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises'
+import Papa from 'papaparse'
+import { ExtractionError, type Extractor } from '../extracted.ts'
+import { decodeText } from './decode-text.ts'
+import { DataTable } from './office-table.ts'
+
+const maxColumns = 256
+const maxCell = 10_000
+const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}/
+
+/**
+ * Comma-separated values, or those of another delimiter, as one table; as sections of 100 rows where there are more of them, and
+ * beyond what DataTable writes out as statistics and the first rows.
+ */
+export const extractCsv: Extractor = async ({ file }) => {
+  const { rows, warnings } = readRows(decodeText(await readFile(file)))
+  if (rows.size === 0 && rows.cell(0, 0) === undefined) throw new ExtractionError('empty', 'The table has no values.')
+  if (rows.isSummarized) warnings.push(`The table has ${rows.size} rows: statistics and its first rows stand for them.`)
+  const blocks = rows.blocks()
+  const markdown = rows.isSummarized ? blocks : sections(blocks.join('\n\n').split('\n\n'), rows.size)
+  return { title: undefined, markdown: markdown.join('\n\n'), anchors: [], warnings }
+}
+
+/** @param tables of 100 rows each. */
+function sections(tables: readonly string[], size: number): string[] {
+  if (tables.length < 2) return [...tables]
+  return tables.flatMap((table, index) => [`## Rows ${index * 100 + 1}–${Math.min((index + 1) * 100, size)}`, table])
+}
+
+function readRows(text: string): { rows: DataTable; warnings: string[] } {
+  const rows = new DataTable()
+  const warnings = new Set<string>()
+  let columns: number | undefined
+  const add = (row: readonly string[]) => {
+    if (row.length > maxColumns) warnings.add(`Columns beyond the first ${maxColumns} were left out.`)
+    if (row.some((cell) => cell.length > maxCell)) warnings.add(`Values were cut to ${maxCell} characters.`)
+    rows.add(row.slice(0, maxColumns).map((cell) => cell.trim().slice(0, maxCell)))
+  }
+  Papa.parse<string[]>(text, {
+    delimiter: delimiterOf(text),
+    skipEmptyLines: 'greedy',
+    step: ({ data: row, errors }) => {
+      if (errors.some(({ code }) => code === 'MissingQuotes')) warnings.add('A quoted value is not closed.')
+      if (columns === undefined) {
+        columns = row.length
+        if (!isHeader(row)) add(row.map((_, at) => `Column ${at + 1}`))
+      }
+      if (row.length !== columns) warnings.add('Not all rows have as many values as the first.')
+      add(row)
+    },
+  })
+  return { rows, warnings: [...warnings] }
+}
+
+/** Names: each there, each its own, and none of them a number or a date. */
+function isHeader(row: readonly string[]): boolean {
+  const names = row.slice(0, maxColumns).map((cell) => cell.trim())
+  return new Set(names).size === names.length && names.every((name) => name !== '' && !numberLike.test(name))
+}
+
+/** The parser's own guess, from the beginning; a comma where there is none. */
+function delimiterOf(text: string): string {
+  const { meta } = Papa.parse(text.slice(0, 64 * 1024), { preview: 20, skipEmptyLines: 'greedy' })
+  return meta.delimiter || ','
+}

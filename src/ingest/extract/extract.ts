@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Extracted, type ExtractInput, ExtractionError } from '../extracted.ts'
+import { type Ending, runConfined } from './confined-process.ts'
+import { defaultLimits, type ExtractLimits } from './limits.ts'
+import { permissionFlags } from './permissions.ts'
+import { type Family, families, successors } from './registry.ts'
+import { extractReply } from './reply.ts'
+
+export type ExtractOptions = {
+  signal?: AbortSignal | undefined
+  limits?: Partial<ExtractLimits> | undefined
+  /** Where it makes a folder for temporary files; by default, where the system has its own. */
+  scratchIn?: string | undefined
+}
+
+/** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+const childFile = fileURLToPath(new URL(`./child${import.meta.url.slice(-3)}`, import.meta.url))
+
+/**
+ * Reads a document in a process of its own, which may read that file and the program's own, and nothing else; `limits` are those
+ * of limits.ts where they are not given.
+ * @throws {ExtractionError} and the signal's reason.
+ */
+export async function extractDocument(input: ExtractInput, options: ExtractOptions = {}): Promise<Extracted> {
+  const family = familyOf(input.fileType)
+  const limits = { ...defaultLimits, ...family.limits, ...options.limits }
+  // Ours, since a process that was killed cannot tidy up.
+  const scratch = family.scratch ? await mkdtemp(join(options.scratchIn ?? tmpdir(), 'ganglion-extract-')) : undefined
+  const confinement = {
+    args: [...permissionFlags(input, family, scratch), ...heapFlags(limits), '--no-warnings', childFile],
+    input: `${JSON.stringify(input)}\n`,
+    scratch,
+    limits,
+    signal: options.signal,
+  }
+  try {
+    const ending = await runConfined(confinement).catch((cause) => {
+      options.signal?.throwIfAborted()
+      throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
+    })
+    return readEnding(ending, limits)
+  } finally {
+    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+function familyOf(fileType: string): Family {
+  const family = families.get(fileType)
+  if (family) return family
+  const successor = successors.get(fileType)
+  const advice = successor === undefined ? '' : `: save it as .${successor} and upload that`
+  throw new ExtractionError('unsupported', `Documents of type .${fileType} cannot be read${advice}.`)
+}
+
+/** Three quarters: what is not JavaScript's needs memory too. */
+function heapFlags({ memory }: ExtractLimits): string[] {
+  return [`--max-old-space-size=${Math.floor((memory / 2 ** 20) * 0.75)}`]
+}
+
+function readEnding(ending: Ending, limits: ExtractLimits): Extracted {
+  if (ending.kind === 'exceeded') throw exceededError(ending.limit, limits)
+  const reply = extractReply.safeParse(parseJson(ending.output.toString('utf8')))
+  if (!reply.success) throw endedError(ending, limits)
+  if (!reply.data.ok)
+    throw new ExtractionError(reply.data.problem, reply.data.message, { cause: detail(ending.errors) })
+  const { extracted } = reply.data
+  return { ...extracted, title: extracted.title }
+}
+
+function exceededError(
+  limit: keyof ExtractLimits,
+  { memory, output, cpuTime, wallTime }: ExtractLimits,
+): ExtractionError {
+  if (limit === 'memory') return tooMuchMemory(memory)
+  if (limit === 'output')
+    return new ExtractionError('too-large', `The document's text is longer than ${size(output)}: split it.`)
+  const seconds = Math.round((limit === 'cpuTime' ? cpuTime : wallTime) / 1000)
+  const message = `The document takes longer than ${seconds} seconds to read: it may be damaged, or split it.`
+  return new ExtractionError('too-slow', message)
+}
+
+function endedError({ errors, exit }: Ending & { kind: 'ended' }, { memory }: ExtractLimits): ExtractionError {
+  if (/heap out of memory|heap limit|allocation failed/i.test(errors)) return tooMuchMemory(memory)
+  const message = `The program that reads this document stopped unexpectedly (${exit}).`
+  return new ExtractionError('crashed', message, { cause: detail(errors) })
+}
+
+function tooMuchMemory(memory: number): ExtractionError {
+  const message = `The document takes more than ${size(memory)} of memory to read: it may be damaged, or split it.`
+  return new ExtractionError('too-large', message)
+}
+
+function size(bytes: number): string {
+  return bytes >= 2 ** 30 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
+}
+
+function detail(errors: string): Error | undefined {
+  return errors === '' ? undefined : new Error(errors)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

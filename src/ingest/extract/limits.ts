@@ -1,0 +1,22 @@
+/** What a process that extracts may take. Times are milliseconds. */
+export type ExtractLimits = {
+  wallTime: number
+  cpuTime: number
+  /** Bytes of resident memory. */
+  memory: number
+  /** Bytes of the answer. */
+  output: number
+}
+
+export const defaultLimits: ExtractLimits = {
+  wallTime: 120_000,
+  cpuTime: 60_000,
+  memory: 2 ** 30,
+  output: 64 * 2 ** 20,
+}
+
+/** Bytes of the Markdown that a document may become. */
+export const maxMarkdownBytes = 20 * 2 ** 20
+
+/** What an archive may hold; `ratio` is of its inflated bytes to its own size. */
+export const zipLimits = { entries: 10_000, inflatedBytes: 200 * 2 ** 20, ratio: 100 }

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises'
+import { LiteParse } from '@llamaindex/liteparse'
+import type { Anchor, Extracted, Extractor } from '../extracted.ts'
+import { ExtractionError } from '../extracted.ts'
+import { firstHeading, withBookmarks } from './pdf-headings.ts'
+import { pdfFacts, plainPages } from './pdf-outline.ts'
+import { type Page, plainParagraphs } from './pdf-page.ts'
+import { type ReadPage, readPage } from './pdf-read-page.ts'
+import { dropRunningLines } from './pdf-running-lines.ts'
+import { recogniseScans } from './pdf-scans.ts'
+
+const maxPages = 2000
+/** Pages that are in memory with the place of every piece of text at a time. */
+const batchSize = 250
+
+/**
+ * The text of a PDF in reading order, page by page. Pages that are pictures are recognised; scripts, attachments and pictures
+ * are ignored, and nothing is fetched.
+ */
+export const extractPdf: Extractor = async ({ file }) => {
+  const bytes = await readPdf(file)
+  const parsed = await parsePages(bytes)
+  if (parsed === undefined) return secondReading(bytes)
+  const { texts, warnings } = await recogniseScans(bytes, parsed)
+  const pages = parsed.map(({ number, markdown }) => ({ number, lines: (texts.get(number) ?? markdown).split('\n') }))
+  if (!hasText(pages)) return secondReading(bytes)
+  return assemble(bytes, pages, warnings)
+}
+
+/** The bytes from the header of a PDF on, which may have others before it (ISO 32000-1, annex H). */
+async function readPdf(file: string): Promise<Buffer> {
+  const bytes = await readFile(file)
+  const start = bytes.subarray(0, 1024).indexOf('%PDF-')
+  if (start === -1) throw new ExtractionError('wrong-type', 'The file is not a PDF.')
+  return bytes.subarray(start)
+}
+
+/** Undefined where the document is too damaged. */
+async function parsePages(bytes: Buffer): Promise<ReadPage[] | undefined> {
+  try {
+    const pages: ReadPage[] = []
+    for await (const { totalPages, result } of parser().parseBatches(bytes, { batchSize })) {
+      if (totalPages > maxPages) {
+        throw new ExtractionError('too-large', `The PDF has ${totalPages} pages; ${maxPages} is the most that is read.`)
+      }
+      for (const page of result.pages) pages.push(readPage(page))
+    }
+    return pages.length === 0 ? undefined : pages
+  } catch (cause) {
+    if (cause instanceof ExtractionError) throw cause
+    if (cause instanceof Error && /password|encrypt|security/i.test(cause.message)) {
+      throw new ExtractionError('encrypted', 'The PDF is protected by a password.', { cause })
+    }
+    return undefined
+  }
+}
+
+function parser(): LiteParse {
+  return new LiteParse({
+    // It would fetch language data.
+    ocrEnabled: false,
+    outputFormat: 'markdown',
+    imageMode: 'off',
+    includeComplexity: true,
+    continueOnPageError: true,
+    maxPages: maxPages + 1,
+    numWorkers: 1,
+    quiet: true,
+  })
+}
+
+/** Plain text by another reader, for what the first one cannot read. */
+async function secondReading(bytes: Buffer): Promise<Extracted> {
+  const texts = await plainPages(bytes, maxPages).catch((cause: unknown) => {
+    const isLocked = cause instanceof Error && cause.name === 'PasswordException'
+    if (isLocked) throw new ExtractionError('encrypted', 'The PDF is protected by a password.', { cause })
+    throw new ExtractionError('corrupt', 'The PDF is damaged and could not be read.', { cause })
+  })
+  const pages = texts.map((text, at) => ({ number: at + 1, lines: plainParagraphs(text).split('\n') }))
+  if (!hasText(pages)) throw new ExtractionError('empty', 'No text was found in the PDF.')
+  return assemble(bytes, pages, ['The PDF is damaged: its text was read without its layout.'])
+}
+
+async function assemble(bytes: Buffer, read: readonly Page[], warnings: string[]): Promise<Extracted> {
+  const { title, bookmarks } = await pdfFacts(bytes)
+  const pages = withBookmarks(dropRunningLines(read), bookmarks)
+  const lines: string[] = []
+  const anchors: Anchor[] = []
+  for (const page of pages) {
+    const text = page.lines
+      .join('\n')
+      .trim()
+      .replace(/\n{3,}/g, '\n\n')
+    if (text === '') continue
+    anchors.push({ line: lines.length + 1, page: page.number })
+    for (const line of text.split('\n')) lines.push(line)
+    lines.push('')
+  }
+  return { title: title ?? firstHeading(pages), markdown: lines.join('\n').trimEnd(), anchors, warnings }
+}
+
+function hasText(pages: readonly Page[]): boolean {
+  return pages.some(({ lines }) => lines.some((line) => /[\p{L}\p{N}]/u.test(line)))
+}

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { ExtractionError } from '../extracted.ts'
+import { zipLimits } from './limits.ts'
+
+/** Below this even a blank sheet may be packed very tightly. */
+const ratioCountsFrom = 10 * 2 ** 20
+const compoundFile = Buffer.from('d0cf11e0a1b11ae1', 'hex')
+
+/**
+ * Inflates a whole archive, counting what comes out and not what its directory says, and gives back the wanted entries by name.
+ * Whoever hands the archive to a library that inflates by itself calls this before.
+ * @throws {ExtractionError} `wrong-type`, `encrypted`, `corrupt`, `too-large`
+ */
+export async function readZip(
+  file: string,
+  isWanted: (name: string) => boolean = () => false,
+): Promise<Map<string, Buffer>> {
+  const bytes = await readFile(file)
+  checkSignature(bytes)
+  try {
+    return await readEntries(await fromBufferPromise(bytes, { lazyEntries: true }), bytes.length, isWanted)
+  } catch (cause) {
+    if (cause instanceof ExtractionError) throw cause
+    throw new ExtractionError('corrupt', 'The document is damaged: its archive cannot be read.', { cause })
+  }
+}
+
+/** Microsoft's encryption wraps a document into the container of the formats before 2007. */
+function checkSignature(bytes: Buffer): void {
+  if (bytes.subarray(0, compoundFile.length).equals(compoundFile)) {
+    const message = 'The document is password-protected, or of a format before 2007: save it without, as a new format.'
+    throw new ExtractionError('encrypted', message)
+  }
+  if (bytes.toString('latin1', 0, 2) !== 'PK') {
+    throw new ExtractionError('wrong-type', 'The content of the document is not what its extension says.')
+  }
+}
+
+async function readEntries(
+  zip: ZipFile,
+  size: number,
+  isWanted: (name: string) => boolean,
+): Promise<Map<string, Buffer>> {
+  const { entries, inflatedBytes, ratio } = zipLimits
+  if (zip.entryCount > entries) throw bomb(`more than ${entries} files`)
+  const largest = Math.min(inflatedBytes, Math.max(ratioCountsFrom, size * ratio))
+  const wanted = new Map<string, Buffer>()
+  let count = 0
+  let inflated = 0
+  for await (const entry of zip.eachEntry() as AsyncIterable<Entry>) {
+    if (++count > entries) throw bomb(`more than ${entries} files`)
+    if (entry.fileName.endsWith('/')) continue
+    if (entry.isEncrypted()) throw new ExtractionError('encrypted', 'The document is password-protected.')
+    const chunks: Buffer[] = []
+    const keeps = isWanted(entry.fileName)
+    for await (const chunk of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
+      inflated += chunk.length
+      if (inflated > largest) throw bomb(`more than ${Math.floor(largest / 2 ** 20)} MB`)
+      if (keeps) chunks.push(chunk)
+    }
+    if (keeps) wanted.set(entry.fileName, Buffer.concat(chunks))
+  }
+  return wanted
+}
+
+function bomb(what: string): ExtractionError {
+  return new ExtractionError('too-large', `The document unpacks to ${what}: it may be damaged, or made to do harm.`)
+}

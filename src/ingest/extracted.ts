@@ -1,0 +1,64 @@
+/** Where in its original a part of a document begins. */
+export type Anchor = {
+  /** 1-based line of the Markdown. */
+  line: number
+  /** 1-based. */
+  page?: number
+  /** 1-based. */
+  slide?: number
+  sheet?: string
+  /** Seconds from the beginning. */
+  time?: number
+}
+
+/** The text of a document. */
+export type Extracted = {
+  /** As the document calls itself. */
+  title: string | undefined
+  /** GitHub Flavored Markdown with ATX headings; no HTML, no front matter, links of http, https and mailto only. */
+  markdown: string
+  /** In the order of their lines. */
+  anchors: Anchor[]
+  /** What was lost, for people. */
+  warnings: string[]
+}
+
+/** What is to be read, and how. */
+export type ExtractInput = {
+  /** Absolute path of the bytes. */
+  file: string
+  /** As it was uploaded. */
+  filename: string
+  /** Extension without dot, in lower case. */
+  fileType: string
+  /** What turns speech into text; without it, sound has none. */
+  transcriber: Transcriber | undefined
+}
+
+/** An endpoint compatible with OpenAI's `/v1/audio/transcriptions`. */
+export type Transcriber = { url: string; model: string; apiKey: string | undefined }
+
+export type ExtractionProblem =
+  | 'encrypted'
+  | 'corrupt'
+  | 'wrong-type'
+  | 'too-large'
+  | 'too-slow'
+  | 'unsupported'
+  | 'empty'
+  | 'not-configured'
+  | 'crashed'
+
+/** Why a document has no text; the message is for people. Only what crashed is worth another attempt. */
+export class ExtractionError extends Error {
+  readonly problem: ExtractionProblem
+
+  constructor(problem: ExtractionProblem, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ExtractionError'
+    this.problem = problem
+  }
+}
+
+/** Reads one family of formats. @throws {ExtractionError} */
+export type Extractor = (input: ExtractInput) => Promise<Extracted>

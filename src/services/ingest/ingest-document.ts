@@ -1,0 +1,39 @@
+import type { IngestReceipt } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { isUuid } from '../../knowledge/candidate-id.ts'
+import { Jobs } from '../../store/jobs.ts'
+import { seqIdOfDocument } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { insertIngestEvent } from './ingest-source.ts'
+
+/**
+ * Lets a Source that was ingested, or failed, be ingested again.
+ * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while one waits or runs.
+ */
+export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: string): Promise<IngestReceipt> {
+  const { tenantId } = caller
+  const source = await ganglion.sources.find(tenantId, docId)
+  if (source === undefined)
+    throw new GanglionError((await isNeuron(ganglion, tenantId, docId)) ? 'not_a_source' : 'not_found')
+  if (source.archivedAt !== null) throw new GanglionError('not_found')
+  const job = { documentId: source.id, tenantId, kbId: source.kbId }
+  await ganglion.transaction(async (db) => {
+    const change = { status: 'processing', errorMessage: null, attempt: source.attempt + 1 } as const
+    const isFree = await ganglion.sources.change(source.id, ['failed', 'success'], change, db)
+    if (!isFree || !(await new Jobs(db).enqueue(job, ganglion.now()))) throw new GanglionError('already_processing')
+    await insertIngestEvent(ganglion, db, job, 'ingest.started', { status: 'processing' })
+  })
+  ganglion.jobs.wake()
+  ganglion.events.wake(tenantId)
+  return { ok: true, message: `The ingest of ${source.filename} begins.` }
+}
+
+async function isNeuron(ganglion: Ganglion, tenantId: string, docId: string): Promise<boolean> {
+  if (!isUuid(docId)) return false
+  for (const { id } of await ganglion.knowledgeBases.list(tenantId)) {
+    const { projection } = await ganglion.kb(tenantId, id)
+    if (seqIdOfDocument(projection.read, docId) !== undefined) return true
+  }
+  return false
+}

@@ -1,0 +1,197 @@
+import type { Transaction } from 'kysely'
+import type { SourceStatus } from '../../contract/documents.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { EventData, EventKind, IngestStage } from '../../contract/events.ts'
+import type { CompiledPage } from '../../ingest/compile/compiled.ts'
+import { type Extracted, ExtractionError } from '../../ingest/extracted.ts'
+import { type Job, Jobs } from '../../store/jobs.ts'
+import type { Schema } from '../../store/schema.ts'
+import type { Source, SourceChange } from '../../store/sources.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { progressReporter } from './progress-reporter.ts'
+
+export type StepContext = {
+  /** Aborts when nobody wants the result any more. */
+  signal: AbortSignal
+  /** How much of the step's work is done, and how much there is. */
+  onProgress: (done: number, total: number) => void
+}
+
+/** What ingest is made of. Each step may be done again, whatever became of it before, and comes to the same. */
+export type IngestSteps = {
+  /** @throws {ExtractionError} */
+  extract: (source: Source, context: StepContext) => Promise<Extracted>
+  compile: (source: Source, extracted: Extracted, context: StepContext) => Promise<CompiledPage[]>
+  commit: (source: Source, pages: CompiledPage[], context: StepContext) => Promise<IngestResult>
+}
+
+/** Of the Neurons that the Source has on main, and how many candidates wait for a curator. */
+export type IngestResult = { seqIds: readonly string[]; pending: number; commit: string | undefined }
+
+export type IngestOptions = {
+  onError: (error: unknown) => void
+  /** Milliseconds that a lease lasts; see `JobRunner`. */
+  leaseMs?: number
+  /** Milliseconds until the second attempt; the third waits four times as long. */
+  retryMs?: number
+}
+
+const unfinished = ['pending', 'ready', 'processing'] as const
+const maxFailures = 3
+/** A job that was begun so often without an end has ended the server, again and again. */
+const maxStarts = 10
+
+/**
+ * Takes a Source from where it stands to `success` or `failed`, and ends its job. Each change of status is written together
+ * with its event and with what it means for the job: all of it or none.
+ */
+export function ingestSource(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions) {
+  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ganglion, steps, options, job, signal).run()
+}
+
+/** One attempt. */
+class Run {
+  readonly #ganglion: Ganglion
+  readonly #steps: IngestSteps
+  readonly #options: Required<IngestOptions>
+  readonly #job: Job
+  readonly #signal: AbortSignal
+  #telling = Promise.resolve()
+  readonly #progress = progressReporter((progress) => this.#tellSoon('ingest.progress', progress))
+  #stage: IngestStage = 'extracting'
+
+  constructor(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
+    this.#ganglion = ganglion
+    this.#steps = steps
+    this.#options = { leaseMs: 30_000, retryMs: 5_000, ...options }
+    this.#job = job
+    this.#signal = signal
+  }
+
+  async run(): Promise<void> {
+    const source = await this.#ganglion.sources.find(this.#job.tenantId, this.#job.documentId)
+    try {
+      const isOver = source?.archivedAt !== null || source.status === 'success' || source.status === 'failed'
+      if (source === undefined || isOver) await this.#ganglion.jobs.complete(this.#job)
+      else if (this.#job.starts > maxStarts)
+        await this.#finish('failed', { error: `The server ended ${maxStarts} times while it was being ingested.` })
+      else await this.#ingest(source)
+    } catch (error) {
+      await this.#fail(error)
+    } finally {
+      await this.#telling
+    }
+  }
+
+  async #ingest(source: Source): Promise<void> {
+    const context = { signal: this.#signal, onProgress: this.#progress.show }
+    const extract = () => {
+      this.#begin('extracting')
+      return this.#steps.extract(source, context)
+    }
+    let extracted: Extracted | undefined
+    if (source.status === 'pending') {
+      extracted = await extract()
+      const extractedAt = this.#ganglion.now().toISOString()
+      if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
+    }
+    if (source.status !== 'processing') {
+      const change = { status: 'processing', attempt: source.attempt + 1 } as const
+      if (!(await this.#move('ready', change, 'ingest.started'))) return
+    }
+    extracted ??= await extract()
+    this.#begin('compiling')
+    const pages = await this.#steps.compile(source, extracted, context)
+    this.#begin('committing')
+    const { seqIds, pending, commit } = await this.#steps.commit(source, pages, context)
+    await this.#finish('success', { neurons: seqIds.length, pending, ...(commit === undefined ? {} : { commit }) })
+  }
+
+  #begin(stage: IngestStage): void {
+    this.#signal.throwIfAborted()
+    this.#stage = stage
+    this.#progress.begin(stage)
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { jobs, now } = this.#ganglion
+    if (this.#signal.aborted) {
+      if (this.#signal.reason === 'stopping') await jobs.release(this.#job)
+      return
+    }
+    const message = messageOf(error)
+    if (message === undefined) this.#options.onError(error)
+    const { failures } = this.#job
+    if (isPermanent(error) || failures + 1 >= maxFailures)
+      await this.#finish('failed', { error: message ?? `Something went wrong while ${this.#stage}; try again.` })
+    else {
+      // The jitter keeps what failed together from being tried together.
+      const delay = this.#options.retryMs * 4 ** failures * (0.75 + Math.random() / 2)
+      await jobs.retry(this.#job, new Date(now().getTime() + delay))
+    }
+  }
+
+  /** Ends the job; nothing where it is no longer this owner's. */
+  async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
+    await this.#telling
+    await this.#write(async (db) => {
+      if (!(await new Jobs(db).complete(this.#job))) return
+      const change = { status, errorMessage: data.error ?? null }
+      const isSet = await this.#ganglion.sources.change(this.#job.documentId, unfinished, change, db)
+      if (isSet)
+        await this.#insert(db, status === 'success' ? 'ingest.completed' : 'ingest.failed', { ...data, status })
+    })
+  }
+
+  /** @returns false where the Source, or its job, is no longer what it was: then the job is over. */
+  async #move(from: SourceStatus, change: SourceChange, kind?: EventKind): Promise<boolean> {
+    await this.#telling
+    const isMoved = await this.#write(async (db) => {
+      const { documentId, owner } = this.#job
+      const lease = { now: this.#ganglion.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
+      const isHeld = (await new Jobs(db).heartbeat(owner, lease)).length > 0
+      if (!isHeld || !(await this.#ganglion.sources.change(documentId, [from], change, db))) return false
+      if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
+      return true
+    })
+    if (!isMoved) await this.#ganglion.jobs.complete(this.#job) // it was archived
+    return isMoved
+  }
+
+  async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
+    const result = await this.#ganglion.transaction(work)
+    this.#ganglion.events.wake(this.#job.tenantId)
+    return result
+  }
+
+  #insert(db: Transaction<Schema>, kind: EventKind, data: EventData): Promise<void> {
+    return insertIngestEvent(this.#ganglion, db, this.#job, kind, data)
+  }
+
+  #tellSoon(kind: EventKind, data: EventData): void {
+    const tell = () => this.#write((db) => this.#insert(db, kind, data))
+    this.#telling = this.#telling.then(tell).catch(this.#options.onError)
+  }
+}
+
+/** What is told of a Source's ingest. */
+export async function insertIngestEvent(
+  { events, now }: Ganglion,
+  db: Transaction<Schema>,
+  { tenantId, kbId, documentId }: Pick<Job, 'tenantId' | 'kbId' | 'documentId'>,
+  kind: EventKind,
+  data: EventData,
+): Promise<void> {
+  const event = { kbId, kind, isCuratorOnly: false, data: { documentId, ...data } }
+  await events.insert(db, tenantId, [event], now())
+}
+
+/** What people may read of an error; undefined where it is for the log only. */
+function messageOf(error: unknown): string | undefined {
+  return error instanceof ExtractionError || error instanceof GanglionError ? error.message : undefined
+}
+
+function isPermanent(error: unknown): boolean {
+  if (error instanceof ExtractionError) return error.problem !== 'crashed'
+  return error instanceof ValidationError || (error instanceof GanglionError && error.status < 500)
+}

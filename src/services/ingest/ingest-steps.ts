@@ -1,0 +1,103 @@
+import { compileDocument } from '../../ingest/compile/compile-document.ts'
+import { ModelClient, type ModelOptions } from '../../ingest/compile/model-client.ts'
+import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
+import { extractDocument } from '../../ingest/extract/extract.ts'
+import type { Extracted, Transcriber } from '../../ingest/extracted.ts'
+import { isInternal } from '../../knowledge/audience.ts'
+import type { Source } from '../../store/sources.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { commitSource } from './commit-source.ts'
+import type { IngestSteps } from './ingest-source.ts'
+import { linkableNames, titlesForModel } from './linkable-names.ts'
+import { ModelDrafts } from './model-drafts.ts'
+import { tagsOf } from './source-tags.ts'
+
+export type IngestModels = {
+  /** Without it, sound has no text. */
+  transcriber?: Transcriber | undefined
+  /** Without it, or where it fails, pages are made of the document's own sentences. */
+  languageModel?: ModelOptions | undefined
+  /** Is told why the language model failed. */
+  modelFailed?: (error: Error) => void
+}
+
+/** Reads, compiles and commits Sources of a deployment. */
+export function ingestSteps(
+  ganglion: Ganglion,
+  { transcriber, languageModel, modelFailed: failed = () => {} }: IngestModels = {},
+): IngestSteps {
+  const drafts = new ModelDrafts(ganglion.directory.extracts)
+  const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
+  return {
+    extract: (source, { signal }) => extractSource(ganglion, source, { transcriber, signal }),
+    async compile(source, extracted, context) {
+      const kb = await ganglion.kb(source.tenantId, source.kbId)
+      const { language } = await kb.settings()
+      const { filename } = source
+      const input = { extracted, filename, tags: tagsOf(source), language, names: linkableNames(kb, source.editionOf) }
+      // What only curators may see is told to nobody else.
+      if (compiler === undefined || isInternal(input.tags)) return compileDocument(input)
+      return compiler.compile(
+        { ...input, titles: titlesForModel(kb, source.editionOf), scope: kb.identity.id },
+        context,
+      )
+    },
+    async commit(source, pages) {
+      const { sources, now } = ganglion
+      // A newer edition was quicker.
+      if (await sources.isSuperseded(source)) return { seqIds: [], pending: 0, commit: undefined }
+      const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
+      const kb = await ganglion.kb(tenantId, kbId)
+      const outcome = await commitSource(kb, { id, filename, sha256, editionOf, sourceUrl }, pages, now)
+      await sources.supersede(source, now())
+      const { seqIds, pending, commit } = outcome
+      return { seqIds, pending, commit }
+    },
+  }
+}
+
+/**
+ * Reads again the Sources whose text is not there any more, as after a restore, one after the other.
+ * @returns how to stop it.
+ */
+export function rereadSources(
+  ganglion: Ganglion,
+  { transcriber, onError }: { transcriber: Transcriber | undefined; onError: (error: unknown) => void },
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const reread = async () => {
+    for (const source of await ganglion.sources.ingested()) {
+      if (signal.aborted) return
+      if ((await ganglion.sourceTexts.find(source)) !== undefined) continue
+      await extractSource(ganglion, source, { transcriber, signal }).catch((error: unknown) => {
+        if (!signal.aborted) onError(error)
+      })
+      ganglion.events.wake(source.tenantId)
+    }
+  }
+  const running = reread().catch(onError)
+  return async () => {
+    stopping.abort()
+    await running
+  }
+}
+
+/** A Source's text: as it was read before, or from its bytes. @throws {ExtractionError} */
+async function extractSource(
+  { blobs, sources, sourceTexts, directory, now }: Ganglion,
+  source: Source,
+  { transcriber, signal }: { transcriber: Transcriber | undefined; signal: AbortSignal },
+): Promise<Extracted> {
+  const known = await sourceTexts.find(source)
+  if (known !== undefined) return known
+  const { contentHash, filename, fileType } = source
+  const extracted = await blobs.withFile(contentHash, (file) =>
+    extractDocument({ file, filename, fileType, transcriber }, { signal, scratchIn: directory.incoming }),
+  )
+  await sourceTexts.keep(source, extracted)
+  const { warnings } = extracted
+  const change = { extractedAt: now().toISOString(), warnings }
+  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
+  return extracted
+}

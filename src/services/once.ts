@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { GanglionError } from '../contract/errors.ts'
+import type { Caller } from './caller.ts'
+import type { Ganglion } from './ganglion.ts'
+
+/** What a client sent with an `Idempotency-Key`. */
+export type KeyedRequest<Result> = {
+  idempotencyKey: string | undefined
+  /** Method and path. */
+  route: string
+  /** What the key is bound to. */
+  body: unknown
+  /** For what the request creates. */
+  newId: () => string
+  /** Reads an answer that was given before. */
+  parse: (answer: unknown) => Result
+}
+
+/**
+ * Does work at most once for an idempotency key, also across a crash: the id is reserved first. Without a key, it is just done.
+ * @param work may find that what it is to create under the id is there.
+ * @throws {GanglionError} `idempotency_key_reused`
+ */
+export async function once<Result>(
+  { idempotency, now }: Pick<Ganglion, 'idempotency' | 'now'>,
+  { tenantId, keyId }: Caller,
+  { idempotencyKey, route, body, newId, parse }: KeyedRequest<Result>,
+  work: (id: string) => Promise<Result>,
+): Promise<Result> {
+  const id = newId()
+  if (idempotencyKey === undefined) return work(id)
+  const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
+  const request = { tenantId, keyId, idempotencyKey, route, bodyHash, subjectId: id }
+  const attempt = await idempotency.begin(request, now())
+  if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
+  if (attempt.state === 'replay') return parse(attempt.body)
+  try {
+    const result = await work(attempt.subjectId)
+    await idempotency.finish(request, { status: 201, body: result })
+    return result
+  } catch (error) {
+    // A retry may stand on an attempt that got further than this one.
+    if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
+    else idempotency.abandon(request)
+    throw error
+  }
+}

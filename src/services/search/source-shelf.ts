@@ -1,0 +1,77 @@
+import type { Chunk } from '../../knowledge/chunk.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import type { IndexedDocument } from '../../search/search-index.ts'
+import type { EventLog } from '../../store/events.ts'
+import type { Source, Sources } from '../../store/sources.ts'
+import { tagsOf } from '../ingest/source-tags.ts'
+import type { SourceTexts } from '../ingest/source-texts.ts'
+import type { KbIdentity } from '../knowledge-base.ts'
+import type { SearchedSources } from './kb-search.ts'
+
+type Shelf = { sources: Sources; sourceTexts: SourceTexts; events: EventLog; parser: ParserPool }
+
+/** Characters that are parsed at a time: a book is too much at once. */
+const partLength = 200_000
+
+/** The Sources of a knowledge base whose text was read, for its search index. A key is a Source's id. */
+export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, parser }: Shelf): SearchedSources {
+  let known: { at: number; mark: string } | undefined
+  return {
+    async mark() {
+      // Whatever changes a Source is told.
+      const at = events.arrivals(kb.tenantId)
+      if (known?.at !== at) known = { at, mark: await sources.readMark(kb.id) }
+      return known.mark
+    },
+    async versions() {
+      const found = await sources.read(kb.id)
+      return new Map(found.map((source) => [source.id, versionOf(source)]))
+    },
+    async document(key) {
+      const source = await sources.find(kb.tenantId, key)
+      if (source === undefined || source.kbId !== kb.id || source.archivedAt !== null) return undefined
+      const extracted = source.extractedAt === null ? undefined : await sourceTexts.find(source)
+      if (extracted === undefined) return undefined
+      const { id, filename } = source
+      return {
+        key: id,
+        kind: 'source',
+        version: versionOf(source),
+        title: extracted.title ?? filename,
+        aliases: [filename],
+        tags: tagsOf(source),
+        audience: undefined,
+        note: undefined,
+        chunks: await chunksOf(extracted.markdown, parser),
+      } satisfies IndexedDocument
+    },
+  }
+}
+
+function versionOf({ contentHash, extractedAt, filename }: Source): string {
+  return `${contentHash} ${extractedAt} ${filename}`
+}
+
+async function chunksOf(markdown: string, parser: ParserPool): Promise<Chunk[]> {
+  const chunks: Chunk[] = []
+  for (const part of partsOf(markdown)) chunks.push(...(await parser.chunks(part)).chunks)
+  return chunks
+}
+
+/** Parts of whole paragraphs, each begun at a heading where there is one near enough. */
+function* partsOf(markdown: string): Generator<string> {
+  for (let start = 0; start < markdown.length; ) {
+    const limit = start + partLength
+    const end = limit >= markdown.length ? markdown.length : cutBefore(markdown, start, limit)
+    yield markdown.slice(start, end)
+    start = end
+  }
+}
+
+function cutBefore(markdown: string, start: number, limit: number): number {
+  for (const separator of ['\n# ', '\n## ', '\n\n', '\n']) {
+    const at = markdown.lastIndexOf(separator, limit)
+    if (at > start + partLength / 2) return at + 1
+  }
+  return /[\ud800-\udbff]/.test(markdown.charAt(limit - 1)) ? limit - 1 : limit
+}

@@ -1,0 +1,14 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { findSource } from './find-source.ts'
+
+/**
+ * Archives a Source: its Neurons stay, its bytes may be uploaded again, and an ingest that waits is called off.
+ * @throws {GanglionError} `not_found`, `already_processing`
+ */
+export async function archiveSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<void> {
+  const { tenantId, id } = await findSource(ganglion, caller, docId)
+  if (!(await ganglion.sources.archive(tenantId, id, ganglion.now()))) throw new GanglionError('already_processing')
+  await ganglion.jobs.cancel(id)
+}

@@ -1,0 +1,61 @@
+import { v7 as uuidv7 } from 'uuid'
+import { maxChunkBytes, maxChunkedBytes, type UploadInput, UploadTicket } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { TooManyUploads, type Upload } from '../../store/uploads.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { once } from '../once.ts'
+import { findKb } from './find-source.ts'
+import { readFilename, readPath, readSourceMetadata } from './source-draft.ts'
+import { refuseDuplicate } from './store-source.ts'
+
+/**
+ * Begins an upload in chunks.
+ * @throws {GanglionError} `not_found`, `file_type_not_allowed`, `payload_too_large`, `duplicate_source`, `too_many_uploads`,
+ *   `idempotency_key_reused` @throws {ValidationError}
+ */
+export async function beginUpload(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  input: UploadInput,
+  { force, idempotencyKey }: { force: boolean; idempotencyKey?: string },
+): Promise<UploadTicket> {
+  const { id: kbId } = await findKb(ganglion, caller, kbName)
+  const { tenantId } = caller
+  const { fileSize, contentHash = null } = input
+  if (fileSize > maxChunkedBytes) throw new GanglionError('payload_too_large', 'The file is larger than 2 GB.')
+  const { filename } = readFilename(input.filename, 'filename')
+  const { metadata } = readSourceMetadata(input.metadata)
+  const upload = {
+    tenantId,
+    kbId,
+    filename,
+    path: readPath(input.path),
+    metadata,
+    fileSize,
+    contentHash,
+    isForced: force,
+  }
+  const request = {
+    route: 'POST /api/v1/knowledge-bases/{kbId}/documents/upload/init',
+    body: upload,
+    idempotencyKey,
+    newId: () => uuidv7(),
+    parse: (answer: unknown) => UploadTicket.parse(answer),
+  }
+  return once(ganglion, caller, request, async (id) => {
+    const earlier = await ganglion.uploads.find(tenantId, id)
+    if (earlier !== undefined) return ticketOf(earlier)
+    if (contentHash !== null && !force) await refuseDuplicate(ganglion, kbId, contentHash)
+    try {
+      return ticketOf(await ganglion.uploads.begin({ id, ...upload }, ganglion.now()))
+    } catch (error) {
+      throw error instanceof TooManyUploads ? new GanglionError('too_many_uploads') : error
+    }
+  })
+}
+
+function ticketOf({ id, expiresAt }: Upload): UploadTicket {
+  return { uploadId: id, chunkSize: maxChunkBytes, expiresAt }
+}

@@ -1,0 +1,19 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
+import type { Source } from '../../store/sources.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+
+/** A Source of the caller's tenant, archived or not. @throws {GanglionError} `not_found` */
+export async function findSource({ sources }: Ganglion, { tenantId }: Caller, docId: string): Promise<Source> {
+  const source = await sources.find(tenantId, docId)
+  if (source === undefined) throw new GanglionError('not_found')
+  return source
+}
+
+/** A knowledge base of the caller's tenant, without opening its repository. @throws {GanglionError} `not_found` */
+export async function findKb({ knowledgeBases }: Ganglion, { tenantId }: Caller, kb: string): Promise<KnowledgeBase> {
+  const found = await knowledgeBases.find(tenantId, kb)
+  if (found === undefined) throw new GanglionError('not_found')
+  return found
+}

@@ -1,0 +1,17 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Upload } from '../../store/uploads.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+
+/**
+ * An upload of the caller's tenant, with as many bytes as are there.
+ * @throws {GanglionError} `not_found`, `upload_expired`
+ */
+export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: string): Promise<Upload> {
+  const upload = await ganglion.uploads.find(tenantId, id)
+  if (upload === undefined) throw new GanglionError('not_found')
+  if (Date.parse(upload.expiresAt) <= ganglion.now().getTime()) throw new GanglionError('upload_expired')
+  if (upload.isFinalized) return upload
+  // A backup has the row, but not the bytes.
+  return { ...upload, bytesReceived: await ganglion.uploadFiles.size(id, upload.bytesReceived) }
+}

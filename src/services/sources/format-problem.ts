@@ -1,0 +1,61 @@
+import { open } from 'node:fs/promises'
+import { fileTypeFromBuffer } from 'file-type'
+import { textFileTypes } from '../../contract/documents.ts'
+
+const headBytes = 4100
+const modernTypes: Readonly<Record<string, string>> = { doc: 'docx', ppt: 'pptx', xls: 'xlsx' }
+const officeTypes: ReadonlySet<string> = new Set(['docx', 'pptx', 'xlsx'])
+const textTypes: ReadonlySet<string> = new Set([...textFileTypes, 'svg'])
+/** What the signatures of images and sound are called, where it is not by the extension. */
+const signatures: Readonly<Record<string, readonly string[]>> = {
+  jpg: ['jpg'],
+  jpeg: ['jpg'],
+  png: ['png', 'apng'],
+  m4a: ['m4a', 'mp4', 'm4b', 'm4v', 'mov', '3gp', '3g2'],
+  ogg: ['ogg', 'oga', 'ogv', 'ogx', 'ogm', 'opus', 'spx'],
+  aac: ['aac', 'm4a'],
+  mp3: ['mp3', 'mp2', 'mp1'],
+}
+
+/** Why a file cannot be read as what its extension says, for people; undefined where nothing speaks against it. */
+export async function formatProblem(file: string, fileType: string): Promise<string | undefined> {
+  const modern = modernTypes[fileType]
+  if (modern !== undefined)
+    return `The legacy format .${fileType} cannot be read: convert the file to .${modern} and upload that.`
+  const head = await readHead(file)
+  if (head.length === 0) return 'The file is empty.'
+  const found = (await fileTypeFromBuffer(head))?.ext
+  if (officeTypes.has(fileType) && found === 'cfb') {
+    return `The file is password-protected, or in a format of before 2007: save it as a .${fileType} without a password.`
+  }
+  if (fits(fileType, head, found)) return undefined
+  const instead = found === undefined ? '' : `, but looks like .${found}`
+  return `The file is not a .${fileType} as its name says${instead}.`
+}
+
+function fits(fileType: string, head: Buffer, found: string | undefined): boolean {
+  // Readers of PDF look for its mark in the first kilobyte.
+  const isPdf = head.subarray(0, 1024).includes('%PDF-')
+  if (fileType === 'pdf') return isPdf
+  if (officeTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
+  if (!textTypes.has(fileType)) return found !== undefined && (signatures[fileType] ?? [fileType]).includes(found)
+  // A signature may be two letters, which text can begin with as well; what it stands for has NULs, which text has in UTF-16 only.
+  return (
+    !head.subarray(0, 5).equals(Buffer.from('%PDF-')) &&
+    (found === undefined || !head.includes(0) || hasByteOrderMark(head))
+  )
+}
+
+function hasByteOrderMark(head: Buffer): boolean {
+  return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+}
+
+async function readHead(file: string): Promise<Buffer> {
+  const handle = await open(file, 'r')
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}

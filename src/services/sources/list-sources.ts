@@ -1,0 +1,39 @@
+import type { SourcePage, SourceQuery } from '../../contract/documents.ts'
+import { ValidationError } from '../../contract/errors.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { findKb } from './find-source.ts'
+import { toSource } from './source-view.ts'
+
+/**
+ * A page of a knowledge base's Sources, the newest first.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listSources(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { status, cursor, limit }: SourceQuery,
+): Promise<SourcePage> {
+  const below = cursor === undefined ? undefined : decodeCursor(cursor)
+  const { id } = await findKb(ganglion, caller, kbName)
+  const found = await ganglion.sources.list(id, { below, status, limit: limit + 1 })
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    documents: page.map(toSource),
+    nextCursor: found.length > limit && last !== undefined ? encodeCursor(last.seq) : null,
+  }
+}
+
+function encodeCursor(seq: number): string {
+  return Buffer.from(String(seq)).toString('base64url')
+}
+
+function decodeCursor(cursor: string): number {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) {
+    throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
+  }
+  return Number(text)
+}

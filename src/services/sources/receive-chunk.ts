@@ -1,0 +1,50 @@
+import { maxChunkBytes, type UploadProgress } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { ChunkDiffers } from '../../store/blobs/upload-files.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { findUpload } from './find-upload.ts'
+
+/** Where a chunk belongs: its first and last byte, counted from 0, and the bytes of the whole file. */
+export type ChunkRange = { first: number; last: number; total: number }
+
+/**
+ * Takes a chunk of an upload, one after the other. Of a chunk that breaks off, what has come is kept.
+ * @throws {GanglionError} `not_found`, `upload_expired`, `upload_finalized`, `range_not_satisfiable`, `payload_too_large`,
+ *   `offset_mismatch`, `chunk_differs`, `malformed_request` for more or fewer bytes than the range has, and whatever the bytes throw
+ */
+export async function receiveChunk(
+  ganglion: Ganglion,
+  caller: Caller,
+  uploadId: string,
+  { first, last, total }: ChunkRange,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<UploadProgress> {
+  const { uploads, uploadFiles, uploadLocks } = ganglion
+  await findUpload(ganglion, caller, uploadId) // others' are not waited for
+  return uploadLocks.run(uploadId, async () => {
+    const { fileSize, bytesReceived, isFinalized } = await findUpload(ganglion, caller, uploadId)
+    if (isFinalized) throw new GanglionError('upload_finalized')
+    if (total !== fileSize || last >= total || first > last) throw new GanglionError('range_not_satisfiable')
+    const length = last - first + 1
+    if (length > maxChunkBytes) throw new GanglionError('payload_too_large')
+    if (first > bytesReceived) throw new GanglionError('offset_mismatch', undefined, { bytesReceived })
+    const chunk = { received: bytesReceived, start: first, bytes: exactly(length, bytes) }
+    const { received, failure } = await uploadFiles.append(uploadId, chunk)
+    await uploads.setBytesReceived(uploadId, received)
+    if (failure instanceof ChunkDiffers)
+      throw new GanglionError('chunk_differs', undefined, { bytesReceived: received })
+    if (failure !== undefined) throw failure
+    return { uploadId, bytesReceived: received }
+  })
+}
+
+async function* exactly(length: number, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let left = length
+  for await (const chunk of bytes) {
+    left -= chunk.length
+    if (left < 0) break
+    yield chunk
+  }
+  if (left !== 0) throw new GanglionError('malformed_request', 'The chunk does not have as many bytes as its range.')
+}

@@ -1,0 +1,67 @@
+import { extname } from 'node:path'
+import { z } from 'zod'
+import { fileTypes, type Source } from '../../contract/documents.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
+import { pathProblem } from '../../knowledge/portable-path.ts'
+
+/** What an uploader says of a file. */
+export type SourceDraft = {
+  filename: string
+  fileType: Source['fileType']
+  path: string
+  metadata: string | null
+  connector: string
+  sourceUrl: string | null
+  /** Separated by commas. */
+  tags: string | null
+}
+
+const FileType = z.enum(fileTypes)
+const maxNameBytes = 255
+const defaultConnector = 'upload'
+/** What would break a line or turn it around where the name is shown. */
+const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+
+/**
+ * A file's name, and its type by its extension.
+ * @param field of the request, for messages.
+ * @throws {ValidationError} for a name that is none. @throws {GanglionError} `file_type_not_allowed`
+ */
+export function readFilename(name: string, field: string): Pick<SourceDraft, 'filename' | 'fileType'> {
+  const filename = name.normalize('NFC')
+  if (Buffer.byteLength(filename) > maxNameBytes) {
+    throw new ValidationError({ [field]: [`the file's name must be at most ${maxNameBytes} bytes`] })
+  }
+  if (unsafe.test(filename) || /[/\\]/.test(filename)) {
+    throw new ValidationError({ [field]: ["the file's name must not hold slashes or control characters"] })
+  }
+  const extension = extname(filename).slice(1).toLowerCase()
+  const { data: fileType } = FileType.safeParse(extension)
+  if (fileType === undefined) {
+    throw new GanglionError('file_type_not_allowed', `File type .${extension} not allowed`)
+  }
+  return { filename, fileType }
+}
+
+/** A folder in the tree of Sources, absolute. @throws {ValidationError} for one that not every system could have. */
+export function readPath(path: unknown): string {
+  if (typeof path !== 'string') throw new ValidationError({ path: ['must be text'] })
+  const folder = path.normalize('NFC').replace(/^\/+|\/+$/g, '')
+  const problem = folder === '' ? undefined : pathProblem(folder)
+  if (problem !== undefined) throw new ValidationError({ path: [problem] })
+  return `/${folder}`
+}
+
+/** Where a file comes from, and its tags. @throws {ValidationError} */
+export function readSourceMetadata(
+  metadata: unknown,
+): Pick<SourceDraft, 'metadata' | 'connector' | 'sourceUrl' | 'tags'> {
+  const isObject = typeof metadata === 'object' && metadata !== null
+  if (!isObject && typeof metadata !== 'string' && metadata !== null) {
+    throw new ValidationError({ metadata: ['must be a JSON object'] })
+  }
+  const { text, data } = parseMetadata(metadata)
+  const { connector = defaultConnector, sourceUrl = null, tags } = readMetadata(data)
+  return { metadata: text, connector, sourceUrl, tags: tags.length === 0 ? null : tags.join(',') }
+}

@@ -1,0 +1,78 @@
+import type { Transaction } from 'kysely'
+import { textFileTypes } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
+import { Jobs } from '../../store/jobs.ts'
+import type { Schema } from '../../store/schema.ts'
+import { type Source, SourceExists } from '../../store/sources.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { formatProblem } from './format-problem.ts'
+import type { SourceDraft } from './source-draft.ts'
+
+export type StoreOptions = {
+  /** For the Source. */
+  id: string
+  kbId: string
+  /** Also where the knowledge base has the bytes. */
+  force: boolean
+  /** Written together with the Source. */
+  together?: (transaction: Transaction<Schema>) => Promise<void>
+}
+
+const textTypes: ReadonlySet<string> = new Set(textFileTypes)
+
+/**
+ * Makes a Source of a file that was received, tells of it and puts its ingest into the queue, all of it or nothing; a Source that
+ * cannot be read as what its name says has failed, and stays out of the queue. The file is the caller's to remove.
+ * @throws {GanglionError} `duplicate_source`
+ */
+export async function storeSource(
+  ganglion: Ganglion,
+  { tenantId, keyId, name }: Caller,
+  file: ReceivedFile,
+  draft: SourceDraft,
+  { id, kbId, force, together }: StoreOptions,
+): Promise<Source> {
+  const { blobs, blobLocks, sources, jobs, now } = ganglion
+  const errorMessage = (await formatProblem(file.path, draft.fileType)) ?? null
+  const whenReadable = textTypes.has(draft.fileType) ? 'ready' : 'pending'
+  const status = errorMessage === null ? whenReadable : 'failed'
+  const uploader = { id: `key:${keyId}`, name }
+  const content = { fileSize: file.size, contentHash: file.sha256 }
+  const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
+  // Two of the same bytes go one after the other, and the sweep of orphans stays away.
+  const stored = await blobLocks.run(file.sha256, async () => {
+    if (!force) await refuseDuplicate(ganglion, kbId, file.sha256)
+    await blobs.put(file)
+    try {
+      return await sources.add(source, now(), {
+        force,
+        async together(transaction) {
+          if (status !== 'failed') await new Jobs(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
+          await together?.(transaction)
+        },
+      })
+    } catch (error) {
+      throw error instanceof SourceExists ? duplicateSource(error.existing) : error
+    }
+  })
+  jobs.wake()
+  return stored
+}
+
+/** @throws {GanglionError} `duplicate_source` where a knowledge base has these bytes in a Source that is not archived. */
+export async function refuseDuplicate({ sources }: Ganglion, kbId: string, sha256: string): Promise<void> {
+  const existing = await sources.findDuplicate(kbId, sha256)
+  if (existing !== undefined) throw duplicateSource(existing)
+}
+
+function duplicateSource({ id, filename, path, createdAt }: Source): GanglionError {
+  return new GanglionError('duplicate_source', `The same bytes were uploaded as ${filename}.`, {
+    existingDocumentId: id,
+    existingFilename: filename,
+    existingPath: path,
+    existingCreatedAt: createdAt,
+    hint: 'Append ?force=true to upload it anyway, as a separate Source.',
+  })
+}

@@ -1,0 +1,26 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sweepOrphans } from '../../store/blobs/sweep-orphans.ts'
+import type { Ganglion } from '../ganglion.ts'
+
+/** Removes what a process before this one was receiving or reading. For a process that has the data directory for itself. */
+export async function removeReceived({ directory }: Ganglion): Promise<void> {
+  // A program that was reading a document for it may still be on its way out.
+  const options = { recursive: true, force: true, maxRetries: 5 }
+  for (const name of await readdir(directory.incoming)) await rm(join(directory.incoming, name), options)
+}
+
+/** Removes uploads that have expired, with their bytes. */
+export async function sweepUploads({ uploads, uploadFiles, uploadLocks, now }: Ganglion): Promise<void> {
+  await uploads.sweep(now())
+  for (const id of await uploadFiles.list()) {
+    await uploadLocks.run(id, async () => {
+      if (!(await uploads.isOpen(id, now()))) await uploadFiles.remove(id)
+    })
+  }
+}
+
+/** Removes blobs that no Source names. */
+export async function sweepBlobs({ blobs, blobLocks, sources, now }: Ganglion): Promise<void> {
+  await sweepOrphans(blobs, { locks: blobLocks, isNamed: (sha256) => sources.hasBytes(sha256), now: now() })
+}

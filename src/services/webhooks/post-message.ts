@@ -1,0 +1,86 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { Webhook } from 'standardwebhooks'
+import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
+
+/** What a receiver gets, as Standard Webhooks has it. */
+export type Message = {
+  /** The same whenever it is sent again. */
+  id: string
+  type: string
+  /** ISO 8601, UTC: when it happened. */
+  timestamp: string
+  data: unknown
+}
+
+export type PostOptions = {
+  now: Date
+  /** Sends to addresses that are not of the public internet as well. */
+  allowPrivate: boolean
+  resolve?: Resolve
+  /** Milliseconds. */
+  timeout?: number
+  /** Gives up. */
+  signal?: AbortSignal
+}
+
+/** What a receiver said, or why it did not: `status` is undefined then, and `note` for people. */
+export type Receipt = { status: number | undefined; note: string | undefined }
+
+/**
+ * Sends a message, signed. Redirects are not followed, the answer's body is not read, and no secret is in the receipt.
+ */
+export async function postMessage(
+  { url, secret }: { url: string; secret: string },
+  message: Message,
+  options: PostOptions,
+): Promise<Receipt> {
+  try {
+    const status = await send(new URL(url), secret, message, options)
+    const isTaken = status >= 200 && status < 300
+    return { status, note: isTaken ? undefined : `The receiver answered ${status}.` }
+  } catch (error) {
+    return { status: undefined, note: noteOf(error) }
+  }
+}
+
+async function send(
+  url: URL,
+  secret: string,
+  { id, ...body }: Message,
+  { now, allowPrivate, resolve = resolveHost, timeout = 15_000, signal }: PostOptions,
+): Promise<number> {
+  if (!allowPrivate) requirePublic(url)
+  const payload = JSON.stringify(body)
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(payload),
+    'user-agent': 'Ganglion',
+    'webhook-id': id,
+    'webhook-timestamp': Math.floor(now.getTime() / 1000),
+    'webhook-signature': new Webhook(secret).sign(id, now, payload),
+  }
+  const ends = [AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const { promise, resolve: answer, reject } = Promise.withResolvers<number>()
+  const sent = request(
+    url,
+    {
+      ...{ method: 'POST', headers, agent: false, signal: AbortSignal.any(ends) },
+      ...(allowPrivate ? {} : { lookup: publicLookup(resolve) }),
+    },
+    (response) => {
+      answer(response.statusCode ?? 0)
+      response.destroy()
+    },
+  )
+  sent.on('error', reject).end(payload)
+  return promise
+}
+
+function noteOf(error: unknown): string {
+  if (error instanceof PrivateAddress) return error.message
+  if (error instanceof Error && error.name === 'AbortError') return 'The receiver did not answer in time.'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'the connection failed'
+  return `The receiver cannot be reached: ${code}.`
+}

@@ -1,0 +1,106 @@
+import type { LoggedEvent } from '../../contract/events.ts'
+import type { Webhook } from '../../store/webhooks.ts'
+import { tellTo } from '../events/read-events.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type Message, type PostOptions, postMessage } from './post-message.ts'
+import { isDue, nextAttempt } from './retry-schedule.ts'
+
+export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
+
+const pageSize = 500
+/** What the receiver of an answer of this status wants is to be sent nothing more. */
+const gone = 410
+
+/** A message about an event; its id is the same whenever it is sent to this webhook again. */
+function messageOf(webhook: Pick<Webhook, 'id'>, event: LoggedEvent): Message {
+  return { id: `msg_${webhook.id}_${event.id}`, type: event.kind, timestamp: event.at, data: event }
+}
+
+/**
+ * Sends tenants' events to where they are wanted: in order, each until it is taken, so at least once. A receiver is told what an
+ * `app` key may know. One that fails keeps no other waiting.
+ */
+export class WebhookSender {
+  readonly #ganglion: Ganglion
+  readonly #options: WebhookOptions
+  readonly #stopping = new AbortController()
+  /** Being sent to, by id. */
+  readonly #busy = new Map<string, Promise<void>>()
+
+  constructor(ganglion: Ganglion, options: WebhookOptions) {
+    this.#ganglion = ganglion
+    this.#options = options
+  }
+
+  /** Sends all that is due. Resolves once every receiver has taken all, or failed to. */
+  async deliver(): Promise<void> {
+    const now = this.#ganglion.now()
+    for (const webhook of await this.#ganglion.webhooks.list()) {
+      if (
+        !webhook.isEnabled ||
+        !isDue(webhook.dueAt, now) ||
+        this.#busy.has(webhook.id) ||
+        this.#stopping.signal.aborted
+      )
+        continue
+      const sending = this.#deliverTo(webhook)
+        .catch(this.#options.onError)
+        .finally(() => this.#busy.delete(webhook.id))
+      this.#busy.set(webhook.id, sending)
+    }
+    await Promise.all(this.#busy.values())
+  }
+
+  /** Ends the deliveries that are under way, which are begun again by whoever sends next. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(this.#busy.values())
+  }
+
+  async #deliverTo(start: Webhook): Promise<void> {
+    const { events, webhooks } = this.#ganglion
+    let webhook = start
+    const advance = async (to: number) => {
+      const isMoved = await webhooks.advance(webhook, to)
+      webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
+      return isMoved
+    }
+    const { last } = await events.range(webhook.tenantId)
+    // An id that is yet to come was given out before a backup was restored.
+    if (webhook.cursor > last && !(await advance(last))) return
+    while (!this.#stopping.signal.aborted) {
+      const page = await events.after(webhook.tenantId, webhook.cursor, pageSize)
+      for (const stored of page) {
+        const [event] = tellTo({ role: 'app', tenantId: webhook.tenantId }, stored)
+        if (event === undefined || !wants(webhook, event)) continue
+        if (this.#stopping.signal.aborted) return
+        if (!(await this.#send(webhook, event)) || !(await advance(event.id))) return
+      }
+      const end = page.at(-1)?.id
+      if (end === undefined || (end > webhook.cursor && !(await advance(end)))) return
+    }
+  }
+
+  /** @returns whether the receiver has taken it. */
+  async #send(webhook: Webhook, event: LoggedEvent): Promise<boolean> {
+    const { webhooks, now } = this.#ganglion
+    const { signal } = this.#stopping
+    const { status, note } = await postMessage(webhook, messageOf(webhook, event), {
+      ...this.#options,
+      now: now(),
+      signal,
+    })
+    if (note === undefined) return true
+    if (signal.aborted) return false
+    const failedAt = now()
+    const dueAt = status === gone ? undefined : nextAttempt(webhook.failures + 1, webhook.failingSince, failedAt)
+    const isFinal = dueAt === undefined
+    const said = isFinal ? `${note} It is given up; "ganglion webhook replay" begins again.` : note
+    await webhooks.fail(webhook, { note: said, isFinal, dueAt: dueAt ?? failedAt }, failedAt)
+    return false
+  }
+}
+
+function wants({ kbId, kinds }: Webhook, event: LoggedEvent): boolean {
+  return (kbId === null || kbId === event.kbId) && (kinds.length === 0 || kinds.includes(event.kind))
+}

@@ -1,0 +1,167 @@
+import { type Kysely, sql } from 'kysely'
+import type { JobRow, Schema } from './schema.ts'
+
+/** A Source that is to be ingested. */
+export type NewJob = { documentId: string; tenantId: string; kbId: string }
+
+/** A job, leased to one owner. */
+export type Job = NewJob & {
+  owner: string
+  /** How often it was begun, this time included. */
+  starts: number
+  /** How often it has failed in a way that another attempt may mend. */
+  failures: number
+}
+
+/** What a runner of jobs is told at once. */
+export type JobListener = { onWaiting: () => void; onCancelled: (documentId: string) => void }
+
+/** Longer than any lease and any back-off, in milliseconds: a time further off was written by a clock that was set back since. */
+const farOff = 5 * 60_000
+
+const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as kbId', 'starts', 'failures'] as const
+
+/**
+ * The queue of ingests: a row for each that waits or runs, none for what is over. Whoever runs one holds a lease, which others may
+ * take over once it ends: a job runs at least once. Its methods also run within a transaction: `new Jobs(transaction)`.
+ *
+ * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
+ * after its last one's, but none before the first that waits now; the lowest tag is first.
+ */
+export class Jobs {
+  readonly #db: Kysely<Schema>
+  readonly #listeners = new Set<JobListener>()
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** @returns false where the Source has a job already. Within a transaction, {@link wake} is to follow it. */
+  async enqueue({ documentId, tenantId, kbId }: NewJob, now: Date): Promise<boolean> {
+    const result = await this.#db
+      .insertInto('jobs')
+      .values({
+        ...{ document_id: documentId, tenant_id: tenantId, kb_id: kbId, owner: null, leased_until: null },
+        ...{ due_at: now.toISOString(), starts: 0, failures: 0 },
+        turn: sql<number>`max(
+          coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0),
+          coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0))`,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    const isNew = result.numInsertedOrUpdatedRows === 1n
+    if (isNew) this.wake()
+    return isNew
+  }
+
+  /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
+  async claim(
+    owner: string,
+    { now, leaseMs, except = [] }: { now: Date; leaseMs: number; except?: readonly string[] },
+  ): Promise<Job | undefined> {
+    const row = await this.#db
+      .updateTable('jobs')
+      .set(({ eb }) => ({ owner, leased_until: later(now, leaseMs), starts: eb('starts', '+', 1) }))
+      .where('document_id', '=', (where) =>
+        where
+          .selectFrom('jobs')
+          .select('document_id')
+          .where(({ eb, or, and }) => {
+            const isPast = (column: 'due_at' | 'leased_until') =>
+              or([eb(column, '<=', now.toISOString()), eb(column, '>', later(now, farOff))])
+            return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
+          })
+          .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
+          .orderBy('turn')
+          .orderBy('document_id')
+          .limit(1),
+      )
+      .returning(jobOf)
+      .executeTakeFirst()
+    return row && { ...row, owner }
+  }
+
+  /** Holds an owner's leases of some documents' jobs for longer. @returns those that it still has. */
+  async heartbeat(
+    owner: string,
+    { now, leaseMs, documentIds }: { now: Date; leaseMs: number; documentIds: readonly string[] },
+  ): Promise<string[]> {
+    const rows = await this.#db
+      .updateTable('jobs')
+      .set({ leased_until: later(now, leaseMs) })
+      .where('owner', '=', owner)
+      .where('document_id', 'in', documentIds)
+      .returning('document_id')
+      .execute()
+    return rows.map(({ document_id }) => document_id)
+  }
+
+  /** Ends a job, however it went. @returns false where it is no longer its owner's: then nothing may be told of it. */
+  async complete({ documentId, owner }: Job): Promise<boolean> {
+    const result = await this.#db
+      .deleteFrom('jobs')
+      .where('document_id', '=', documentId)
+      .where('owner', '=', owner)
+      .executeTakeFirst()
+    return result.numDeletedRows === 1n
+  }
+
+  /** Puts a job that has failed back, to be tried again later. @returns as {@link complete} does. */
+  async retry(job: Job, dueAt: Date): Promise<boolean> {
+    return this.#release(job, { due_at: dueAt.toISOString(), failures: job.failures + 1 })
+  }
+
+  /** Gives back a job that was not finished for no fault of its own. @returns as {@link complete} does. */
+  async release(job: Job): Promise<boolean> {
+    return this.#release(job, { starts: job.starts - 1 })
+  }
+
+  /** Ends the job of a Source, also one that runs. @returns false where it has none. */
+  async cancel(documentId: string): Promise<boolean> {
+    const result = await this.#db.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
+    for (const { onCancelled } of this.#listeners) onCancelled(documentId)
+    return result.numDeletedRows === 1n
+  }
+
+  /** Frees the jobs of all owners: for a process that has the data directory for itself, when it starts. */
+  async recover(): Promise<void> {
+    await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
+  }
+
+  /** When the next job that now waits, or is leased to another, may be claimed; undefined where there is none. */
+  async nextDue(owner: string): Promise<Date | undefined> {
+    const { at } = await this.#db
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
+      .where('owner', 'is not', owner)
+      .executeTakeFirstOrThrow()
+    return at === null ? undefined : new Date(at)
+  }
+
+  /** Tells whoever runs jobs that there may be one. */
+  wake(): void {
+    for (const { onWaiting } of this.#listeners) onWaiting()
+  }
+
+  /** @returns how to stop listening. */
+  listen(listener: JobListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
+    const result = await this.#db
+      .updateTable('jobs')
+      .set({ owner: null, leased_until: null, ...changes })
+      .where('document_id', '=', documentId)
+      .where('owner', '=', owner)
+      .executeTakeFirst()
+    const isReleased = result.numUpdatedRows === 1n
+    if (isReleased) this.wake()
+    return isReleased
+  }
+}
+
+function later(now: Date, milliseconds: number): string {
+  return new Date(now.getTime() + milliseconds).toISOString()
+}

@@ -1,0 +1,363 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import { z } from 'zod'
+import type { SourceStatus } from '../contract/documents.ts'
+import type { EventLog } from './events.ts'
+import type { Schema, SourceRow } from './schema.ts'
+
+/** A raw file that was uploaded, and what has become of it. Times are ISO 8601, UTC. */
+export type Source = {
+  /** UUIDv7: the document's id. */
+  id: string
+  tenantId: string
+  kbId: string
+  /** Within the knowledge base, from 1; never used again. */
+  seq: number
+  filename: string
+  /** Folder in the tree of Sources; `/` is its root. */
+  path: string
+  /** Extension without dot, in lower case. */
+  fileType: string
+  /** Bytes. */
+  fileSize: number
+  /** SHA-256 of the bytes: their name in the blob store. */
+  contentHash: string
+  status: SourceStatus
+  /** For people. */
+  errorMessage: string | null
+  /** Separated by commas. */
+  tags: string | null
+  connector: string
+  sourceUrl: string | null
+  /** The text of a JSON object, as uploaded. */
+  metadata: string | null
+  uploader: { id: string; name: string }
+  /** Ingests that were begun. */
+  attempt: number
+  createdAt: string
+  /** When its text was last read. */
+  extractedAt: string | null
+  archivedAt: string | null
+  /** The id of the first of the Sources that are one document: an upload of the same name to the same place is its next edition. */
+  editionOf: string
+  /** What was lost when its text was read, for people. */
+  warnings: string[]
+}
+
+export type NewSource = Omit<
+  Source,
+  'seq' | 'attempt' | 'createdAt' | 'extractedAt' | 'archivedAt' | 'editionOf' | 'warnings'
+>
+
+/** The knowledge base has a Source of the same bytes. */
+export class SourceExists extends Error {
+  readonly existing: Source
+
+  constructor(existing: Source) {
+    super(`Source ${existing.id} has the same bytes.`)
+    this.name = 'SourceExists'
+    this.existing = existing
+  }
+}
+
+/** What an ingest may change of a Source. */
+export type SourceChange = {
+  status?: SourceStatus
+  errorMessage?: string | null
+  extractedAt?: string
+  attempt?: number
+  warnings?: string[]
+}
+
+/** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
+export class Sources {
+  readonly #db: Kysely<Schema>
+  readonly #events: EventLog
+
+  constructor(db: Kysely<Schema>, events: EventLog) {
+    this.#db = db
+    this.#events = events
+  }
+
+  /**
+   * Adds a Source and tells `source.uploaded`: both or neither.
+   * @param options.force also where its bytes are there already
+   * @param options.together what else is written, or nothing of it all
+   * @throws {SourceExists}
+   */
+  async add(
+    source: NewSource,
+    now: Date,
+    options: { force: boolean; together?: (transaction: Transaction<Schema>) => Promise<void> },
+  ): Promise<Source> {
+    const added = await this.#db.transaction().execute(async (transaction) => {
+      const existing = options.force ? undefined : await withBytes(transaction, source.kbId, source.contentHash)
+      if (existing !== undefined) throw new SourceExists(existing)
+      const last = await transaction
+        .selectFrom('sources')
+        .select((select) => select.fn.max<number | null>('seq').as('seq'))
+        .where('kb_id', '=', source.kbId)
+        .executeTakeFirst()
+      const row = await transaction
+        .insertInto('sources')
+        .values({
+          id: source.id,
+          tenant_id: source.tenantId,
+          kb_id: source.kbId,
+          seq: (last?.seq ?? 0) + 1,
+          filename: source.filename,
+          path: source.path,
+          file_type: source.fileType,
+          file_size: source.fileSize,
+          content_hash: source.contentHash,
+          status: source.status,
+          error_message: source.errorMessage,
+          tags: source.tags,
+          connector: source.connector,
+          source_url: source.sourceUrl,
+          metadata: source.metadata,
+          uploader_id: source.uploader.id,
+          uploader_name: source.uploader.name,
+          is_forced: Number(options.force),
+          attempt: 0,
+          created_at: now.toISOString(),
+          extracted_at: null,
+          archived_at: null,
+          edition_of: options.force ? source.id : await editionOf(transaction, source),
+          warnings: '[]',
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      const { id: documentId, kbId, status } = source
+      const data = { documentId, status }
+      const event = { kbId, kind: 'source.uploaded', isCuratorOnly: false, data } as const
+      await this.#events.insert(transaction, source.tenantId, [event], now)
+      await options.together?.(transaction)
+      return toSource(row)
+    })
+    this.#events.wake(source.tenantId)
+    return added
+  }
+
+  /** A tenant's Source, archived or not. */
+  async find(tenantId: string, id: string): Promise<Source | undefined> {
+    const source = await this.get(id)
+    return source?.tenantId === tenantId ? source : undefined
+  }
+
+  /** Whosever it is. */
+  async get(id: string): Promise<Source | undefined> {
+    const row = await this.#db.selectFrom('sources').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && toSource(row)
+  }
+
+  /** A Source of a knowledge base with these bytes that is not archived. */
+  async findDuplicate(kbId: string, contentHash: string): Promise<Source | undefined> {
+    return withBytes(this.#db, kbId, contentHash)
+  }
+
+  /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
+  async list(
+    kbId: string,
+    { below, status, limit }: { below?: number | undefined; status?: SourceStatus | undefined; limit: number },
+  ): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('archived_at', 'is', null)
+      .$if(below !== undefined, (query) => query.where('seq', '<', below ?? 0))
+      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'ready'))
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
+  async unfinished(): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('status', 'in', ['pending', 'ready', 'processing'])
+      .where('archived_at', 'is', null)
+      .orderBy('id')
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /**
+   * Changes a Source that is in one of some states and not archived.
+   * @returns false where it is in another state, or gone: nothing is changed then.
+   */
+  async change(
+    id: string,
+    from: readonly SourceStatus[],
+    change: SourceChange,
+    db: Kysely<Schema> = this.#db,
+  ): Promise<boolean> {
+    const { status, errorMessage, extractedAt, attempt, warnings } = change
+    const result = await db
+      .updateTable('sources')
+      .set({
+        ...(status !== undefined && { status }),
+        ...(errorMessage !== undefined && { error_message: errorMessage }),
+        ...(extractedAt !== undefined && { extracted_at: extractedAt }),
+        ...(attempt !== undefined && { attempt }),
+        ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }),
+      })
+      .where('id', '=', id)
+      .where('status', 'in', from)
+      .where('archived_at', 'is', null)
+      .executeTakeFirst()
+    return result.numUpdatedRows > 0n
+  }
+
+  /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
+  async archive(tenantId: string, id: string, now: Date): Promise<boolean> {
+    const result = await this.#db
+      .updateTable('sources')
+      .set((row) => ({ archived_at: row.fn.coalesce('archived_at', row.val(now.toISOString())) }))
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', id)
+      .where('status', '!=', 'processing')
+      .executeTakeFirst()
+    return result.numUpdatedRows > 0n
+  }
+
+  /** Whether a newer edition of the same document was ingested. */
+  async isSuperseded({ editionOf, seq }: Source): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select('id')
+      .where('edition_of', '=', editionOf)
+      .where('seq', '>', seq)
+      .where('status', '=', 'success')
+      .limit(1)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** Archives the editions of a document before this one. */
+  async supersede({ editionOf, seq }: Source, now: Date): Promise<void> {
+    await this.#db
+      .updateTable('sources')
+      .set({ archived_at: now.toISOString() })
+      .where('edition_of', '=', editionOf)
+      .where('seq', '<', seq)
+      .where('archived_at', 'is', null)
+      .where('status', '!=', 'processing')
+      .execute()
+  }
+
+  /** Sources of every knowledge base that were ingested and are not archived. */
+  async ingested(): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('status', '=', 'success')
+      .where('archived_at', 'is', null)
+      .orderBy('id')
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Every Source of a knowledge base. */
+  async all(kbId: string): Promise<Source[]> {
+    return (await this.#db.selectFrom('sources').selectAll().where('kb_id', '=', kbId).orderBy('seq').execute()).map(
+      toSource,
+    )
+  }
+
+  /** Sources of a knowledge base that are not archived and whose text was read. */
+  async read(kbId: string): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('extracted_at', 'is not', null)
+      .where('archived_at', 'is', null)
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Other whenever {@link read} gives others, or others of their texts. */
+  async readMark(kbId: string): Promise<string> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('count'),
+        fn.max('extracted_at').as('latest'),
+        fn.count<number>('archived_at').as('archived'),
+      ])
+      .where('kb_id', '=', kbId)
+      .where('extracted_at', 'is not', null)
+      .executeTakeFirstOrThrow()
+    return `${row.count} ${row.archived} ${row.latest}`
+  }
+
+  /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
+  async hasBytes(contentHash: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select('id')
+      .where('content_hash', '=', contentHash)
+      .limit(1)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+}
+
+/** Of the document that stands at the same place under the same name, or else of its own. */
+async function editionOf(db: Kysely<Schema>, { id, kbId, path, filename }: NewSource): Promise<string> {
+  const row = await db
+    .selectFrom('sources')
+    .select('edition_of')
+    .where('kb_id', '=', kbId)
+    .where('path', '=', path)
+    .where('filename', '=', filename)
+    .where('archived_at', 'is', null)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.edition_of ?? id
+}
+
+async function withBytes(db: Kysely<Schema>, kbId: string, contentHash: string): Promise<Source | undefined> {
+  const row = await db
+    .selectFrom('sources')
+    .selectAll()
+    .where('content_hash', '=', contentHash)
+    .where('kb_id', '=', kbId)
+    .where('archived_at', 'is', null)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst()
+  return row && toSource(row)
+}
+
+function toSource(row: Selectable<SourceRow>): Source {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    kbId: row.kb_id,
+    seq: row.seq,
+    filename: row.filename,
+    path: row.path,
+    fileType: row.file_type,
+    fileSize: row.file_size,
+    contentHash: row.content_hash,
+    status: row.status,
+    errorMessage: row.error_message,
+    tags: row.tags,
+    connector: row.connector,
+    sourceUrl: row.source_url,
+    metadata: row.metadata,
+    uploader: { id: row.uploader_id, name: row.uploader_name },
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    extractedAt: row.extracted_at,
+    archivedAt: row.archived_at,
+    editionOf: row.edition_of,
+    warnings: z.array(z.string()).parse(JSON.parse(row.warnings)),
+  }
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import type { Kysely, Selectable } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { EventKind } from '../contract/events.ts'
+import type { Schema, WebhookRow } from './schema.ts'
+
+/** Where a tenant's events are sent. */
+export type Webhook = {
+  /** UUIDv7. */
+  id: string
+  tenantId: string
+  /** Only events of this knowledge base; null: of all. */
+  kbId: string | null
+  url: string
+  /** `whsec_` and base64, as Standard Webhooks has it. */
+  secret: string
+  /** Only these; empty: all. */
+  kinds: EventKind[]
+  isEnabled: boolean
+  /** Why the last delivery failed, or why it is not enabled. */
+  note: string | null
+  /** The events up to this id are delivered. */
+  cursor: number
+  /** Deliveries of the next event that have failed. */
+  failures: number
+  /** ISO 8601, UTC; so are the other times. When the first of them failed. */
+  failingSince: string | null
+  /** When the next one is to be tried. */
+  dueAt: string | null
+  createdAt: string
+}
+
+export type NewWebhook = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
+type Failure = { note: string; isFinal: boolean; dueAt: Date }
+
+const Kinds = z.array(EventKind)
+
+/** Where events are sent, and how far each receiver has got. Whatever moves a cursor names the place where it stood. */
+export class Webhooks {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  async create({ tenantId, kbId, url, kinds, cursor }: NewWebhook, now: Date): Promise<Webhook> {
+    const row: WebhookRow = {
+      ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
+      ...{
+        kinds: JSON.stringify(kinds),
+        enabled: 1,
+        note: null,
+        cursor,
+        failures: 0,
+        failing_since: null,
+        due_at: null,
+      },
+      created_at: now.toISOString(),
+    }
+    await this.#db.insertInto('webhooks').values(row).execute()
+    return toWebhook(row)
+  }
+
+  /** Of one tenant, or of all; oldest first. */
+  async list(tenantId?: string): Promise<Webhook[]> {
+    const rows = await this.#db
+      .selectFrom('webhooks')
+      .selectAll()
+      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
+      .orderBy('id')
+      .execute()
+    return rows.map(toWebhook)
+  }
+
+  async find(id: string): Promise<Webhook | undefined> {
+    const row = await this.#db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && toWebhook(row)
+  }
+
+  /** @returns false where there is none. */
+  async remove(id: string): Promise<boolean> {
+    const result = await this.#db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
+    return result.numDeletedRows === 1n
+  }
+
+  /** Everything up to an id is delivered. @returns false where the cursor was moved meanwhile, or the webhook removed. */
+  async advance({ id, cursor }: Webhook, to: number): Promise<boolean> {
+    return this.#change({ id, cursor }, { cursor: to, ...healthy })
+  }
+
+  /** The next event was not delivered. @returns as {@link advance} does. */
+  async fail({ id, cursor, failures, failingSince }: Webhook, { note, isFinal, dueAt }: Failure, now: Date) {
+    return this.#change(
+      { id, cursor },
+      {
+        ...{ note, enabled: Number(!isFinal), failures: failures + 1, due_at: dueAt.toISOString() },
+        failing_since: failingSince ?? now.toISOString(),
+      },
+    )
+  }
+
+  /** Delivers everything after an id, again or for the first time, also where that had been given up. */
+  async replay(id: string, after: number): Promise<boolean> {
+    return this.#change({ id }, { cursor: after, enabled: 1, ...healthy })
+  }
+
+  async #change({ id, cursor }: { id: string; cursor?: number }, changes: Partial<WebhookRow>): Promise<boolean> {
+    const result = await this.#db
+      .updateTable('webhooks')
+      .set(changes)
+      .where('id', '=', id)
+      .$if(cursor !== undefined, (query) => query.where('cursor', '=', cursor ?? 0).where('enabled', '=', 1))
+      .executeTakeFirst()
+    return result.numUpdatedRows === 1n
+  }
+}
+
+const healthy = { note: null, failures: 0, failing_since: null, due_at: null }
+
+function toWebhook(row: Selectable<WebhookRow>): Webhook {
+  return {
+    ...{ id: row.id, tenantId: row.tenant_id, kbId: row.kb_id, url: row.url, secret: row.secret },
+    kinds: Kinds.parse(JSON.parse(row.kinds)),
+    ...{ isEnabled: row.enabled === 1, note: row.note, cursor: row.cursor, failures: row.failures },
+    ...{ failingSince: row.failing_since, dueAt: row.due_at, createdAt: row.created_at },
+  }
+}

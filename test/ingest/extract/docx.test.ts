@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest'
+import { extractBytes, extractorConformance, problemOf } from './conformance.ts'
+import { docx, officeDocument, p, rows, xlsx } from './support/office-writer.ts'
+
+const heading = (level: number, text: string) => p(text, `<w:pStyle w:val="Heading${level}"/>`)
+const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`
+const markdownOf = async (bytes: Uint8Array) => (await extractBytes('docx', bytes)).markdown
+
+const report = docx(
+  [
+    heading(1, 'Findings'),
+    p('The bridge is sound.'),
+    heading(2, 'Load'),
+    `<w:tbl>${row(p('Span'), p('Tons'))}${row(p('North'), p('40'))}</w:tbl>`,
+  ].join(''),
+  {},
+  { title: 'Bridge report' },
+)
+
+extractorConformance({
+  fileType: 'docx',
+  readable: {
+    report: {
+      bytes: report,
+      title: 'Bridge report',
+      contains: ['# Findings', 'The bridge is sound.', '## Load', '| Span | Tons |', '| North | 40 |'],
+    },
+  },
+  refused: {
+    'a workbook': { bytes: xlsx([{ name: 'A', xml: rows([['a']]) }]), problems: ['wrong-type'] },
+    'one without text': { bytes: docx(p('')), problems: ['empty'] },
+    'one of a million paragraphs': { bytes: docx(p('a').repeat(260_000)), problems: ['too-large'] },
+    'one of absurd depth': {
+      bytes: docx(`${'<w:tbl><w:tr><w:tc>'.repeat(400)}${p('a')}${'</w:tc></w:tr></w:tbl>'.repeat(400)}`),
+      problems: ['too-large'],
+    },
+    'a document type': {
+      bytes: officeDocument('word/document.xml', {
+        'word/document.xml': '<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:document>&e;</w:document>',
+      }),
+      problems: ['corrupt'],
+    },
+    'a package without its main part': { bytes: officeDocument('word/document.xml', {}), problems: ['wrong-type'] },
+  },
+})
+
+test('without a title of its own, the first heading is it', async () => {
+  expect((await extractBytes('docx', docx(p('Before') + heading(2, 'Small') + heading(1, 'Great')))).title).toBe(
+    'Great',
+  )
+})
+
+test('a style that is based on a heading, an outline level and the title are headings; a table of contents is not there', async () => {
+  const styles = [
+    '<w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>',
+    '<w:style w:type="paragraph" w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="berschrift2"/></w:style>',
+    '<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>',
+    '<w:style w:type="paragraph" w:styleId="Verzeichnis1"><w:name w:val="toc 1"/></w:style>',
+  ]
+  const body = [
+    p('All', '<w:pStyle w:val="Titel"/>'),
+    p('One … 7', '<w:pStyle w:val="Verzeichnis1"/>'),
+    p('One', '<w:pStyle w:val="Mine"/>'),
+    p('Two', '<w:outlineLvl w:val="2"/>'),
+  ]
+  expect(await markdownOf(docx(body.join(''), { styles: styles.join('') }))).toBe('# All\n\n## One\n\n### Two')
+})
+
+test('lists keep their kind and their levels', async () => {
+  const level = (depth: number, format: string) => `<w:lvl w:ilvl="${depth}"><w:numFmt w:val="${format}"/></w:lvl>`
+  const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal')}${level(1, 'bullet')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`
+  const item = (text: string, depth: number) =>
+    p(text, `<w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="1"/></w:numPr>`)
+  const body = item('one', 0) + item('inner', 1) + item('two', 0)
+  expect(await markdownOf(docx(body, { numbering }))).toMatch(/^1\. one\n\s*- inner\n2\. two$/)
+})
+
+test('footnotes and endnotes become notes', async () => {
+  const note = (kind: string, id: number, text: string) => `<w:${kind} w:id="${id}">${p(text)}</w:${kind}>`
+  const reference = (kind: string, id: number) => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`
+  const body = `<w:p><w:r><w:t>Sure</w:t></w:r>${reference('footnote', 2)}${reference('endnote', 3)}</w:p>`
+  const parts = { footnotes: note('footnote', 2, 'Says Ann.'), endnotes: note('endnote', 3, 'Says Bob.') }
+  const markdown = await markdownOf(docx(body, parts))
+  const [, first, second] = /^Sure\[\^([^\]]+)\]\[\^([^\]]+)\]/.exec(markdown) ?? []
+  expect(markdown).toContain(`[^${first}]: Says Ann.`)
+  expect(markdown).toContain(`[^${second}]: Says Bob.`)
+})
+
+test('tracked changes are read as accepted, comments and hidden text not at all', async () => {
+  const run = (text: string, properties = '') =>
+    `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`
+  const body = `<w:p>${run('We ')}<w:del><w:r><w:delText>may </w:delText></w:r></w:del><w:ins>${run('must ')}</w:ins><w:moveFrom>${run('not ')}</w:moveFrom>${run('go')}${run(' secretly', '<w:vanish/>')}<w:r><w:commentReference w:id="1"/></w:r></w:p>`
+  expect(await markdownOf(docx(body, { comments: `<w:comment w:id="1">${p('Really?')}</w:comment>` }))).toBe(
+    'We must go',
+  )
+})
+
+test('runs that look the same are one, others keep their look', async () => {
+  const run = (text: string, properties = '') =>
+    `<w:r><w:rPr>${properties}<w:sz w:val="2"/></w:rPr><w:t>${text}</w:t></w:r>`
+  const body = `<w:p>${run('un')}${run('believ')}${run('able', '<w:b/>')}</w:p>`
+  expect(await markdownOf(docx(body))).toBe('unbeliev**able**')
+})
+
+test('links lead outwards or nowhere, and nothing outside is loaded', async () => {
+  const links = [
+    { id: 'rIdGood', type: 'hyperlink', target: 'https://example.org/a', external: true as const },
+    { id: 'rIdBad', type: 'hyperlink', target: 'javascript:alert(1)', external: true as const },
+    { id: 'rIdFile', type: 'image', target: 'file:///etc/passwd', external: true as const },
+  ]
+  const link = (id: string, text: string) => `<w:hyperlink r:id="${id}"><w:r><w:t>${text}</w:t></w:r></w:hyperlink>`
+  const body = `<w:p>${link('rIdGood', 'good')}<w:r><w:t xml:space="preserve"> </w:t></w:r>${link('rIdBad', 'bad')}</w:p>`
+  expect(await markdownOf(docx(body, {}, { links }))).toBe('[good](https://example.org/a) bad')
+})
+
+test('pictures are their descriptions, text boxes and equations their text', async () => {
+  const picture = '<w:drawing><wp:inline><wp:docPr id="1" name="x" descr="A red bridge"/></wp:inline></w:drawing>'
+  const box = `<mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><w:txbxContent>${p('In a box')}</w:txbxContent></w:drawing></mc:Choice><mc:Fallback><w:pict><w:txbxContent>${p('In a box')}</w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent>`
+  const text = (value: string) => `<m:r><m:t>${value}</m:t></m:r>`
+  const equation = `<m:oMath><m:f><m:num>${text('a+b')}</m:num><m:den>${text('c')}</m:den></m:f></m:oMath>`
+  const body = `<w:p><w:r>${picture}</w:r></w:p><w:p><w:r>${box}</w:r></w:p><w:p>${equation}</w:p>`
+  expect((await markdownOf(docx(body))).split('\n\n')).toEqual(['A red bridge', 'In a box', '(a+b)/c'])
+})
+
+test('cells that are merged are one, also downwards', async () => {
+  const cell = (text: string, properties: string) => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`
+  const body = `<w:tbl>${row(p('a'), p('b'), p('c'))}<w:tr>${cell('wide', '<w:gridSpan w:val="2"/>')}${cell('tall', '<w:vMerge w:val="restart"/>')}</w:tr><w:tr>${cell('d', '')}${cell('e', '')}${cell('', '<w:vMerge/>')}</w:tr></w:tbl>`
+  const lines = (await markdownOf(docx(body))).split('\n')
+  expect(
+    lines.map((line) =>
+      line
+        .split('|')
+        .map((part) => part.trim())
+        .slice(1, -1),
+    ),
+  ).toEqual([
+    ['a', 'b', 'c'],
+    ['-', '-', '-'],
+    ['wide', '', 'tall'],
+    ['d', 'e', ''],
+  ])
+})
+
+test('a long document is as whole as a short one', async () => {
+  const body = Array.from({ length: 3000 }, (_, at) =>
+    p(`Paragraph ${at} of a long document, of which nothing is lost.`),
+  )
+  const markdown = await markdownOf(docx(body.join('')))
+  expect(markdown.split('\n\n')).toHaveLength(3000)
+})
+
+test('the container of old formats and of encryption is told', async () => {
+  const container = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2048)])
+  expect(await problemOf(extractBytes('docx', container))).toBe('encrypted')
+})

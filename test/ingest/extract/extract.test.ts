@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ExtractOptions, extractDocument } from '../../../src/ingest/extract/extract.ts'
+import { extractBytes } from './conformance.ts'
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ganglion-extract-'))
+  await writeFile(join(folder, 'a b'), 'A short text.')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+function extract(name: string, fileType: string, options?: ExtractOptions) {
+  return extractDocument({ file: join(folder, name), filename: name, fileType, transcriber: undefined }, options)
+}
+
+test('a document becomes text in another process', async () => {
+  expect(await extract('a b', 'txt')).toEqual({
+    title: 'A short text.',
+    markdown: 'A short text.',
+    anchors: [],
+    warnings: [],
+  })
+})
+
+test.each<[string, string, RegExp]>([
+  ['doc', 'unsupported', /save it as \.docx/],
+  ['exe', 'unsupported', /\.exe cannot be read\.$/],
+])('of a .%s it says why it cannot be read', async (fileType, problem, message) => {
+  await expect(extract('a b', fileType)).rejects.toMatchObject({ problem, message: expect.stringMatching(message) })
+})
+
+test.each<[string, ExtractOptions['limits'], string, RegExp]>([
+  ['memory', { memory: 20 * 2 ** 20 }, 'too-large', /more than 20 MB of memory/],
+  ['time', { wallTime: 20 }, 'too-slow', /takes longer than 0 seconds/],
+  ['output', { output: 10 }, 'too-large', /text is longer/],
+])('what takes too much %s is said in a sentence', async (_, limits, problem, message) => {
+  await expect(extract('a b', 'txt', { limits })).rejects.toMatchObject({
+    problem,
+    message: expect.stringMatching(message),
+  })
+})
+
+test('a file that is not there is worth another attempt', async () => {
+  await expect(extract('missing', 'txt')).rejects.toMatchObject({ problem: 'crashed' })
+})
+
+test('the signal ends it with its reason', async () => {
+  const controller = new AbortController()
+  const extracting = extract('a b', 'txt', { signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await expect(extracting).rejects.toThrow('enough')
+})
+
+test('twenty at once do not mix', async () => {
+  const texts = Array.from({ length: 20 }, (_, index) => `Text ${index}.`)
+  const extracted = await Promise.all(texts.map((text) => extractBytes('txt', text)))
+  expect(extracted.map(({ markdown }) => markdown)).toEqual(texts)
+})

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { extractBytes, extractorConformance } from './conformance.ts'
+
+extractorConformance({
+  fileType: 'txt',
+  readable: {
+    paragraphs: {
+      bytes: 'A title\n\nOne\nparagraph with <b> and [[x]].\n\n# no heading\n',
+      title: 'A title',
+      contains: ['One', 'no heading'],
+    },
+    'one line of a megabyte': { bytes: 'word '.repeat(200_000), contains: ['word'] },
+  },
+  refused: { 'a text of blanks': { bytes: ' \n\t\n', problems: ['empty'] } },
+})
+
+extractorConformance({
+  fileType: 'md',
+  readable: {
+    'a page with front matter': {
+      bytes:
+        '---\ntitle: Of it\ntags: [a]\n---\nHead\n====\n\ntext ![i](x.png) <br> [l](other.md)\n\n```\n<kept>\n```\n',
+      title: 'Of it',
+      contains: ['# Head', 'text i', 'l', '<kept>'],
+    },
+    'brackets without end': { bytes: `a ${'['.repeat(100_000)}`, contains: ['a ['] },
+    'backticks and brackets without end': { bytes: '[a](b)`<'.repeat(50_000), contains: ['a'] },
+  },
+  refused: { 'nothing but front matter': { bytes: '---\ntitle: a\n---\n', problems: ['empty'] } },
+})
+
+extractorConformance({
+  fileType: 'csv',
+  readable: {
+    'semicolons, quotes and pipes': {
+      bytes: 'name;text\n"A ""a""";"one\ntwo"\nB|b;<i>\n',
+      contains: ['| name | text |', 'A "a"', 'one two', 'B\\|b', '\\<i>'],
+    },
+    'a value of three megabytes': {
+      bytes: `a,b\n1,${'x'.repeat(3_000_000)}\n2,y\n`,
+      contains: ['| 1 | xxx', '| 2 | y |'],
+    },
+    'a quote that is not closed': { bytes: `a,b\n1,"${'x,y\n'.repeat(100_000)}`, contains: ['| 1 | x,y x,y'] },
+  },
+  refused: { 'lines of commas': { bytes: ',,\n,,\n', problems: ['empty'] } },
+})
+
+extractorConformance({
+  fileType: 'html',
+  readable: {
+    'a page': {
+      bytes:
+        '<!doctype html><title>Owls</title><nav>Menu</nav><h1>Owls &amp; others</h1><p>They <a href="javascript:x">see</a>.</p>',
+      title: 'Owls',
+      contains: ['# Owls & others', 'They see.'],
+    },
+    'a page of another encoding': {
+      bytes: Buffer.from('<meta charset="windows-1251"><p>\xcc\xe8\xf0</p>', 'latin1'),
+      contains: ['Мир'],
+    },
+  },
+  refused: { 'a page nested without end': { bytes: '<b><i>'.repeat(30_000), problems: ['too-large', 'empty'] } },
+})
+
+const svg = (content: string, before = '') => `${before}<svg xmlns="http://www.w3.org/2000/svg">${content}</svg>`
+extractorConformance({
+  fileType: 'svg',
+  readable: {
+    'a drawing': {
+      bytes: svg(
+        '<title>Plan</title><desc>of a <b>house</b></desc><style>x</style><text>Door<tspan>left</tspan></text>',
+      ),
+      title: 'Plan',
+      contains: ['Plan', 'of a house', 'Doorleft'],
+    },
+  },
+  refused: {
+    'a drawing without text': { bytes: svg('<rect/>'), problems: ['empty'] },
+    'text of an external entity': {
+      bytes: svg('<text>&x;</text>', '<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/hostname">]>'),
+      problems: ['empty'],
+    },
+    'another XML': { bytes: '<a><text>b</text></a>', problems: ['wrong-type'] },
+    'what is not closed': { bytes: '<svg><text>a', problems: ['corrupt'] },
+  },
+})
+
+describe('tables of .csv', () => {
+  const table = (rows: number) =>
+    `id,name\n${Array.from({ length: rows }, (_, row) => `${row + 1},n${row % 3}\n`).join('')}`
+
+  test('have sections of 100 rows, each with the header', async () => {
+    const { markdown } = await extractBytes('csv', table(250))
+    expect(markdown.match(/^## .*$/gm)).toEqual(['## Rows 1–100', '## Rows 101–200', '## Rows 201–250'])
+    expect(markdown.match(/^\| id \| name \|$/gm)).toHaveLength(3)
+    expect(markdown).toContain('\n| 250 | n0 |')
+  })
+
+  test('are told of by statistics when they are long', async () => {
+    const { markdown, warnings } = await extractBytes('csv', table(6000))
+    expect(markdown).toContain('6000 rows')
+    expect(markdown).toContain('| 100 | n0 |')
+    expect(markdown).not.toContain('| 5000 |')
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('get names for columns that have none, and keep rows of other lengths', async () => {
+    const { markdown, warnings } = await extractBytes('csv', '1,2\n3,4,5\n6\n')
+    expect(markdown).toBe('| Column 1 | Column 2 |  |\n| --- | --- | --- |\n| 1 | 2 |  |\n| 3 | 4 | 5 |\n| 6 |  |  |')
+    expect(warnings).toEqual(['Not all rows have as many values as the first.'])
+  })
+})
+
+describe('of .md', () => {
+  test('tables of HTML become tables, comments over lines go', async () => {
+    const { markdown } = await extractBytes('md', 'a <!-- b\nc --> d\n\n<table>\n<tr><th>e<th>f\n</table>\n')
+    expect(markdown.replace(/\n+/g, '\n')).toBe('a  d\n| e | f |\n| - | - |')
+  })
+})

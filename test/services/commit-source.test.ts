@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import type { CompiledPage } from '../../src/ingest/compile/compiled.ts'
+import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { commitSource } from '../../src/services/ingest/commit-source.ts'
+import { verify } from '../../src/services/operations/verify.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
+import { listCandidates } from '../../src/services/queue/list-candidates.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { NativeWriter } from './native-writer.ts'
+import { correction, newTestBed } from './support.ts'
+
+const main = 'refs/heads/main'
+const source = {
+  id: '0199a5c1-0000-7000-8000-00000000000a',
+  filename: 'Handbook 2026.pdf',
+  sha256: 'ab'.repeat(32),
+  editionOf: '0199a5c1-0000-7000-8000-00000000000a',
+  sourceUrl: null,
+}
+
+function part(key: string, content: string, more: Partial<CompiledPage> = {}): CompiledPage {
+  return { key, kind: 'part', title: `Title of ${key}`, content, tags: ['handbook'], anchor: { page: 7 }, ...more }
+}
+
+const summary = part('summary', 'What it says.', { kind: 'summary', title: 'Handbook 2026', anchor: {} })
+
+async function bed() {
+  const test = await newTestBed()
+  const kb = await test.ganglion.kb(test.curator.tenantId, 'handbook')
+  const native = new NativeWriter(test.gitDir)
+  const ingest = (...pages: CompiledPage[]) => commitSource(kb, source, [summary, ...pages], test.ganglion.now)
+  const pending = async () => {
+    const { candidates } = await listCandidates(test.ganglion, test.curator, { limit: 100, status: 'pending' })
+    return candidates
+  }
+  const pageOf = (path: string) => parseNeuronFile(native.read(main, path))
+  return { ...test, kb, native, ingest, pending, pageOf }
+}
+
+test('the pages of a Source are Neurons of one commit, each with its candidate and where it is from', async () => {
+  const { native, ingest, pageOf, ganglion } = await bed()
+  const before = native.git('rev-parse', main)
+
+  const outcome = await ingest(part('on-call', 'Page the lead.'), part('vip', 'VIPs first.'))
+
+  expect(outcome).toMatchObject({
+    created: 3,
+    updated: 0,
+    pending: 0,
+    seqIds: [1, 2, 3].map((n) => `handbook_0000000${n}`),
+  })
+  expect(native.git('rev-parse', `${main}^`)).toBe(before)
+  expect(native.paths(main, 'neurons/sources')).toEqual([
+    'neurons/sources/handbook-2026.md',
+    'neurons/sources/handbook-2026/on-call.md',
+    'neurons/sources/handbook-2026/vip.md',
+  ])
+  const { fields, content } = pageOf('neurons/sources/handbook-2026/vip.md')
+  expect(content).toBe('VIPs first.')
+  expect(fields).toMatchObject({
+    ...{ seqId: 'handbook_00000003', title: 'Title of vip', tags: ['handbook'], connector: 'ingest' },
+    sources: [{ id: source.id, filename: 'Handbook 2026.pdf', sha256: source.sha256, page: '7' }],
+  })
+  expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+})
+
+test('the same again changes nothing, and a changed page is the next version of its Neuron', async () => {
+  const { native, ingest, pageOf } = await bed()
+  await ingest(part('on-call', 'Page the lead.'))
+  const heads = native.git('for-each-ref')
+  expect(await ingest(part('on-call', 'Page the lead.'))).toMatchObject({ created: 0, updated: 0, unchanged: 2 })
+  expect(native.git('for-each-ref')).toBe(heads)
+
+  const renamed = part('on-call', 'Page the lead at once.', { title: 'On call' })
+  expect(await ingest(renamed)).toMatchObject({ created: 0, updated: 1, unchanged: 1 })
+  const { fields, content } = pageOf('neurons/sources/handbook-2026/on-call.md')
+  expect(content).toBe('Page the lead at once.')
+  expect(fields).toMatchObject({ seqId: 'handbook_00000002', title: 'On call', aliases: ['Title of on-call'] })
+})
+
+test('what a curator has edited is not overwritten: the new text waits, and merges', async () => {
+  const { ganglion, curator, ingest, pending, pageOf } = await bed()
+  await ingest(part('on-call', 'One.\n\nTwo.\n\nThree.'))
+  const edit = correction('handbook_00000002', 'One!\n\nTwo.\n\nThree.', { confidence: 1 })
+  await submitCandidate(ganglion, curator, edit)
+
+  expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ updated: 0, pending: 1 })
+  const [waiting] = await pending()
+  expect(waiting).toMatchObject({ kind: 'ingest-page-update', target: 'handbook_00000002' })
+  expect(pageOf('neurons/sources/handbook-2026/on-call.md').content).toBe('One!\n\nTwo.\n\nThree.')
+
+  expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ pending: 1 })
+  expect(await pending()).toHaveLength(1)
+  await approveCandidate(ganglion, curator, waiting?.candidateId ?? '', {})
+  expect(pageOf('neurons/sources/handbook-2026/on-call.md').content).toBe('One!\n\nTwo.\n\nThree, at last.')
+})
+
+test('a part that is gone is proposed for removal once, and stays where a curator refuses', async () => {
+  const { ganglion, curator, ingest, pending, native } = await bed()
+  await ingest(part('on-call', 'One.'), part('vip', 'Two.'))
+  expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 1, unchanged: 2 })
+  const [removal] = await pending()
+  expect(removal).toMatchObject({ removes: true, target: 'handbook_00000003' })
+
+  await dismissCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 0 })
+  expect(native.paths(main, 'neurons/sources/handbook-2026')).toHaveLength(2)
+})
+
+test('a page that a curator deleted or refused does not come back, another text of it does', async () => {
+  const { ganglion, curator, ingest, pending, native, kb } = await bed()
+  const yellow = native.read(main, 'kb.yaml').replace('ingest-summary: green', 'ingest-summary: yellow')
+  native.commit(main, new Map([['kb.yaml', yellow]]))
+  await kb.sync()
+  expect(await ingest(part('vip', 'Two.'))).toMatchObject({ created: 0, pending: 2 })
+  for (const { candidateId } of await pending()) await dismissCandidate(ganglion, curator, candidateId, {})
+  expect(await ingest(part('vip', 'Two.'))).toMatchObject({ pending: 0, unchanged: 2 })
+  expect(await ingest(part('vip', 'Two, anew.'))).toMatchObject({ pending: 1, unchanged: 1 })
+})
+
+test('parts whose names are the same once they are slugs get paths of their own', async () => {
+  const { ingest, native } = await bed()
+  await ingest(part('漢', 'One.'), part('字', 'Two.'), part('a', 'Three.'), part('A', 'Four.'))
+  expect(new Set(native.paths(main, 'neurons/sources')).size).toBe(5)
+  const keys = native.paths(main, 'neurons/sources').map((path) => path.toLowerCase())
+  expect(new Set(keys).size).toBe(5)
+})
