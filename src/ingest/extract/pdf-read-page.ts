@@ -37,7 +37,13 @@ export function countLetters(text: string): number {
 function isGarbled(text: string, complexity: PageComplexityStats | undefined): boolean {
   const signs = text.match(/\S/gu)?.length ?? 0
   const meaningless = text.match(/[^\P{Cc}\s]|[\p{Co}\uFFFD]/gu)?.length ?? 0
-  return complexity?.isGarbled === true || meaningless > signs * garbledPart
+  return (complexity?.isGarbled === true && isLatin(text)) || meaningless > signs * garbledPart
+}
+
+/** Sound text of other scripts passes for garbled, and what is recognised as English would take its place. */
+function isLatin(text: string): boolean {
+  const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
+  return 2 * latin >= countLetters(text)
 }
 
 function isPicture(letters: number, complexity: PageComplexityStats | undefined): boolean {

@@ -1,0 +1,68 @@
+import { extname } from 'node:path'
+import { compileDocument } from '../../src/ingest/compile/compile-document.ts'
+import { extractDocument } from '../../src/ingest/extract/extract.ts'
+import { type Extracted, ExtractionError } from '../../src/ingest/extracted.ts'
+import type { Timing } from '../support/measure.ts'
+import { withChildMemory } from './child-memory.ts'
+
+export type Measured = {
+  /** What was read, or why nothing was. */
+  outcome: Extracted | ExtractionError
+  extract: Timing
+  compile: Timing
+  /** Bytes: the peak of the child, the largest of all rounds. */
+  memory: number
+  /** That it was compiled to. */
+  pages: number
+}
+
+/** A document that takes longer is read only once. */
+const maxRepeated = 10_000
+
+/** Reads and compiles a document as the server does, so many times after a warm-up. */
+export async function measureDocument(file: string, rounds: number): Promise<Measured> {
+  const first = await readOnce(file)
+  const readings = first.extract < maxRepeated ? [] : [first]
+  while (readings.length < rounds && first.extract < maxRepeated) readings.push(await readOnce(file))
+  return {
+    outcome: first.outcome,
+    extract: timing(readings.map(({ extract }) => extract)),
+    compile: timing(readings.map(({ compile }) => compile)),
+    memory: Math.max(...readings.map(({ memory }) => memory)),
+    pages: first.pages,
+  }
+}
+
+export function fileTypeOf(file: string): string {
+  return extname(file).slice(1).toLowerCase()
+}
+
+/** Milliseconds. */
+type Reading = Omit<Measured, 'extract' | 'compile'> & { extract: number; compile: number }
+
+async function readOnce(file: string): Promise<Reading> {
+  const input = { file, filename: file, fileType: fileTypeOf(file), transcriber: undefined }
+  const { result, peak } = await withChildMemory(() => timed(() => extractDocument(input).catch(asOutcome)))
+  const { value: outcome, time: extract } = result
+  if (outcome instanceof ExtractionError) return { outcome, extract, compile: 0, memory: peak, pages: 0 }
+  const compilation = { extracted: outcome, filename: file, tags: [], language: 'en', names: [] }
+  const { value: pages, time: compile } = await timed(() => compileDocument(compilation))
+  return { outcome, extract, compile, memory: peak, pages: pages.length }
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ value: T; time: number }> {
+  const begin = performance.now()
+  const value = await work()
+  return { value, time: performance.now() - begin }
+}
+
+function asOutcome(error: unknown): ExtractionError {
+  if (error instanceof ExtractionError) return error
+  throw error
+}
+
+function timing(times: readonly number[]): Timing {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0
+  return { min: at(0), median: at(0.5), max: at(1) }
+}
