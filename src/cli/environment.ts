@@ -26,7 +26,7 @@ export type Environment = {
   ingestConcurrency: number
   /** Whether webhooks may go to addresses that are not of the public internet. */
   webhookPrivate: boolean
-  /** The language model that answers in chats; without it none does. */
+  /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: LanguageModel | undefined
   /** What turns recordings into text; without it they have none. */
   transcriber: Transcriber | undefined

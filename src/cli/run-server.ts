@@ -45,6 +45,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     }
     await removeReceived(ganglion)
     await sweep()
+    sweepBlobs(ganglion).catch(() => {})
     // What one sweep cannot remove, because the database is busy, the next one does.
     const sweeping = setInterval(() => {
       sweep().catch(() => {})

@@ -68,6 +68,8 @@ export type SourceChange = {
   warnings?: string[]
 }
 
+const overtaken = 'A newer edition was ingested before it.'
+
 /** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
 export class Sources {
   readonly #db: Kysely<Schema>
@@ -224,28 +226,26 @@ export class Sources {
     return result.numUpdatedRows > 0n
   }
 
-  /** Whether a newer edition of the same document was ingested. */
-  async isSuperseded({ editionOf, seq }: Source): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom('sources')
-      .select('id')
-      .where('edition_of', '=', editionOf)
-      .where('seq', '>', seq)
-      .where('status', '=', 'success')
-      .limit(1)
-      .executeTakeFirst()
-    return row !== undefined
-  }
-
-  /** Archives the editions of a document before this one. */
+  /** Archives the editions of a document before this one, those that were not ingested yet as well. */
   async supersede({ editionOf, seq }: Source, now: Date): Promise<void> {
     await this.#db
       .updateTable('sources')
-      .set({ archived_at: now.toISOString() })
+      .set((row) => {
+        const isOver = row.eb('status', 'in', ['success', 'failed'])
+        return {
+          archived_at: now.toISOString(),
+          error_message: row.case().when(isOver).then(row.ref('error_message')).else(overtaken).end(),
+          status: row
+            .case()
+            .when(isOver)
+            .then(row.ref('status'))
+            .else('failed' as const)
+            .end(),
+        }
+      })
       .where('edition_of', '=', editionOf)
       .where('seq', '<', seq)
       .where('archived_at', 'is', null)
-      .where('status', '!=', 'processing')
       .execute()
   }
 

@@ -17,6 +17,7 @@ const source = {
   sha256: 'ab'.repeat(32),
   editionOf: '0199a5c1-0000-7000-8000-00000000000a',
   sourceUrl: null,
+  isWanted: async () => true,
 }
 
 function part(key: string, content: string, more: Partial<CompiledPage> = {}): CompiledPage {
@@ -125,4 +126,12 @@ test('parts whose names are the same once they are slugs get paths of their own'
   expect(new Set(native.paths(main, 'neurons/sources')).size).toBe(5)
   const keys = native.paths(main, 'neurons/sources').map((path) => path.toLowerCase())
   expect(new Set(keys).size).toBe(5)
+})
+
+test('what is no longer wanted when its turn comes is not written', async () => {
+  const { kb, ganglion, native } = await bed()
+  const refs = native.git('for-each-ref')
+  const overtaken = { ...source, isWanted: async () => false }
+  expect(await commitSource(kb, overtaken, [summary], ganglion.now)).toMatchObject({ created: 0, seqIds: [] })
+  expect(native.git('for-each-ref')).toBe(refs)
 })

@@ -17,8 +17,8 @@ const draft: Draft = {
 test('a draft is found again by another process, and one that is damaged or missing is not', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'drafts-'))
   onTestFinished(() => rm(directory, { recursive: true }))
-  await new ModelDrafts(directory).keep('0a', draft)
-  const drafts = new ModelDrafts(directory)
+  await new ModelDrafts(directory, directory).keep('0a', draft)
+  const drafts = new ModelDrafts(directory, directory)
   expect(await drafts.find('0a')).toEqual(draft)
   expect(await drafts.find('0b')).toBeUndefined()
 

@@ -31,6 +31,8 @@ export type IngestedSource = {
   /** The same for every edition of the document: its pages are found again by it. */
   editionOf: string
   sourceUrl: string | null
+  /** Whether it still stands, when its turn to write has come. */
+  isWanted: () => Promise<boolean>
 }
 
 /** What became of a Source's pages. */
@@ -80,6 +82,7 @@ export function commitSource(
       ...{ candidates: new Map(), files: new Map(), trailers: [] },
       outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
     }
+    if (!(await source.isWanted())) return batch.outcome
     for (const page of pages) await takePage(batch, page)
     await proposeRemovals(batch, new Set(pages.map(({ key }) => originOf(source, key))))
     const { candidates, files, trailers, outcome } = batch

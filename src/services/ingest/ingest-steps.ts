@@ -26,7 +26,7 @@ export function ingestSteps(
   ganglion: Ganglion,
   { transcriber, languageModel, modelFailed: failed = () => {} }: IngestModels = {},
 ): IngestSteps {
-  const drafts = new ModelDrafts(ganglion.directory.extracts)
+  const drafts = new ModelDrafts(ganglion.directory.extracts, ganglion.directory.incoming)
   const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
   return {
     extract: (source, { signal }) => extractSource(ganglion, source, { transcriber, signal }),
@@ -44,13 +44,13 @@ export function ingestSteps(
     },
     async commit(source, pages) {
       const { sources, now } = ganglion
-      // A newer edition was quicker.
-      if (await sources.isSuperseded(source)) return { seqIds: [], pending: 0, commit: undefined }
       const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
       const kb = await ganglion.kb(tenantId, kbId)
-      const outcome = await commitSource(kb, { id, filename, sha256, editionOf, sourceUrl }, pages, now)
+      // Before anything of it is written, so that no older edition is written after it.
       await sources.supersede(source, now())
-      const { seqIds, pending, commit } = outcome
+      const isWanted = async () => (await sources.get(id))?.archivedAt === null
+      const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
+      const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
       return { seqIds, pending, commit }
     },
   }

@@ -7,9 +7,12 @@ import { Draft } from '../../ingest/compile/model-draft.ts'
 /** What language models made of documents, as files. They are flushed to the disk: asked again, a model may say something else. */
 export class ModelDrafts implements Drafts {
   readonly #directory: string
+  readonly #incoming: string
 
-  constructor(directory: string) {
+  /** @param incoming on the same file system, for files that are not whole yet. */
+  constructor(directory: string, incoming: string) {
     this.#directory = directory
+    this.#incoming = incoming
   }
 
   async find(key: string): Promise<Draft | undefined> {
@@ -22,11 +25,10 @@ export class ModelDrafts implements Drafts {
   }
 
   async keep(key: string, draft: Draft): Promise<void> {
-    const path = this.#path(key)
-    const temporary = `${path}.${randomUUID()}.tmp`
+    const temporary = join(this.#incoming, randomUUID())
     try {
       await writeFile(temporary, JSON.stringify(draft), { flush: true })
-      await rename(temporary, path)
+      await rename(temporary, this.#path(key))
     } catch (error) {
       await rm(temporary, { force: true })
       throw error

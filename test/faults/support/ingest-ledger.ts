@@ -1,0 +1,38 @@
+import type { TestDocument } from './ingest-documents.ts'
+
+/** A request to upload a whole file. */
+export type WholeUpload = { document: TestDocument; idempotencyKey: string | undefined; force: boolean }
+
+/** A Source that somebody was told of, in which cycle. */
+export type ToldSource = { document: TestDocument; cycle: number }
+
+/** What the outside world was told of Sources, and so must find again whatever happens. */
+export class IngestLedger {
+  /** By id. */
+  readonly sources = new Map<string, ToldSource>()
+  /** Uploads whose answer never came. */
+  cut: WholeUpload[] = []
+  readonly archived = new Set<string>()
+  /** Archivings whose answer never came. */
+  readonly cutArchivings = new Set<string>()
+  /** How often a Source was taken to be ingested again, and how often nobody knows. */
+  readonly again = new Map<string, { taken: number; cut: number }>()
+  /** Uploads in chunks that were abandoned. */
+  readonly abandoned = new Set<string>()
+  /** Answers that nobody should get. */
+  readonly unexpected: string[] = []
+  cycle = 0
+  cutUploads = 0
+  cutChunks = 0
+  duplicates = 0
+
+  tell(id: string, document: TestDocument): void {
+    this.sources.set(id, { document, cycle: this.cycle })
+  }
+
+  countAgain(id: string, how: 'taken' | 'cut'): void {
+    const count = this.again.get(id) ?? { taken: 0, cut: 0 }
+    count[how]++
+    this.again.set(id, count)
+  }
+}
