@@ -142,7 +142,8 @@ test('a file in chunks goes on where the connection broke', { timeout: 60_000 },
   }
   const uploaded = await uploadFile({ url, key: server.app }, file, options)
   expect(uploaded).toMatchObject({ result: 'uploaded', source: { filename: 'large.txt', fileSize: 20_700_000 } })
-  expect(patches).toBeGreaterThanOrEqual(6)
+  // One for each chunk at least; more where what was cut off had not arrived.
+  expect(patches).toBeGreaterThanOrEqual(3)
   expect(shown).toEqual(shown.toSorted((a, b) => a - b))
   expect(shown.at(-1)).toBe(20_700_000)
   expect(await uploadFile({ url: server.url, key: server.app }, file, options)).toMatchObject({ result: 'duplicate' })

@@ -30,6 +30,7 @@ test('a Source is kept as it was added, with a number of its own in its knowledg
   expect(added).toEqual({
     ...source('a', { tags: 'x,y', metadata: '{}', sourceUrl: 'https://example.com' }),
     ...{ seq: 1, attempt: 0, createdAt: at('10:00').toISOString(), extractedAt: null, archivedAt: null },
+    ...{ editionOf: 'a', warnings: [] },
   })
   expect(await sources.find(tenantId, 'a')).toEqual(added)
   expect(await sources.find('another', 'a')).toBeUndefined()
