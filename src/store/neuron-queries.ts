@@ -269,9 +269,3 @@ export function unapproved(sql: Sql): UnapprovedRow[] {
     blob: blob === null ? undefined : String(blob),
   }))
 }
-
-/** Where the version of a Neuron with this blob stood. */
-export function pathOfBlob(sql: Sql, seqId: string, blob: string): string | undefined {
-  const row = sql.get`SELECT path FROM versions WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : String(row.path)
-}

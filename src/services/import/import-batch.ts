@@ -5,8 +5,9 @@ import { pathKey } from '../../knowledge/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { candidatesOfOrigin, type OriginRow } from '../../store/candidate-index.ts'
-import { findNeuron, isPathTaken, type NeuronRow } from '../../store/neuron-queries.ts'
+import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
+import { freePagePath } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { nextNumber } from '../seq-numbers.ts'
 import {
@@ -153,7 +154,7 @@ function propose(
 }
 
 function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
-  const path = freePath(batch, file.path)
+  const path = freePagePath(batch.kb, file.path, batch.pathKeys)
   const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber++)
   const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
   batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))
@@ -161,12 +162,4 @@ function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
   batch.written.push(seqId)
   batch.created.push({ origin: file.origin, path })
   return 'created'
-}
-
-function freePath({ kb, pathKeys }: Batch, path: string): string {
-  for (let number = 1; ; number++) {
-    const candidate = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
-    const key = pathKey(candidate)
-    if (!pathKeys.has(key) && !isPathTaken(kb.projection.write, key)) return candidate
-  }
 }

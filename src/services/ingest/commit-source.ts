@@ -14,8 +14,9 @@ import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../store/candidate-index.ts'
-import { findNeuron, isPathTaken, type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
+import { findNeuron, type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
+import { freePagePath } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
@@ -60,6 +61,8 @@ type Batch = {
   number: number
   candidates: Map<string, Candidate>
   files: Map<string, string | null>
+  /** Of new pages. */
+  pathKeys: Set<string>
   trailers: [string, string][]
   outcome: IngestOutcome
 }
@@ -79,7 +82,7 @@ export function commitSource(
     const at = now()
     const batch: Batch = {
       ...{ kb, staging, source, at, number: nextNumber(kb) },
-      ...{ candidates: new Map(), files: new Map(), trailers: [] },
+      ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [] },
       outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
     }
     if (!(await source.isWanted())) return batch.outcome
@@ -214,12 +217,13 @@ async function newCandidate(
 }
 
 async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<void> {
-  const { kb, staging, files, trailers, outcome } = batch
+  const { kb, staging, files, pathKeys, trailers, outcome } = batch
   const seqId = target?.seqId ?? formatSeqId(kb.identity.prefix, batch.number++)
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid) }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
-  const path = target === undefined ? freePath(batch, wished) : wished
+  const path = target === undefined ? freePagePath(kb, wished, pathKeys) : wished
+  pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
   const aliases = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: [] }) : []
   files.set(path, aliases.length === 0 || text === null ? text : editNeuron(text, { aliases }))
@@ -271,15 +275,6 @@ async function withdraw({ staging, candidates, at }: Batch, row: OriginRow, reas
   const record = parseCandidate(await staging.readText(row.blob))
   const decision = { action: 'dismiss', at: at.toISOString(), by: ingestActor, reason } as const
   candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
-}
-
-/** The path, or the first with a number that neither main nor the same commit has. */
-function freePath({ kb, files }: Batch, path: string): string {
-  const isTaken = (name: string) => files.has(name) || isPathTaken(kb.projection.write, pathKey(name))
-  for (let number = 1; ; number++) {
-    const wish = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
-    if (!isTaken(wish)) return wish
-  }
 }
 
 /** Of the origins of a Source's candidates. */

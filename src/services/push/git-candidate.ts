@@ -1,3 +1,4 @@
+import type { Oid } from '../../git/object.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { oneLine } from '../../knowledge/text.ts'
@@ -18,8 +19,11 @@ export type Origin = { door: 'main' | 'for' | 'rename'; by: string; topic?: stri
 export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
 
 /** A removal has the content that it removes. */
-export function pageParts({ before, path, text }: PushedNeuron, removedText: string): PageParts {
-  const page = text ?? removedText
+export async function pageParts(
+  { before, path, text }: PushedNeuron,
+  readText: (oid: Oid) => Promise<string>,
+): Promise<PageParts> {
+  const page = text ?? (before === undefined ? '' : await readText(before.blob))
   const { fields, content } = parseNeuronFile(page)
   const title = oneLine(fields.title ?? '', 1000) || (before?.title ?? fileTitle(path))
   return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }

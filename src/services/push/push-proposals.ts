@@ -67,9 +67,7 @@ async function propose(
   neuron: PushedNeuron,
   { changes, proposer, origin, at }: ProposalPush & { at: Date },
 ): Promise<Proposed> {
-  const removed =
-    neuron.blob === undefined && neuron.before !== undefined ? await staging.readText(neuron.before.blob) : ''
-  const made = { parts: pageParts(neuron, removed), origin, actor: proposer, at }
+  const made = { parts: await pageParts(neuron, (oid) => staging.readText(oid)), origin, actor: proposer, at }
   const base = baseOf(neuron, changes)
   const known = knownProposal(kb, neuron, origin)
   if (known === undefined) {

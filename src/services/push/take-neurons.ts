@@ -17,6 +17,7 @@ import {
   namedCandidate,
   type Origin,
   originOf,
+  type PageParts,
   pageParts,
 } from './git-candidate.ts'
 import { PushRefused } from './push-refused.ts'
@@ -88,9 +89,8 @@ async function takeNeuron(
 ): Promise<void> {
   const { seqId, keptAliases, taking } = options
   const { before, path, text } = neuron
-  const removed = text === null && before !== undefined ? await options.readText(before.blob) : ''
-  const { title, content, frontMatter } = pageParts(neuron, removed)
-  const candidateId = candidateFor(kb, neuron, { title, content, frontMatter }, options)
+  const parts = await pageParts(neuron, options.readText)
+  const candidateId = candidateFor(kb, neuron, parts, options)
   options.used.add(candidateId)
   if (text === null) {
     taking.removals.push({ seqId, candidateId })
@@ -106,7 +106,7 @@ async function takeNeuron(
     if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
     taking.files.set(path, page)
   }
-  taking.neurons.push({ verb: verbOf(neuron), seqId, title, path, candidateId })
+  taking.neurons.push({ verb: verbOf(neuron), seqId, title: parts.title, path, candidateId })
 }
 
 function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
@@ -119,7 +119,7 @@ function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
 function candidateFor(
   kb: KnowledgeBase,
   neuron: PushedNeuron,
-  parts: ReturnType<typeof pageParts>,
+  parts: PageParts,
   { actor, origin, reason, at, taking, used }: TakeOptions & { taking: Taking; used: ReadonlySet<string> },
 ): string {
   const { write: sql } = kb.projection

@@ -7,7 +7,7 @@ import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findNeuron, isPathTaken, type NeuronRow, pathOfBlob } from '../../store/neuron-queries.ts'
+import { findNeuron, isPathTaken, type NeuronRow, versionOfBlob } from '../../store/neuron-queries.ts'
 import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
 
 /** A curator's changes on the way from candidate to Neuron. */
@@ -115,7 +115,7 @@ async function changedPage(
 function wishedMove(view: MainView, candidate: Candidate, target: NeuronRow): string | undefined {
   const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
   if (wished === undefined || wished === target.path) return undefined
-  const isMove = pathOfBlob(view.sql, target.seqId, candidate.base ?? '') === target.path
+  const isMove = versionOfBlob(view.sql, target.seqId, candidate.base ?? '')?.path === target.path
   const isOwn = pathKey(wished) === pathKey(target.path)
   return isMove && (isOwn || !isPathTaken(view.sql, pathKey(wished))) ? wished : undefined
 }
