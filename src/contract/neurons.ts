@@ -33,8 +33,8 @@ const SourceReference = z
     id: z.string().describe("The Source's document UUID.").exactOptional(),
     filename: z.string().exactOptional(),
     sha256: z.string().exactOptional(),
-    page: z.string().exactOptional(),
-    slide: z.string().exactOptional(),
+    page: z.string().describe('One, or the first and the last: `5-9`.').exactOptional(),
+    slide: z.string().describe('As `page`.').exactOptional(),
     sheet: z.string().exactOptional(),
     time: z.string().describe('Seconds from the beginning.').exactOptional(),
   })

@@ -8,7 +8,9 @@ export type SourceReference = {
   id?: string
   filename?: string
   sha256?: string
+  /** One, or the first and the last: `5-9`. */
   page?: string
+  /** As of pages. */
   slide?: string
   sheet?: string
   /** Seconds. */

@@ -21,10 +21,10 @@ const source = {
 }
 
 function part(key: string, content: string, more: Partial<CompiledPage> = {}): CompiledPage {
-  return { key, kind: 'part', title: `Title of ${key}`, content, tags: ['handbook'], anchor: { page: 7 }, ...more }
+  return { key, kind: 'part', title: `Title of ${key}`, content, tags: ['handbook'], place: { pages: [7, 9] }, ...more }
 }
 
-const summary = part('summary', 'What it says.', { kind: 'summary', title: 'Handbook 2026', anchor: {} })
+const summary = part('summary', 'What it says.', { kind: 'summary', title: 'Handbook 2026', place: {} })
 
 async function bed() {
   const test = await newTestBed()
@@ -61,7 +61,7 @@ test('the pages of a Source are Neurons of one commit, each with its candidate a
   expect(content).toBe('VIPs first.')
   expect(fields).toMatchObject({
     ...{ seqId: 'handbook_00000003', title: 'Title of vip', tags: ['handbook'], connector: 'ingest' },
-    sources: [{ id: source.id, filename: 'Handbook 2026.pdf', sha256: source.sha256, page: '7' }],
+    sources: [{ id: source.id, filename: 'Handbook 2026.pdf', sha256: source.sha256, page: '7-9' }],
   })
   expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
 })

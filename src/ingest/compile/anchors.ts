@@ -1,10 +1,20 @@
 import type { Anchor } from '../extracted.ts'
-import type { CompiledPage } from './compiled.ts'
+import type { Place, Span } from './compiled.ts'
 
-/** The place of the last anchor at or before a 1-based line; nothing where there is none. The anchors are in the order of their lines. */
-export function placeAt(anchors: readonly Anchor[], line: number): CompiledPage['anchor'] {
-  const { line: _, ...place } = anchors.findLast((anchor) => anchor.line <= line) ?? { line }
-  return place
+/** The place of lines, 1-based; nothing where no anchor is at or before the first. The anchors are in the order of their lines. */
+export function placeOf(anchors: readonly Anchor[], first: number, last: number): Place {
+  const begin = anchors.findLast(({ line }) => line <= first)
+  const end = anchors.findLast(({ line }) => line <= last)
+  return {
+    ...spanOf('pages', begin?.page, end?.page),
+    ...spanOf('slides', begin?.slide, end?.slide),
+    ...(begin?.sheet !== undefined && { sheet: begin.sheet }),
+    ...(begin?.time !== undefined && { time: begin.time }),
+  }
+}
+
+function spanOf(name: 'pages' | 'slides', first: number | undefined, last = first): { [name: string]: Span } {
+  return first === undefined || last === undefined ? {} : { [name]: [first, Math.max(first, last)] }
 }
 
 /** How many pages, slides and sheets the anchors tell of. */

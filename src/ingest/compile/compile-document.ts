@@ -3,7 +3,7 @@ import { linkKey } from '../../knowledge/link-target.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import type { Extracted } from '../extracted.ts'
-import { extentOf, placeAt } from './anchors.ts'
+import { extentOf, placeOf } from './anchors.ts'
 import { pageText, proseOf } from './block-text.ts'
 import { entitledSource } from './clean-source.ts'
 import type { CompiledPage } from './compiled.ts'
@@ -95,7 +95,7 @@ export async function compileDocument(
     content: opening,
     tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
     ...edgesOf(draft?.edges),
-    anchor: placeAt(extracted.anchors, 1),
+    place: placeOf(extracted.anchors, 1, lastLine(blocks)),
   }
   if (parts.length === 0) {
     summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
@@ -110,14 +110,14 @@ export async function compileDocument(
   const pages = [summary]
   for (const [index, part] of parts.entries()) {
     if (index % turn === 0) await setImmediate()
-    const anchor = placeAt(extracted.anchors, part.line)
+    const place = placeOf(extracted.anchors, part.line, lastLine(part.blocks))
     const { key, written } = part
     const text = written === undefined ? pageText(shownBlocks(part)) : statementsText(written.statements)
-    const origin = words.from(`[[${title}]]`, words.place(anchor))
+    const origin = words.from(`[[${title}]]`, words.place(place))
     const content = paragraphs(linked(text, [part.title]), origin)
     const tags = joinTags(input.tags, written?.tags.length ? written.tags : (terms.own[index + 1] ?? []))
     const edges = edgesOf(written?.edges, part.title)
-    pages.push({ key, kind: 'part', title: part.title, content, tags, ...edges, anchor })
+    pages.push({ key, kind: 'part', title: part.title, content, tags, ...edges, place })
   }
   return pages
 }
@@ -135,6 +135,10 @@ export function planDocument({
 
 function takenBy(names: readonly LinkName[]): Set<string> {
   return new Set(names.map(({ name }) => linkKey(name)))
+}
+
+function lastLine(blocks: readonly SourceBlock[]): number {
+  return blocks.reduce((last, { line, lines }) => Math.max(last, line + lines.length - 1), 1)
 }
 
 function paragraphs(...texts: readonly string[]): string {

@@ -1,5 +1,4 @@
 import type { Edge } from '../../knowledge/neuron.ts'
-import type { Anchor } from '../extracted.ts'
 
 /** A page that a Source becomes. */
 export type CompiledPage = {
@@ -12,6 +11,11 @@ export type CompiledPage = {
   tags: string[]
   /** To titles of the same document or of its knowledge base. */
   edges?: Edge[]
-  /** Where the part begins in the original. */
-  anchor: Omit<Anchor, 'line'>
+  place: Place
 }
+
+/** Where a page's text stands in the original: its pages or slides, or the sheet or the second where it begins. */
+export type Place = { pages?: Span; slides?: Span; sheet?: string; time?: number }
+
+/** From the first to the last, each 1-based. */
+export type Span = readonly [first: number, last: number]

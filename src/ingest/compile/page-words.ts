@@ -1,13 +1,11 @@
-import type { CompiledPage } from './compiled.ts'
-
-type Anchor = CompiledPage['anchor']
+import type { Place, Span } from './compiled.ts'
 
 /** What the compiler itself writes into a page. */
 export type PageWords = {
   contents: string
   /** `link` is a wiki link. */
   from: (link: string, place: string | undefined) => string
-  place: (anchor: Anchor) => string | undefined
+  place: (place: Place) => string | undefined
   /** `file` is inline Markdown. */
   figures: (
     file: string,
@@ -19,13 +17,12 @@ export type PageWords = {
 const english: PageWords = {
   contents: 'Contents',
   from: (link, place) => `From ${link}${place === undefined ? '' : `, ${place}`}.`,
-  place: ({ page, slide, sheet, time }) =>
-    firstOf(
-      [page, (n) => `page ${n}`],
-      [slide, (n) => `slide ${n}`],
-      [sheet, (name) => `sheet ${name}`],
-      [time, (seconds) => `at ${clock(Number(seconds))}`],
-    ),
+  place: ({ pages, slides, sheet, time }) => {
+    if (pages) return spanned(pages, 'page', 'pages')
+    if (slides) return spanned(slides, 'slide', 'slides')
+    if (sheet !== undefined) return `sheet ${sheet}`
+    return time === undefined ? undefined : `at ${clock(time)}`
+  },
   figures: (file, { words, parts, pages, slides, sheets }) =>
     `Compiled from ${file}: ${listOf([pages, 'page', 'pages'], [slides, 'slide', 'slides'], [sheets, 'sheet', 'sheets'], [words, 'word', 'words'], [parts, 'part', 'parts'])}.`,
   joined: (found, parts) =>
@@ -35,13 +32,12 @@ const english: PageWords = {
 const german: PageWords = {
   contents: 'Inhalt',
   from: (link, place) => `Aus ${link}${place === undefined ? '' : `, ${place}`}.`,
-  place: ({ page, slide, sheet, time }) =>
-    firstOf(
-      [page, (n) => `Seite ${n}`],
-      [slide, (n) => `Folie ${n}`],
-      [sheet, (name) => `Blatt ${name}`],
-      [time, (seconds) => `bei ${clock(Number(seconds))}`],
-    ),
+  place: ({ pages, slides, sheet, time }) => {
+    if (pages) return spanned(pages, 'Seite', 'Seiten')
+    if (slides) return spanned(slides, 'Folie', 'Folien')
+    if (sheet !== undefined) return `Blatt ${sheet}`
+    return time === undefined ? undefined : `bei ${clock(time)}`
+  },
   figures: (file, { words, parts, pages, slides, sheets }) =>
     `Erstellt aus ${file}: ${listOf([pages, 'Seite', 'Seiten'], [slides, 'Folie', 'Folien'], [sheets, 'Blatt', 'Blätter'], [words, 'Wort', 'Wörter'], [parts, 'Teil', 'Teile'])}.`,
   joined: (found, parts) =>
@@ -53,11 +49,8 @@ export function pageWordsFor(language: string): PageWords {
   return /^de(?:-|$)/i.test(language) ? german : english
 }
 
-function firstOf(
-  ...choices: [value: string | number | undefined, words: (value: string | number) => string][]
-): string | undefined {
-  for (const [value, words] of choices) if (value !== undefined) return words(value)
-  return undefined
+function spanned([first, last]: Span, one: string, many: string): string {
+  return first === last ? `${one} ${first}` : `${many} ${first}–${last}`
 }
 
 function listOf(...counts: [count: number, one: string, many: string][]): string {

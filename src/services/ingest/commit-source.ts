@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
-import type { CompiledPage } from '../../ingest/compile/compiled.ts'
+import type { CompiledPage, Span } from '../../ingest/compile/compiled.ts'
 import { type Actor, type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
@@ -287,21 +287,25 @@ function originOf({ editionOf }: IngestedSource, key: string): string {
 }
 
 /** What a page says, whatever became of it in the knowledge base. */
-function fingerprintOf({ title, content, tags, anchor, edges }: CompiledPage): string {
+function fingerprintOf({ title, content, tags, place, edges }: CompiledPage): string {
   return createHash('sha256')
-    .update(JSON.stringify([title, content, tags, anchor, edges]))
+    .update(JSON.stringify([title, content, tags, place, edges]))
     .digest('hex')
 }
 
-function referenceTo({ id, filename, sha256 }: IngestedSource, { anchor }: CompiledPage): SourceReference {
-  const { page, slide, sheet, time } = anchor
+function referenceTo({ id, filename, sha256 }: IngestedSource, { place }: CompiledPage): SourceReference {
+  const { pages, slides, sheet, time } = place
   return {
     ...{ id, filename, sha256 },
-    ...(page === undefined ? {} : { page: String(page) }),
-    ...(slide === undefined ? {} : { slide: String(slide) }),
+    ...(pages === undefined ? {} : { page: spanText(pages) }),
+    ...(slides === undefined ? {} : { slide: spanText(slides) }),
     ...(sheet === undefined ? {} : { sheet }),
     ...(time === undefined ? {} : { time: String(Math.floor(time)) }),
   }
+}
+
+function spanText([first, last]: Span): string {
+  return first === last ? String(first) : `${first}-${last}`
 }
 
 function pathOf({ filename }: IngestedSource, { kind, key }: CompiledPage): string {

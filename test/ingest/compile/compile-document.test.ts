@@ -18,7 +18,7 @@ describe('a small document', () => {
         title: 'Refunds',
         content: 'Within 30 days.\n\n## How\n\nBy letter.',
         tags: ['policy'],
-        anchor: {},
+        place: {},
       },
     ])
   })
@@ -60,17 +60,23 @@ describe('a long document', () => {
     expect(pages[1]?.content).toMatch(/\n\nAus \[\[handbook\]\], Seite 4\.$/)
   })
 
-  test('gives each part the place where it begins', async () => {
+  test('gives each page the place of its text', async () => {
     const pages = await compile(`${sections('One', 'Two', 'Three')}`, {
       anchors: [
         { line: 1, page: 1 },
         { line: 5, page: 7 },
         { line: 6, page: 8 },
+        { line: 9, page: 9 },
       ],
     })
-    expect(pages.map(({ anchor }) => anchor)).toEqual([{ page: 1 }, { page: 1 }, { page: 7 }, { page: 8 }])
-    expect(pages[2]?.content).toMatch(/From \[\[handbook\]\], page 7\.$/)
-    expect(pages[0]?.content).toContain('8 pages')
+    expect(pages.map(({ place }) => place.pages)).toEqual([
+      [1, 9],
+      [1, 1],
+      [7, 8],
+      [9, 9],
+    ])
+    expect(pages[2]?.content).toMatch(/From \[\[handbook\]\], pages 7–8\.$/)
+    expect(pages[0]?.content).toContain('9 pages')
   })
 
   test('joins little sections to a neighbour, with their headings', async () => {
