@@ -27,15 +27,21 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 /** The status and the envelope that stand for any error. What is not ours to tell is logged and becomes `internal`. */
 export function refusalOf(
   error: unknown,
-  { log }: FastifyRequest,
+  request: FastifyRequest,
 ): { status: number; body: Readonly<Record<string, unknown>> } {
   if (error instanceof ValidationError) {
     const { formErrors, fieldErrors } = error
     return { status: 400, body: { error: { formErrors, fieldErrors } } }
   }
+  if (isCutOff(error, request)) return { status: 400, body: envelope(new GanglionError('malformed_request')) }
   const refusal = error instanceof GanglionError ? error : fromFastify(error)
-  if (refusal.status >= 500) log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
+  if (refusal.status >= 500) request.log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
   return { status: refusal.status, body: envelope(refusal) }
+}
+
+/** Whether the client went in the midst of its request: nothing is wrong here, and nobody reads the answer. */
+function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete && error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
 /** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */

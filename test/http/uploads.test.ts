@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { maxFormBytes } from '../../src/http/upload-form.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, lastAnswer, listen, openConnection, testServer } from './support/test-server.ts'
 
 const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
@@ -120,4 +121,18 @@ test('an upload may take its time as long as it keeps coming', async () => {
   const writing = setInterval(() => socket.write('a'.repeat(20_000)), 20)
   setTimeout(() => clearInterval(writing), 400)
   expect(lastAnswer(await received).status).toBe(408)
+})
+
+test('a client that goes in the midst of its request is no error of the server', async () => {
+  const levels: number[] = []
+  const note = ({ level, reqId }: { level: number; reqId?: string }) => void (reqId && levels.push(level))
+  const log = { level: 'info', stream: { write: (line: string) => note(JSON.parse(line)) } } as const
+  const { app } = await testServer({}, { log })
+  const { socket } = openConnection(await listen(app))
+  const headers = { authorization: 'Bearer app', 'content-length': 10, 'content-range': 'bytes 0-9/10' }
+  socket.write(`${head('PATCH', chunk, headers)}12345`)
+  await eventually(() => expect(levels).toHaveLength(1))
+  socket.resetAndDestroy()
+  await eventually(() => expect(levels.length).toBeGreaterThan(1))
+  expect(levels).toEqual([30, 30])
 })
