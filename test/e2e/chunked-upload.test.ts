@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { type Product, startProduct } from './support.ts'
 
 const kb = '/api/v1/knowledge-bases/handbook'
@@ -134,9 +135,9 @@ test('a connection that is cut keeps what came', async () => {
     `PATCH /api/v1/uploads/${id}/chunk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${product.tokens.app}\r\n` +
       `Content-Range: bytes 0-${text.length - 1}/${text.length}\r\nContent-Length: ${text.length}\r\n\r\n${text.subarray(0, 17)}`,
   )
-  await vi.waitFor(() => expect(existsSync(fileOf(product, id))).toBe(true))
+  await eventually(() => expect(existsSync(fileOf(product, id))).toBe(true))
   socket.resetAndDestroy()
-  await vi.waitFor(async () => expect((await status(product, id)).body.bytesReceived).toBe(17))
+  await eventually(async () => expect((await status(product, id)).body.bytesReceived).toBe(17))
   await send(product, id, 17, text.subarray(17))
   expect(await finalize(product, id)).toMatchObject({ status: 201, body: { contentHash: hash } })
 })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { NativeWriter } from '../services/native-writer.ts'
+import { eventually } from '../support/eventually.ts'
 import { startNode } from '../support/process.ts'
 import { type Product, startProduct } from './support.ts'
 
@@ -57,7 +58,7 @@ async function eventSource(url: string, token: string, query = '') {
       .map((line) => Line.parse(JSON.parse(line)))
   const opened = (times: number) => {
     const count = () => expect(lines().filter(({ type }) => type === 'open').length).toBeGreaterThanOrEqual(times)
-    return vi.waitFor(count, { timeout: 15_000 })
+    return eventually(count)
   }
   await opened(1)
   return {
@@ -92,7 +93,7 @@ async function wholeLog({ ganglion }: Product): Promise<{ id: number; kind: stri
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const kb = await ganglion.kb(tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await vi.waitFor(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads), { timeout: 15_000 })
+  await eventually(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads))
   return ganglion.events.after(tenantId, 0, 100_000)
 }
 
@@ -114,7 +115,7 @@ test('an EventSource that is cut off again and again has every event once, in or
     source.cut()
   }
   const log = await wholeLog(product)
-  await vi.waitFor(() => expect(source.told().length).toBeGreaterThanOrEqual(log.length), { timeout: 20_000 })
+  await eventually(() => expect(source.told().length).toBeGreaterThanOrEqual(log.length))
   expect(source.told().map(({ id, kind }) => ({ id, kind }))).toEqual(log.map(({ id, kind }) => ({ id, kind })))
   expect(log.length).toBeGreaterThan(4 * 12)
   expect(source.ids[0]).toBeUndefined()
@@ -128,7 +129,7 @@ test('what anybody pushes into the repository is told, with the commit', async (
   writer.commit('refs/heads/main', new Map([['neurons/a.md', '---\nseqId: handbook_00000001\n---\n\nText.\n']]))
   const commit = writer.git('rev-parse', 'main')
   await product.request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: product.tokens.reader })
-  await vi.waitFor(() => expect(source.told().length).toBeGreaterThanOrEqual(2), { timeout: 15_000 })
+  await eventually(() => expect(source.told().length).toBeGreaterThanOrEqual(2))
   expect(source.told().slice(0, 2)).toMatchObject([
     { kind: 'kb.pushed', commit, kbId: product.kbId },
     { kind: 'neuron.created', commit, seqId: 'handbook_00000001' },
@@ -146,7 +147,7 @@ test('a reader key gets no stream, and a key of another tenant no other events t
   const theirs = await eventSource(product.url, stranger)
   const ours = await eventSource(product.url, tokens.app)
   await submit(product, 'Note')
-  await vi.waitFor(() => expect(ours.told()).toHaveLength(1), { timeout: 15_000 })
+  await eventually(() => expect(ours.told()).toHaveLength(1))
   theirs.cut()
   await theirs.opened(2)
   expect(theirs.told()).toEqual([])

@@ -5,6 +5,7 @@ import { ingestSteps, rereadSources } from '../../src/services/ingest/ingest-ste
 import { startIngest } from '../../src/services/ingest/start-ingest.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { writePdf } from '../ingest/extract/support/pdf-writer.ts'
+import { eventually } from '../support/eventually.ts'
 import { soundProduct } from './git-support.ts'
 import { type Product, startProduct } from './support.ts'
 
@@ -176,8 +177,8 @@ test('a text that was lost is read again, and the Source is found again', async 
   const stop = rereadSources(product.ganglion, { transcriber: undefined, onError })
   onTestFinished(stop)
   const source = await product.ganglion.sources.get(id)
-  await expect.poll(async () => source && (await product.ganglion.sourceTexts.find(source))).toBeDefined()
-  await expect.poll(async () => (await search(product, 'wombat dusk', 'source')).length).toBe(1)
+  await eventually(async () => expect(source && (await product.ganglion.sourceTexts.find(source))).toBeDefined())
+  await eventually(async () => expect(await search(product, 'wombat dusk', 'source')).toHaveLength(1))
   expect(errors).toEqual([])
 })
 

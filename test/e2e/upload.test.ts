@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { type Product, type Send, startProduct } from './support.ts'
 
 const kb = '/api/v1/knowledge-bases/handbook'
@@ -297,9 +298,9 @@ test('a form whose client goes away leaves nothing', async () => {
         'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n' +
         `--b\r\nContent-Disposition: form-data; name="file"; filename="a.md"\r\n\r\n${'a'.repeat(100_000)}`,
     )
-    await vi.waitFor(async () => expect((await leftovers(product)).incoming).toBe(1))
+    await eventually(async () => expect((await leftovers(product)).incoming).toBe(1))
     socket[end]()
-    await vi.waitFor(async () => expect(await leftovers(product)).toEqual(nothing))
+    await eventually(async () => expect(await leftovers(product)).toEqual(nothing))
   }
 })
 

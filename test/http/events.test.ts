@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { LoggedEvent } from '../../src/contract/events.ts'
 import type { ServerOptions } from '../../src/http/server.ts'
 import type { Services } from '../../src/http/services.ts'
+import { eventually } from '../support/eventually.ts'
 import { fakeServices } from './support/fake-services.ts'
 import { listen, testServer } from './support/test-server.ts'
 
@@ -115,7 +116,7 @@ describe('open streams', () => {
     const [first] = asked
     streams[0]?.leave()
     if (first?.signal.aborted === false) await once(first.signal, 'abort')
-    await expect.poll(async () => (await open()).response.status).toBe(200)
+    await eventually(async () => expect((await open()).response.status).toBe(200))
   })
 
   test('of one tenant are a hundred', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
 import type { Candidate } from '../../src/knowledge/candidate.ts'
 import { parseCandidate } from '../../src/markdown/candidate-file.ts'
@@ -14,6 +14,7 @@ import { recordCandidate, submitCandidate } from '../../src/services/queue/submi
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { findCandidate } from '../../src/store/candidate-index.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 
@@ -436,8 +437,8 @@ test('a server keeps the heads up to date by itself', async () => {
   onTestFinished(() => ganglion.close())
   const served = { ...bed, ganglion, kb: await ganglion.kb(bed.curator.tenantId, 'handbook') }
   const id = await submit(served)
-  await vi.waitFor(() => expect(refs(bed)).toEqual([refOf(id)]), { timeout: 10_000, interval: 50 })
+  await eventually(() => expect(refs(bed)).toEqual([refOf(id)]))
   await approve(served, id)
-  await vi.waitFor(() => expect(refs(bed)).toEqual([]), { timeout: 10_000, interval: 50 })
+  await eventually(() => expect(refs(bed)).toEqual([]))
   expect(errors).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { deriveEvents } from '../../src/services/events/derive-events.ts'
 import { readEvents } from '../../src/services/events/read-events.ts'
@@ -11,6 +11,7 @@ import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import type { StoredEvent } from '../../src/store/events.ts'
+import { eventually } from '../support/eventually.ts'
 import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { NativeWriter } from './native-writer.ts'
@@ -20,7 +21,7 @@ import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 async function eventsOf({ curator }: Pick<TestBed, 'curator'>, ganglion: Ganglion): Promise<StoredEvent[]> {
   const kb = await ganglion.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await vi.waitFor(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads), { timeout: 20_000 })
+  await eventually(async () => expect(await ganglion.events.told(kb.identity.id)).toEqual(heads))
   return ganglion.events.after(curator.tenantId, 0, 100_000)
 }
 
@@ -292,7 +293,7 @@ test('events that cannot be written hold up no writer, and are told once they ca
   sqlite.exec('ALTER TABLE events RENAME TO broken')
   const { candidateId } = await submitCandidate(ganglion, curator, candidate())
   await approveCandidate(ganglion, curator, candidateId, {})
-  await vi.waitFor(() => expect(errors.map(String)).toContainEqual(expect.stringContaining('no such table')))
+  await eventually(() => expect(errors.map(String)).toContainEqual(expect.stringContaining('no such table')))
   sqlite.exec('ALTER TABLE broken RENAME TO events')
   await submitCandidate(ganglion, curator, candidate())
   const kinds = kindsOf(await eventsOf({ curator }, ganglion))
@@ -343,7 +344,7 @@ test('a reader goes on after any event without a gap, wakes by itself, and ends 
     })()
     await submitCandidate(ganglion, app, candidate())
     const length = (await eventsOf(bed, ganglion)).length
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(seen).toEqual(Array.from({ length: length - lastEventId }, (_, i) => lastEventId + i + 1)),
     )
     ending.abort()
@@ -407,7 +408,7 @@ test('no tenant is told of another, and a reader of one knowledge base of no oth
   await make('acme', 'wiki')
   const stranger = await make('globex', 'handbook')
   await submitCandidate(ganglion, curator, candidate())
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { last } = await ganglion.events.range(curator.tenantId)
     expect([last, (await ganglion.events.range(stranger.tenantId)).last]).toEqual([2, 1])
   })

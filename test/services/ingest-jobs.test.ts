@@ -7,13 +7,14 @@ import type { IngestSteps } from '../../src/services/ingest/ingest-source.ts'
 import { progressReporter } from '../../src/services/ingest/progress-reporter.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import type { Source } from '../../src/store/sources.ts'
+import { eventually } from '../support/eventually.ts'
 import { addSource, eventsOf, ingest, statusOf, steps } from './ingest-support.ts'
 import { candidate, newTestBed } from './support.ts'
 
 const failure = (problem: ExtractionProblem) => new ExtractionError(problem, 'The file is password-protected.')
 
 async function becomes(ganglion: Ganglion, source: Source, status: string): Promise<void> {
-  await vi.waitFor(async () => expect((await statusOf(ganglion, source)).status).toBe(status), { timeout: 10_000 })
+  await eventually(async () => expect((await statusOf(ganglion, source)).status).toBe(status))
 }
 
 /** Each status that a Source is seen in while a step runs. */
@@ -174,7 +175,7 @@ test('an archived Source is not ingested, whenever that happens', async () => {
       return given.extract(source, context)
     },
   })
-  await vi.waitFor(async () => expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined())
+  await eventually(async () => expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined())
   expect(seen).toEqual(['extract pending'])
   expect([(await statusOf(ganglion, before)).status, (await statusOf(ganglion, during)).status]).toEqual([
     'ready',

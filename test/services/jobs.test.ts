@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { type JobEnd, JobRunner } from '../../src/services/ingest/job-runner.ts'
 import type { Job } from '../../src/store/jobs.ts'
+import { eventually } from '../support/eventually.ts'
 import { newTestBed } from './support.ts'
 
 type Work = (job: Job, signal: AbortSignal) => Promise<void>
@@ -28,7 +29,7 @@ async function enqueue({ jobs, tenants, now }: Ganglion, kbId: string, documentI
 }
 
 const idle = (ganglion: Ganglion) =>
-  vi.waitFor(async () => expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined(), { timeout: 20_000 })
+  eventually(async () => expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined())
 
 /** Work that goes on until it is let go. */
 function held(ganglion: Ganglion) {
@@ -101,14 +102,14 @@ test('a runner that stops asks its jobs to end, waits for them and puts them bac
   const first = held(ganglion)
   const { stop } = run(ganglion, first.work)
   const id = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(first.begun).toEqual([id]))
+  await eventually(() => expect(first.begun).toEqual([id]))
   await stop()
   expect(first.ended).toEqual(['stopping'])
   await enqueue(ganglion, kbId)
   expect(first.begun).toEqual([id])
   const second = held(ganglion)
   run(ganglion, second.work)
-  await vi.waitFor(() => expect(second.begun).toHaveLength(2))
+  await eventually(() => expect(second.begun).toHaveLength(2))
   expect(second.begun[0]).toBe(id)
   second.release()
 })
@@ -118,7 +119,7 @@ test('a job that is cancelled is asked to end at once', async () => {
   const { begun, ended, work } = held(ganglion)
   run(ganglion, work)
   const id = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(begun).toEqual([id]))
+  await eventually(() => expect(begun).toEqual([id]))
   await ganglion.jobs.cancel(id)
   expect(ended).toEqual(['cancelled'])
 })
@@ -129,7 +130,7 @@ test('the heartbeat holds a lease for as long as the work takes', async () => {
   const options = { leaseMs: 300, heartbeatMs: 30 }
   run(ganglion, one.work, { ...options, owner: 'one' })
   await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(one.begun).toHaveLength(1))
+  await eventually(() => expect(one.begun).toHaveLength(1))
   run(ganglion, two.work, { ...options, owner: 'two' })
   await new Promise((resolve) => setTimeout(resolve, 900))
   expect([two.begun, one.ended]).toEqual([[], []])
@@ -142,10 +143,10 @@ test('of two runners the other takes over what a dead one held, and one whose le
   const [one, two] = [held(ganglion), held(ganglion)]
   run(ganglion, one.work, { owner: 'one', leaseMs: 50, heartbeatMs: 500 })
   const id = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(one.begun).toEqual([id]))
+  await eventually(() => expect(one.begun).toEqual([id]))
   run(ganglion, two.work, { owner: 'two' })
-  await vi.waitFor(() => expect(two.begun).toEqual([id]), { timeout: 5_000 })
-  await vi.waitFor(() => expect(one.ended).toEqual(['lost']), { timeout: 5_000 })
+  await eventually(() => expect(two.begun).toEqual([id]))
+  await eventually(() => expect(one.ended).toEqual(['lost']))
   expect(one.begun).toEqual([id])
   two.release()
   await idle(ganglion)
@@ -158,13 +159,13 @@ test('a runner does not begin a job twice when the clock jumps, and goes on afte
   const { begun, work, release } = held(ganglion)
   run(ganglion, work, { now, concurrency: 4, heartbeatMs: 60_000 })
   const first = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(begun).toEqual([first]))
+  await eventually(() => expect(begun).toEqual([first]))
   jump = 24 * 60 * 60_000
   const second = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(begun).toEqual([first, second]))
+  await eventually(() => expect(begun).toEqual([first, second]))
   jump = -24 * 60 * 60_000
   const third = await enqueue(ganglion, kbId)
-  await vi.waitFor(() => expect(begun).toEqual([first, second, third]))
+  await eventually(() => expect(begun).toEqual([first, second, third]))
   release()
   await idle(ganglion)
   expect(begun).toHaveLength(3)
@@ -183,7 +184,7 @@ test('work that throws ends neither the runner nor its job', async () => {
     { leaseMs: 20, heartbeatMs: 10_000 },
   )
   await enqueue(ganglion, kbId)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     ganglion.jobs.wake()
     expect(starts).toEqual([1, 2, 3])
   })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 
 test('what another program commits is in the projection within a second, before anybody asks', async () => {
@@ -18,7 +19,7 @@ test('what another program commits is in the projection within a second, before 
     nativeGit(clone, ['commit', '--quiet', '--allow-empty', '-m', round])
     nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
     const head = nativeGit(clone, ['rev-parse', 'HEAD'])
-    await vi.waitFor(() => expect(seen()).toBe(head), { timeout: 5_000, interval: 20 })
+    await eventually(() => expect(seen()).toBe(head))
     nativeGit(gitDir, ['pack-refs', '--all'])
   }
   await ganglion.close()

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { Webhook as Verifier } from 'standardwebhooks'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { postMessage } from '../../src/services/webhooks/post-message.ts'
 import { isPublicAddress, publicLookup } from '../../src/services/webhooks/public-address.ts'
@@ -14,6 +14,7 @@ import { startWebhooks } from '../../src/services/webhooks/start-webhooks.ts'
 import { WebhookSender } from '../../src/services/webhooks/webhook-sender.ts'
 import type { NewEvent } from '../../src/store/events.ts'
 import type { Webhook } from '../../src/store/webhooks.ts'
+import { eventually } from '../support/eventually.ts'
 import { newTestBed } from './support.ts'
 
 type Taken = {
@@ -211,8 +212,12 @@ test('a receiver that never answers, or never ends its answer, keeps no other wa
   const dead = await add({ url: 'http://127.0.0.1:9/' })
   const webhook = await add()
   await tell('kb.pushed')
-  const delivering = sender.deliver()
-  await vi.waitFor(() => expect(target.taken).toHaveLength(1), { timeout: 400 })
+  let isOver = false
+  const delivering = sender.deliver().then(() => {
+    isOver = true
+  })
+  await eventually(() => expect(target.taken).toHaveLength(1))
+  expect(isOver).toBe(false)
   await delivering
   expect((await find(silent)).note).toBe('The receiver did not answer in time.')
   expect((await find(dead)).note).toMatch(/^The receiver cannot be reached: \w+\.$/)
@@ -259,14 +264,14 @@ test('events are sent as they happen, and what was not sent before a stop is sen
   const start = () => startWebhooks(ganglion, { allowPrivate: true, onError: () => {} })
   const stop = start()
   await tell('kb.pushed')
-  await vi.waitFor(() => expect(target.taken).toHaveLength(1), { timeout: 10_000 })
+  await eventually(() => expect(target.taken).toHaveLength(1))
   await tell('ingest.started')
-  await vi.waitFor(() => expect(target.taken).toHaveLength(2), { timeout: 10_000 })
+  await eventually(() => expect(target.taken).toHaveLength(2))
   await stop()
   await tell('ingest.failed')
   expect(target.taken).toHaveLength(2)
   onTestFinished(start())
-  await vi.waitFor(() => expect(target.taken.at(-1)?.type).toBe('ingest.failed'), { timeout: 10_000 })
+  await eventually(() => expect(target.taken.at(-1)?.type).toBe('ingest.failed'))
 })
 
 const message = { id: 'msg_1', type: 'webhook.test', timestamp: '2026-03-01T10:00:00.000Z', data: {} }
