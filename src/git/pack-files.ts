@@ -1,6 +1,6 @@
 import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory, writeSynced } from './durable-file.ts'
+import { syncDirectory, writeSynced } from '../files/durable-file.ts'
 import { holder, isHolderGone } from './holder.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { syncDirectory } from './durable-file.ts'
+import { syncDirectory } from '../files/durable-file.ts'
 import { isOid, type Oid } from './object.ts'
 import { encodePacket, flushPacket, type Packet, PktLineError, packetText, readPackets } from './pkt-line.ts'
 import type { Judgement, PushReport, Receiver, RefUpdate } from './push.ts'

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncDirectory, syncTree } from './durable-file.ts'
+import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
 import { type GitObject, type Oid, treeOfCommit } from './object.ts'

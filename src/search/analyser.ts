@@ -1,10 +1,10 @@
 import { foldCase } from '../knowledge/fold.ts'
+import { primaryLanguage } from '../knowledge/language.ts'
+import { stopWordsFor } from '../knowledge/stop-words.ts'
 import { elisionOf } from './elision.ts'
 import { bareWord, foldWord, plainApostrophes } from './fold-word.ts'
-import { primaryLanguage } from './language.ts'
 import { isComposed, isUnspaced } from './script.ts'
 import { stemmerFor } from './stemmer.ts'
-import { stopWordsFor } from './stop-words.ts'
 import { joins, maxWord, pairsOf, type Range, runs, wordsOf } from './tokens.ts'
 
 /** One word of a text, at one position. */

@@ -1,33 +1,34 @@
-import stopwords from 'stopword'
 import { fold } from '../../knowledge/fold.ts'
+import { primaryLanguage } from '../../knowledge/language.ts'
+import { stopWordsFor as functionWordsFor } from '../../knowledge/stop-words.ts'
 
-/** The lists of the package by language (BCP 47), of the languages whose texts are told apart. */
-const lists: Readonly<Record<string, string>> = {
-  cs: 'ces',
-  da: 'dan',
-  de: 'deu',
-  en: 'eng',
-  es: 'spa',
-  fi: 'fin',
-  fr: 'fra',
-  it: 'ita',
-  nb: 'nob',
-  nl: 'nld',
-  pl: 'pol',
-  pt: 'por',
-  ru: 'rus',
-  sv: 'swe',
-  tr: 'tur',
-  uk: 'ukr',
-}
+/** Languages whose texts are told apart. */
+const languages = [
+  'cs',
+  'da',
+  'de',
+  'en',
+  'es',
+  'fi',
+  'fr',
+  'it',
+  'nb',
+  'nl',
+  'pl',
+  'pt',
+  'ru',
+  'sv',
+  'tr',
+  'uk',
+] as const
 
-/** Function words that those lists lack. */
-const missing: Readonly<Record<string, string>> = {
-  en: `also does done had having were will shall cannot nor not no than whom whose why when yours ours its she her itself per via
-    may might must should could would one two three however thus therefore although though since while upon within without
-    among using used use uses based many much more most such several both each other another same different new first second
-    often sometimes usually generally commonly against including include includes included according additional others large
-    small long high low early late common known called retrieved archived made make makes given need needs
+/** Words of any document, which are sought but are not what it is about. */
+const common: Readonly<Record<string, string>> = {
+  en: `also had she her may might must should could would one two three however thus therefore although though since while upon
+    within without among using used use uses based many much more most such several both each other another same different new
+    first second often sometimes usually generally commonly against including include includes included according additional
+    others large small long high low early late common known called retrieved archived made make makes given need needs
+    come came get got like over said still take under way well
     et al etc figure table section chapter page see example following`,
 }
 
@@ -47,22 +48,16 @@ export function wordsOf(text: string, language: string): string[] {
 /** The primary language (BCP 47) whose stop words a text has most of; that of the knowledge base where there are few of any. */
 export function languageOf(words: readonly string[], fallback: string): string {
   const folded = words.slice(0, sample).map(fold)
-  const counts = Object.keys(lists).map((language) => {
+  const counts = languages.map((language) => {
     const stopWords = stopWordsFor(language)
     return { language, count: folded.filter((word) => stopWords.has(word)).length }
   })
   const [best] = counts.sort((a, b) => b.count - a.count || (a.language < b.language ? -1 : 1))
-  const own = primaryLanguage(fallback)
-  return best !== undefined && best.count > folded.length / 8 ? best.language : own
+  return best !== undefined && best.count > folded.length / 8 ? best.language : primaryLanguage(fallback)
 }
 
 /** Words, folded, that say little of what a text is about. */
 export function stopWordsFor(language: string): ReadonlySet<string> {
-  const words = new Set((stopwords[lists[primaryLanguage(language)] ?? ''] ?? []).map(fold))
-  for (const word of missing[primaryLanguage(language)]?.split(/\s+/) ?? []) words.add(word)
-  return words
-}
-
-function primaryLanguage(tag: string): string {
-  return /^[a-z]{2,3}(?![a-z0-9])/i.exec(tag)?.[0].toLowerCase() ?? 'und'
+  const primary = primaryLanguage(language)
+  return new Set([...functionWordsFor(primary), ...(common[primary]?.split(/\s+/) ?? [])])
 }

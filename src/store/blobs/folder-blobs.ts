@@ -1,7 +1,7 @@
 import { access, link, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { makeDurableDirectory, syncDirectory } from '../durable-file.ts'
+import { makeDurableDirectory, syncDirectory } from '../../files/durable-file.ts'
 import { BlobNotFound, type BlobStore, type ByteRange, type ReceivedFile, type StoredBlob } from './blob-store.ts'
 
 /** Blobs in a folder, as `ab/cd/<sha256>`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory } from '../durable-file.ts'
+import { syncDirectory } from '../../files/durable-file.ts'
 import type { ReceivedFile } from './blob-store.ts'
 
 /** A chunk repeats other bytes than those that came before. */

@@ -1,5 +1,5 @@
 import stopwords from 'stopword'
-import { fold } from '../knowledge/fold.ts'
+import { fold } from './fold.ts'
 
 /** The lists of the package by BCP 47 language. */
 const lists: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { open, readdir, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** Writes a new file and waits until its bytes are on the disk. A file that could not be written whole is removed. */
 export async function writeSynced(path: string, data: Buffer | string, mode = 0o644): Promise<void> {
@@ -24,6 +24,13 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await folder.close()
   }
+}
+
+/** Makes a folder, and those above it that are missing, so that they survive a power cut. */
+export async function makeDurableDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made))
 }
 
 /** Waits until everything in a folder, and the folder itself, is on the disk. */
