@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
+import { clientOf, type LanguageModel } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { ModelError } from './model-error.ts'
@@ -11,11 +12,7 @@ const maxAnswer = 40_000
 /** How many times as long as it may be silent a model may take for all of its answer. */
 const maxSilences = 10
 
-export type ModelOptions = {
-  /** Of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
-  url: string
-  model: string
-  apiKey?: string
+export type ModelOptions = LanguageModel & {
   /** Of silence: until the answer begins, and between two pieces of it. */
   timeoutMs: number
   /** For connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
@@ -33,8 +30,7 @@ const Chunk = z.object({
 })
 
 /**
- * Answers with a language model behind the chat completions API of OpenAI, which most servers of models speak. Throws
- * ModelError where the model gives no answer or breaks off. Without passages it refuses and asks no model.
+ * Answers with a language model. Throws ModelError where the model gives no answer or breaks off. Without passages it refuses and asks no model.
  */
 export function modelAnswerer(options: ModelOptions): Answerer {
   let client: Promise<OpenAI> | undefined
@@ -42,28 +38,10 @@ export function modelAnswerer(options: ModelOptions): Answerer {
     async *answer(question, signal) {
       signal.throwIfAborted()
       if (question.passages.length === 0) return yield* refuse(question.language)
-      client ??= createClient(options)
+      client ??= clientOf(options, { timeout: options.timeoutMs, maxRetries: options.maxRetries })
       return yield* converse(await client, options, question, signal)
     },
   }
-}
-
-/** The package is loaded when the first question comes: it is large, and many never ask a model. */
-async function createClient({ url, apiKey, timeoutMs, maxRetries }: ModelOptions): Promise<OpenAI> {
-  const { OpenAI } = await import('openai')
-  return new OpenAI({
-    baseURL: url,
-    apiKey: apiKey ?? 'none',
-    timeout: timeoutMs,
-    maxRetries,
-    // What the environment holds for other programs is not for this endpoint.
-    organization: null,
-    project: null,
-    adminAPIKey: null,
-    webhookSecret: null,
-    logLevel: 'off',
-    ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-  })
 }
 
 async function* converse(

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { Transcriber } from '../ingest/extracted.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 import type { S3Options } from '../store/blobs/s3-blobs.ts'
 import { BucketUrl } from './bucket.ts'
 
@@ -30,13 +31,6 @@ export type Environment = {
   languageModel: LanguageModel | undefined
   /** What turns recordings into text; without it they have none. */
   transcriber: Transcriber | undefined
-}
-
-export type LanguageModel = {
-  /** Of an API compatible with OpenAI's, such as `http://127.0.0.1:11434/v1`. */
-  url: string
-  model: string
-  apiKey: string | undefined
 }
 
 /** What is wrong with the environment: all of it, one problem a line. */

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { buildServer, type ServerOptions } from '../http/server.ts'
+import { withoutKey } from '../models/language-model.ts'
 import { firstRun } from '../services/first-run.ts'
 import { Ganglion } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
@@ -13,7 +14,7 @@ import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
-import type { Environment, LanguageModel } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { servicesOf } from './services.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
@@ -59,7 +60,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => server.close())
     started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))
     const { ingestConcurrency: concurrency, transcriber } = environment
-    const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(message, languageModel))
+    const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
     started.push(await startIngest(ganglion, ingestSteps(ganglion, models), { onError, concurrency }))
     started.push(rereadSources(ganglion, { transcriber, onError }))
@@ -75,11 +76,6 @@ export async function runServer(environment: Environment): Promise<Answer> {
     await stop()
     throw error
   }
-}
-
-/** Some servers repeat the key in their errors. */
-function withoutKey(message: string, model: LanguageModel | undefined): string {
-  return model?.apiKey === undefined ? message : message.replaceAll(model.apiKey, '…')
 }
 
 /** Standard output is left to the announcement. */

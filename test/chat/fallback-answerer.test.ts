@@ -13,6 +13,7 @@ async function withModel(...replies: Reply[]) {
   const model = modelAnswerer({
     url: server.url,
     model: 'fake-1',
+    apiKey: undefined,
     timeoutMs: replies[0] === silent ? 200 : 20_000,
     maxRetries: 1,
   })

@@ -16,7 +16,7 @@ import {
 } from './support/fake-model.ts'
 import { ask, passage, question, vip } from './support/passages.ts'
 
-const patient = { model: 'fake-1', timeoutMs: 20_000, maxRetries: 0 }
+const patient = { model: 'fake-1', apiKey: undefined, timeoutMs: 20_000, maxRetries: 0 }
 const goodAnswer = 'The on-call lead is paged. [handbook_00000001]'
 
 async function answererOf(...replies: Reply[]) {

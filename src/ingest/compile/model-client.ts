@@ -1,13 +1,10 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { z } from 'zod'
+import { clientOf, type LanguageModel } from '../../models/language-model.ts'
 import type { ModelGap } from './model-draft.ts'
 import { ModelError } from './model-error.ts'
 
-export type ModelOptions = {
-  /** Of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
-  url: string
-  model: string
-  apiKey: string | undefined
+export type ModelOptions = LanguageModel & {
   /** Of one attempt, from the request to the end of the answer. */
   timeoutMs: number
   /** For connection errors, time-outs, 408, 409, 429 and 5xx. */
@@ -44,7 +41,7 @@ const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422
 
 type Loaded = { client: OpenAI; module: typeof import('openai') }
 
-/** Asks a language model behind the chat completions API of OpenAI, which most servers of models speak, for objects. */
+/** Asks a language model for objects. */
 export class ModelClient {
   readonly #options: ModelOptions
   #loading: Promise<Loaded> | undefined
@@ -60,7 +57,6 @@ export class ModelClient {
 
   /** The object. @throws {ModelError} and, where the signal has aborted, its reason. */
   async ask<Answer>(request: ModelRequest<Answer>, signal: AbortSignal): Promise<Answer> {
-    // The package is loaded when the first document comes: it is large, and many never ask a model.
     this.#loading ??= load(this.#options)
     const loaded = await this.#loading
     const { data, error } = request.schema.safeParse(objectIn(await this.#complete(loaded, request, signal)))
@@ -104,23 +100,9 @@ function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) 
   return { temperature: 0, response_format: { type: 'json_schema' as const, json_schema } }
 }
 
-async function load({ url, apiKey, timeoutMs, maxRetries }: ModelOptions): Promise<Loaded> {
-  const module = await import('openai')
-  const client = new module.OpenAI({
-    baseURL: url,
-    apiKey: apiKey ?? 'none',
-    timeout: timeoutMs,
-    maxRetries,
-    fetch: boundedFetch(timeoutMs),
-    // What the environment holds for other programs is not for this endpoint.
-    organization: null,
-    project: null,
-    adminAPIKey: null,
-    webhookSecret: null,
-    logLevel: 'off',
-    ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-  })
-  return { client, module }
+async function load({ timeoutMs, maxRetries, ...model }: ModelOptions): Promise<Loaded> {
+  const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch: boundedFetch(timeoutMs) })
+  return { client, module: await import('openai') }
 }
 
 /** The client's own time-out ends when the answer begins, and it would read one of any length. */
