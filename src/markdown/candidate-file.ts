@@ -99,6 +99,16 @@ export function parseCandidate(text: string): Candidate {
   return { ...record.data, content: splitBody(text.slice(layout.bodyStart), layout.eol).content }
 }
 
+/** Undefined where it is damaged. */
+export function tryParseCandidate(text: string): Candidate | undefined {
+  try {
+    return parseCandidate(text)
+  } catch (error) {
+    if (error instanceof CandidateFileError) return undefined
+    throw error
+  }
+}
+
 function listed<T>(items: readonly T[]): readonly T[] | undefined {
   return items.length > 0 ? items : undefined
 }

@@ -1,35 +1,29 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { clearAbandonedQuarantines } from '../git/abandoned-quarantines.ts'
-import { isAncestor } from '../git/ancestry.ts'
 import { GroupCommit, type Heads } from '../git/group-commit.ts'
-import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../git/history.ts'
 import type { Oid, Signature } from '../git/object.ts'
 import { clearAbandonedPacks } from '../git/pack-files.ts'
 import { clearAbandonedLocks } from '../git/refs.ts'
-import { Repository, type TreeChange } from '../git/repository.ts'
+import { Repository } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import { type Candidate, candidatePath } from '../knowledge/candidate.ts'
 import type { KbSettings } from '../knowledge/kb-settings.ts'
-import { CandidateFileError, formatCandidate, parseCandidate } from '../markdown/candidate-file.ts'
+import { isNeuronPath } from '../knowledge/neuron-path.ts'
+import { formatCandidate } from '../markdown/candidate-file.ts'
 import { parseKbFile } from '../markdown/kb-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
-import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
-import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
+import { indexCandidate } from '../store/candidate-index.ts'
+import { type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
 import { blobAtPath } from '../store/neuron-queries.ts'
 import { Projection, projectionFile } from '../store/projection.ts'
 import { coalesce } from './coalesce.ts'
 import { committer } from './commit-message.ts'
 import { isStorageFull } from './failure.ts'
+import { KbFollower } from './kb-follower.ts'
+import { mainRef, queueRef } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
-import { chunksOf, readAhead } from './read-ahead.ts'
-import { parseRemoval, type Removal, removalTrailer } from './removal-trailer.ts'
-import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
-
-export const mainRef = 'refs/heads/main'
-export const queueRef = 'refs/ganglion/queue'
-/** A file of the queue that has changed; without `blob` and `text` it was removed. */
-type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
+import type { Removal } from './removal-trailer.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -55,14 +49,6 @@ type KbOptions = {
   onMoved?: () => Promise<void>
 }
 
-/** A ref that was there is gone, as where `packed-refs` was emptied. */
-export class RefMissing extends Error {
-  constructor(gitDir: string, ref: string, lastSeen: Oid) {
-    super(`${ref} is gone; to put it back: git --git-dir=${gitDir} update-ref ${ref} ${lastSeen}`)
-    this.name = 'RefMissing'
-  }
-}
-
 /**
  * An open knowledge base: its repository, the one writer of this process, and the projection that follows the commits.
  */
@@ -73,6 +59,7 @@ export class KnowledgeBase {
   /** When work was last handed to the writer, in milliseconds since the epoch. */
   lastWriteAt = 0
   readonly #writer: GroupCommit
+  readonly #follower: KbFollower
   readonly parser: ParserPool
   readonly #onMoved: () => Promise<void>
   #followedUp: Promise<void> | undefined
@@ -85,9 +72,10 @@ export class KnowledgeBase {
     this.projection = new Projection(join(options.indexDir, projectionFile))
     this.parser = options.parser
     this.#onMoved = options.onMoved ?? (async () => {})
+    this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#writer = new GroupCommit(this.repository, [queueRef, mainRef], {
       begin: () => this.projection.begin(),
-      follow: (heads) => this.#follow(heads),
+      follow: (heads) => this.#follower.follow(heads),
       savepoint: () => this.projection.savepoint(),
       rollbackToSavepoint: () => this.projection.rollbackToSavepoint(),
       commit: (heads) => this.#commit(heads),
@@ -153,7 +141,7 @@ export class KnowledgeBase {
         const isBlob = typeof content === 'object' && 'oid' in content
         const blob = isBlob ? content.oid : staging.putBlob(content)
         changes.set(path, { oid: blob })
-        const neuron = isBlob ? await this.#load(path, blob) : await this.#readNew(path, content)
+        const neuron = isBlob ? await this.#follower.load(path, blob) : await this.#readNew(path, content)
         return { path, mode: '100644', blob, neuron }
       })
     const indexed = await Promise.all(indexing)
@@ -166,7 +154,7 @@ export class KnowledgeBase {
     })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
-    await indexCommit(this.projection, { commit, at: seconds, files: indexed, removals }, this.#load)
+    await indexCommit(this.projection, { commit, at: seconds, files: indexed, removals }, this.#follower.load)
     return commit
   }
 
@@ -194,7 +182,7 @@ export class KnowledgeBase {
     ])
     await this.projection.begin()
     try {
-      await this.#follow(refs)
+      await this.#follower.follow(refs)
       this.#commit(refs)
     } catch (error) {
       this.projection.rollback()
@@ -209,34 +197,6 @@ export class KnowledgeBase {
     this.repository.close()
   }
 
-  async #follow(heads: Heads): Promise<void> {
-    const known = this.projection.heads(this.projection.write)
-    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
-    const isContinued = await this.#continues(known.main, main)
-    if (!isContinued) await this.#noteIfLost('main', mainRef, known.main, main)
-    const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
-    const isRewritten = isQueueLost || !isContinued
-    if (isRewritten) this.projection.clear() // also the queue's listing, which says what main approved
-    if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
-    if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)
-  }
-
-  /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
-  async #noteIfLost(name: 'main' | 'queue', ref: string, from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
-    if (from === undefined || from === to) return false
-    // Not followed: what is written next would begin a second history.
-    if (to === undefined) throw new RefMissing(this.repository.gitDir, ref, from)
-    if (await isAncestor(this.repository.gitDir, from, to)) return false
-    this.projection.noteLostHead(name, from)
-    return true
-  }
-
-  /** Whether what follows a head of main is a plain list of commits. */
-  async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
-    if (from === undefined || from === to) return true
-    return to !== undefined && (await isOnFirstParentLine(this.repository.gitDir, to, from))
-  }
-
   #commit(heads: Heads): void {
     const before = this.projection.heads(this.projection.read)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
@@ -246,80 +206,8 @@ export class KnowledgeBase {
     if (main !== before.main || queue !== before.queue) this.#followedUp = this.#onMoved()
   }
 
-  async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
-    if (to === undefined) return
-    const history = chunksOf(
-      readHistory(this.repository.gitDir, to, from, { trailer: removalTrailer }),
-      ({ changes }) => changes.length,
-    )
-    for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
-      for (const commit of commits) await indexCommit(this.projection, commit, this.#load)
-    }
-    this.projection.setHead('main', to)
-  }
-
-  async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
-    const read = entries.map(async ({ commit, at, changes, trailers }) => {
-      const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
-        const isText = blob !== undefined && mode.startsWith('100')
-        return { path, mode, blob, neuron: isText ? await this.#load(path, blob) : undefined }
-      })
-      const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
-      return { commit, at, files: await Promise.all(files), removals }
-    })
-    return Promise.all(read)
-  }
-
-  async #followQueue(from: Oid | undefined, to: Oid | undefined): Promise<void> {
-    const before = from === undefined ? undefined : await this.repository.treeOf(from)
-    const after = to === undefined ? undefined : await this.repository.treeOf(to)
-    const changes = chunksOf(this.repository.diffTrees(before, after), () => 1)
-    for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
-      for (const file of files) this.#indexQueueFile(file)
-    }
-    this.projection.setHead('queue', to)
-  }
-
-  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
-    return Promise.all(
-      changes.map(async ({ path, after: blob }) => {
-        return { path, blob, text: blob === undefined ? undefined : await this.repository.readTextOnce(blob) }
-      }),
-    )
-  }
-
-  /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
-  #indexQueueFile({ path, blob, text }: QueueFile): void {
-    if (path === seqFloorPath) this.projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
-    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
-    if (path !== candidatePath(id)) return
-    const candidate = text === undefined ? undefined : readCandidateFile(text)
-    if (candidate?.id === id && blob !== undefined) indexCandidate(this.projection, candidate, blob)
-    else forgetCandidate(this.projection, id)
-  }
-
   async #readNew(path: string, content: string | Buffer): Promise<IndexedNeuron | undefined> {
     const isNeuron = typeof content === 'string' && isNeuronPath(path)
     return isNeuron ? readNeuronForIndex(path, content, this.parser) : undefined
   }
-
-  #load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
-    if (!isNeuronPath(path)) return undefined
-    return readNeuronForIndex(path, await this.repository.readTextOnce(blob), this.parser)
-  }
-}
-
-/** Undefined where it is damaged. */
-export function readCandidateFile(text: string): Candidate | undefined {
-  try {
-    return parseCandidate(text)
-  } catch (error) {
-    if (error instanceof CandidateFileError) return undefined
-    throw error
-  }
-}
-
-/** Whether a path on main is a Neuron's. */
-export function isNeuronPath(path: string): boolean {
-  return path.startsWith('neurons/') && path.endsWith('.md')
 }

@@ -2,7 +2,8 @@ import type { Staging } from '../git/staging.ts'
 import type { Actor } from '../knowledge/candidate.ts'
 import { highestNumber } from '../store/neuron-queries.ts'
 import { commitMessage, committer, signatureOf } from './commit-message.ts'
-import { type KnowledgeBase, queueRef } from './knowledge-base.ts'
+import { queueRef } from './kb-refs.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { formatSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 /** The number of the next seqId: above every one that main ever held, and above the floor of a restore. Within a write. */

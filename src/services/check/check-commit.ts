@@ -4,9 +4,9 @@ import type { Repository } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { isNeuronPath } from '../knowledge-base.ts'
 import { parsePageBytes } from './parse-page.ts'
 
 /** Files that are read at a time. */

@@ -4,10 +4,10 @@ import { findCommit } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { ParserPool } from '../../markdown/parser-pool.ts'
-import { isNeuronPath } from '../knowledge-base.ts'
 import { type Checkout, readCheckout } from './read-checkout.ts'
 
 /** What keeps a folder from being checked. */

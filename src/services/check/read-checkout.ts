@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { hashObject } from '../../git/object.ts'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { isNeuronPath } from '../knowledge-base.ts'
 import { parsePageBytes } from './parse-page.ts'
 
 /** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */

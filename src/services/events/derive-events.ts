@@ -2,6 +2,7 @@ import { committerOfCommit, type Oid, parentsOfCommit } from '../../git/object.t
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
+import { tryParseCandidate } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { NewEvent, ToldHeads } from '../../store/events.ts'
 import {
@@ -13,7 +14,7 @@ import {
   positionOfVersion,
 } from '../../store/main-changes.ts'
 import { committer } from '../commit-message.ts'
-import { type KnowledgeBase, readCandidateFile } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** What happened on the way to these heads. */
 type Step = { heads: ToldHeads; events: NewEvent[] }
@@ -103,7 +104,7 @@ async function readCandidate(
   blob: Oid | undefined,
 ): Promise<Candidate | undefined> {
   if (blob === undefined || !path.endsWith('.md')) return undefined
-  const candidate = readCandidateFile(await repository.readTextOnce(blob))
+  const candidate = tryParseCandidate(await repository.readTextOnce(blob))
   return candidate !== undefined && candidatePath(candidate.id) === path ? candidate : undefined
 }
 

@@ -6,7 +6,8 @@ import type { Actor } from '../../knowledge/candidate.ts'
 import { pathKey } from '../../knowledge/portable-path.ts'
 import { blobAtPath, isPathTaken } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
-import { type KnowledgeBase, mainRef } from '../knowledge-base.ts'
+import { mainRef } from '../kb-refs.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { PlannedFile, Skipped } from './import-plan.ts'
 
 type ReadFile = PlannedFile & { data: Buffer }

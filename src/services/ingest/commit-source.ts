@@ -1,20 +1,13 @@
-import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError } from '../../contract/errors.ts'
-import type { Staging } from '../../git/staging.ts'
-import type { CompiledPage, Span } from '../../ingest/compile/compiled.ts'
-import { type Actor, type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
-import { candidateIdFor } from '../../knowledge/candidate-id.ts'
-import type { SourceReference } from '../../knowledge/neuron.ts'
-import { judge } from '../../knowledge/policy.ts'
+import type { CompiledPage } from '../../ingest/compile/compiled.ts'
+import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { pathKey } from '../../knowledge/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
-import { slugify } from '../../knowledge/slug.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { fileLayout } from '../../markdown/front-matter.ts'
-import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { editNeuron } from '../../markdown/neuron-file.ts'
 import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../store/candidate-index.ts'
-import { findNeuron, type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
+import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -22,19 +15,17 @@ import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
 import { nextNumber } from '../seq-numbers.ts'
-
-/** The Source that pages were compiled from. */
-export type IngestedSource = {
-  /** Document UUID. */
-  id: string
-  filename: string
-  sha256: string
-  /** The same for every edition of the document: its pages are found again by it. */
-  editionOf: string
-  sourceUrl: string | null
-  /** Whether it still stands, when its turn to write has come. */
-  isWanted: () => Promise<boolean>
-}
+import {
+  fingerprintOf,
+  type IngestedSource,
+  type IngestWrite,
+  ingestActor,
+  ingestConnector,
+  originOf,
+  originPrefix,
+  pageCandidate,
+  removalCandidate,
+} from './source-candidate.ts'
 
 /** What became of a Source's pages. */
 export type IngestOutcome = {
@@ -48,16 +39,9 @@ export type IngestOutcome = {
   commit: string | undefined
 }
 
-const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
-export const ingestConnector = 'ingest'
-const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
-
 /** What is under way. */
-type Batch = {
-  kb: KnowledgeBase
-  staging: Staging
-  source: IngestedSource
-  at: Date
+type Batch = IngestWrite & {
+  /** Of the next Neuron. */
   number: number
   candidates: Map<string, Candidate>
   files: Map<string, string | null>
@@ -137,7 +121,7 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   }
   const candidate =
     same === undefined
-      ? await newCandidate(batch, page, { origin, fingerprint, target, latest })
+      ? await pageCandidate(batch, page, { origin, fingerprint, target, latest })
       : parseCandidate(await batch.staging.readText(same.blob))
   if (same === undefined) batch.candidates.set(candidate.id, candidate)
   if (!candidate.verdict.approve) {
@@ -156,64 +140,6 @@ async function isRefused({ staging }: Batch, past: readonly OriginRow[], fingerp
     if (lastVerdict({ decisions })?.by.id !== ingestActor.id) return true
   }
   return false
-}
-
-async function newCandidate(
-  { kb, staging, source, at }: Batch,
-  page: CompiledPage,
-  {
-    origin,
-    fingerprint,
-    target,
-    latest,
-  }: { origin: string; fingerprint: string; target: NeuronRow | undefined; latest: OriginRow | undefined },
-): Promise<Candidate> {
-  const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
-  const isEdited = target !== undefined && target.candidateId !== latest?.id
-  const ingested = latest?.approval && versionAt(kb.projection.write, latest.approval.seqId, latest.approval.commit)
-  const base = target === undefined ? null : (ingested?.blob ?? target.blob)
-  const fields = {
-    title: page.title,
-    tags: page.tags,
-    connector: ingestConnector,
-    edges: page.edges ?? [],
-    sources: [referenceTo(source, page)],
-    ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
-  }
-  const text =
-    base === null ? formatNeuron(fields, page.content) : editNeuron(await staging.readText(base), fields, page.content)
-  const claim = {
-    kind,
-    confidence: null,
-    connector: ingestConnector,
-    trustedConnector: true,
-    actionZone: null,
-    targetProblem: null,
-  } as const
-  const verdict = judge(claim, await kb.settings())
-  // One that is there stays where a curator may have moved it.
-  const place = target === undefined ? { path: pathOf(source, page) } : {}
-  const metadata = { connector: ingestConnector, filename: origin, fingerprint, ...place, tags: page.tags }
-  return {
-    id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
-    kind,
-    title: page.title,
-    content: page.content,
-    frontMatter: text.slice(0, fileLayout(text).bodyStart),
-    metadata: JSON.stringify(metadata),
-    confidence: null,
-    impactEstimate: null,
-    connector: ingestConnector,
-    target: target?.seqId ?? null,
-    removes: false,
-    base,
-    verdict: isEdited
-      ? { ...verdict, approve: false, reason: 'the Neuron was edited since', warnings: [edited] }
-      : verdict,
-    createdAt: at.toISOString(),
-    createdBy: ingestActor,
-    decisions: [],
-  }
 }
 
 async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<void> {
@@ -235,7 +161,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
 
 /** Neurons of parts that the Source no longer has: a curator decides. */
 async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Promise<void> {
-  const { kb, staging, source, at, candidates, outcome } = batch
+  const { kb, source, candidates, outcome } = batch
   const { write: sql } = kb.projection
   for (const origin of originsBelow(sql, ingestConnector, originPrefix(source.editionOf))) {
     if (present.has(origin)) continue
@@ -246,25 +172,7 @@ async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Prom
     for (const row of past)
       if (row.status === 'pending' && !row.removes) await withdraw(batch, row, 'The Source no longer has it.')
     if (target === undefined || isKnown) continue
-    const metadata = { connector: ingestConnector, filename: origin, fingerprint: `removal ${target.blob}` }
-    const candidate: Candidate = {
-      id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
-      kind: 'ingest-page-update',
-      title: target.title,
-      content: parseNeuronFile(await staging.readText(target.blob)).content,
-      frontMatter: null,
-      metadata: JSON.stringify(metadata),
-      confidence: null,
-      impactEstimate: null,
-      connector: ingestConnector,
-      target: target.seqId,
-      removes: true,
-      base: target.blob,
-      verdict: { approve: false, zone: null, reason: 'the Source no longer has this part', warnings: [] },
-      createdAt: at.toISOString(),
-      createdBy: ingestActor,
-      decisions: [],
-    }
+    const candidate = await removalCandidate(batch, origin, target)
     candidates.set(candidate.id, candidate)
     outcome.pending++
   }
@@ -275,40 +183,4 @@ async function withdraw({ staging, candidates, at }: Batch, row: OriginRow, reas
   const record = parseCandidate(await staging.readText(row.blob))
   const decision = { action: 'dismiss', at: at.toISOString(), by: ingestActor, reason } as const
   candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
-}
-
-/** Of the origins of a Source's candidates. */
-export function originPrefix(editionOf: string): string {
-  return `${editionOf}/`
-}
-
-function originOf({ editionOf }: IngestedSource, key: string): string {
-  return originPrefix(editionOf) + key
-}
-
-/** What a page says, whatever became of it in the knowledge base. */
-function fingerprintOf({ title, content, tags, place, edges }: CompiledPage): string {
-  return createHash('sha256')
-    .update(JSON.stringify([title, content, tags, place, edges]))
-    .digest('hex')
-}
-
-function referenceTo({ id, filename, sha256 }: IngestedSource, { place }: CompiledPage): SourceReference {
-  const { pages, slides, sheet, time } = place
-  return {
-    ...{ id, filename, sha256 },
-    ...(pages === undefined ? {} : { page: spanText(pages) }),
-    ...(slides === undefined ? {} : { slide: spanText(slides) }),
-    ...(sheet === undefined ? {} : { sheet }),
-    ...(time === undefined ? {} : { time: String(Math.floor(time)) }),
-  }
-}
-
-function spanText([first, last]: Span): string {
-  return first === last ? String(first) : `${first}-${last}`
-}
-
-function pathOf({ filename }: IngestedSource, { kind, key }: CompiledPage): string {
-  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}`
-  return kind === 'summary' ? folder : `${folder}/${slugify(key)}`
 }

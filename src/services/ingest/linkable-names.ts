@@ -2,7 +2,7 @@ import { neuronsBelow } from '../../store/candidate-index.ts'
 import { titlesAndAliases } from '../../store/link-queries.ts'
 import { neuronsAfter } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { ingestConnector, originPrefix } from './commit-source.ts'
+import { ingestConnector, originPrefix } from './source-candidate.ts'
 
 /** A name by which a text may mention a Neuron, and the Neuron's title. */
 export type LinkableName = { name: string; title: string }

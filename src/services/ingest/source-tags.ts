@@ -1,4 +1,4 @@
-import type { Source } from '../../store/sources.ts'
+import type { Source } from '../../store/source.ts'
 
 /** The tags that a Source was uploaded with. */
 export function tagsOf({ tags }: Pick<Source, 'tags'>): string[] {

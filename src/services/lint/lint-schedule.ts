@@ -2,7 +2,8 @@ import { Repository } from '../../git/repository.ts'
 import { isDue } from '../../knowledge/lint-schedule.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { type KbIdentity, mainRef } from '../knowledge-base.ts'
+import { mainRef } from '../kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000

@@ -5,7 +5,8 @@ import { readRef } from '../../git/refs.ts'
 import { countRows } from '../../store/neuron-queries.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { type KbIdentity, mainRef, queueRef, RefMissing } from '../knowledge-base.ts'
+import { mainRef, queueRef, RefMissing } from '../kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base.ts'
 
 export type Rebuilt = { id: string; slug: string; neurons: number; candidates: number }
 

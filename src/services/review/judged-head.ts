@@ -6,7 +6,8 @@ import type { Staging } from '../../git/staging.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { findCandidate } from '../../store/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { type KnowledgeBase, mainRef } from '../knowledge-base.ts'
+import { mainRef } from '../kb-refs.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
 import { changeOf } from './candidate-change.ts'
 
 /**

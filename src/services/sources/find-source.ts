@@ -1,6 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
-import type { Source } from '../../store/sources.ts'
+import type { Source } from '../../store/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 

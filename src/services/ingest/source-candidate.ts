@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import type { Staging } from '../../git/staging.ts'
+import type { CompiledPage, Span } from '../../ingest/compile/compiled.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { candidateIdFor } from '../../knowledge/candidate-id.ts'
+import type { SourceReference } from '../../knowledge/neuron.ts'
+import { judge } from '../../knowledge/policy.ts'
+import { slugify } from '../../knowledge/slug.ts'
+import { fileLayout } from '../../markdown/front-matter.ts'
+import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import type { OriginRow } from '../../store/candidate-index.ts'
+import { type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+
+/** The Source that pages were compiled from. */
+export type IngestedSource = {
+  /** Document UUID. */
+  id: string
+  filename: string
+  sha256: string
+  /** The same for every edition of the document: its pages are found again by it. */
+  editionOf: string
+  sourceUrl: string | null
+  /** Whether it still stands, when its turn to write has come. */
+  isWanted: () => Promise<boolean>
+}
+
+/** The write in which the pages of a Source are taken. */
+export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: IngestedSource; at: Date }
+
+/** What is known of a page: `latest` is the candidate by which it last came to main, `target` its Neuron where that is still there. */
+export type PagePast = {
+  origin: string
+  fingerprint: string
+  target: NeuronRow | undefined
+  latest: OriginRow | undefined
+}
+
+export const ingestConnector = 'ingest'
+export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
+const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
+
+/** That a page becomes a Neuron, or the next version of its own: by the policy, but never where somebody has edited that. */
+export async function pageCandidate(
+  write: IngestWrite,
+  page: CompiledPage,
+  { origin, fingerprint, target, latest }: PagePast,
+): Promise<Candidate> {
+  const { kb, staging, source } = write
+  const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
+  const isEdited = target !== undefined && target.candidateId !== latest?.id
+  const ingested = latest?.approval && versionAt(kb.projection.write, latest.approval.seqId, latest.approval.commit)
+  const base = target === undefined ? null : (ingested?.blob ?? target.blob)
+  const fields = {
+    title: page.title,
+    tags: page.tags,
+    connector: ingestConnector,
+    edges: page.edges ?? [],
+    sources: [referenceTo(source, page)],
+    ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
+  }
+  const text =
+    base === null ? formatNeuron(fields, page.content) : editNeuron(await staging.readText(base), fields, page.content)
+  const claim = {
+    kind,
+    confidence: null,
+    connector: ingestConnector,
+    trustedConnector: true,
+    actionZone: null,
+    targetProblem: null,
+  } as const
+  const verdict = judge(claim, await kb.settings())
+  // One that is there stays where a curator may have moved it.
+  const place = target === undefined ? { path: pathOf(source, page) } : {}
+  return {
+    ...ofIngest(write, { filename: origin, fingerprint, ...place, tags: page.tags }),
+    kind,
+    title: page.title,
+    content: page.content,
+    frontMatter: text.slice(0, fileLayout(text).bodyStart),
+    target: target?.seqId ?? null,
+    removes: false,
+    base,
+    verdict: isEdited
+      ? { ...verdict, approve: false, reason: 'the Neuron was edited since', warnings: [edited] }
+      : verdict,
+  }
+}
+
+/** That a Neuron goes whose part the Source no longer has. A curator decides. */
+export async function removalCandidate(write: IngestWrite, origin: string, target: NeuronRow): Promise<Candidate> {
+  return {
+    ...ofIngest(write, { filename: origin, fingerprint: `removal ${target.blob}` }),
+    kind: 'ingest-page-update',
+    title: target.title,
+    content: parseNeuronFile(await write.staging.readText(target.blob)).content,
+    frontMatter: null,
+    target: target.seqId,
+    removes: true,
+    base: target.blob,
+    verdict: { approve: false, zone: null, reason: 'the Source no longer has this part', warnings: [] },
+  }
+}
+
+function ofIngest({ kb, at }: IngestWrite, metadata: Record<string, unknown>) {
+  return {
+    id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
+    metadata: JSON.stringify({ connector: ingestConnector, ...metadata }),
+    confidence: null,
+    impactEstimate: null,
+    connector: ingestConnector,
+    createdAt: at.toISOString(),
+    createdBy: ingestActor,
+    decisions: [],
+  }
+}
+
+/** Of the origins of a Source's candidates. */
+export function originPrefix(editionOf: string): string {
+  return `${editionOf}/`
+}
+
+/** Of a page, as its candidates name it. */
+export function originOf({ editionOf }: IngestedSource, key: string): string {
+  return originPrefix(editionOf) + key
+}
+
+/** What a page says, whatever became of it in the knowledge base. */
+export function fingerprintOf({ title, content, tags, place, edges }: CompiledPage): string {
+  return createHash('sha256')
+    .update(JSON.stringify([title, content, tags, place, edges]))
+    .digest('hex')
+}
+
+function referenceTo({ id, filename, sha256 }: IngestedSource, { place }: CompiledPage): SourceReference {
+  const { pages, slides, sheet, time } = place
+  return {
+    ...{ id, filename, sha256 },
+    ...(pages === undefined ? {} : { page: spanText(pages) }),
+    ...(slides === undefined ? {} : { slide: spanText(slides) }),
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(time === undefined ? {} : { time: String(Math.floor(time)) }),
+  }
+}
+
+function spanText([first, last]: Span): string {
+  return first === last ? String(first) : `${first}-${last}`
+}
+
+function pathOf({ filename }: IngestedSource, { kind, key }: CompiledPage): string {
+  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}`
+  return kind === 'summary' ? folder : `${folder}/${slugify(key)}`
+}

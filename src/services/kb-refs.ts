@@ -1,0 +1,12 @@
+import type { Oid } from '../git/object.ts'
+
+export const mainRef = 'refs/heads/main'
+export const queueRef = 'refs/ganglion/queue'
+
+/** A ref that was there is gone, as where `packed-refs` was emptied. */
+export class RefMissing extends Error {
+  constructor(gitDir: string, ref: string, lastSeen: Oid) {
+    super(`${ref} is gone; to put it back: git --git-dir=${gitDir} update-ref ${ref} ${lastSeen}`)
+    this.name = 'RefMissing'
+  }
+}
