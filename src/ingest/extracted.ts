@@ -60,5 +60,8 @@ export class ExtractionError extends Error {
   }
 }
 
+/** Is told how much of some work is done, and how much there is. */
+export type OnProgress = (done: number, total: number) => void
+
 /** Reads one family of formats. @throws {ExtractionError} */
-export type Extractor = (input: ExtractInput) => Promise<Extracted>
+export type Extractor = (input: ExtractInput, onProgress: OnProgress) => Promise<Extracted>

@@ -6,6 +6,7 @@ import { type ExtractReply, extractRequest } from './reply.ts'
 
 /** Libraries, and the native code in them, may print what they like to the others. */
 const outputDescriptor = 3
+const progressDescriptor = 4
 const tooMuch = /call stack|invalid (?:string|array|typed array) length|allocation failed/i
 const systemError = /^(?:E[A-Z]+|ERR_ACCESS_DENIED)$/
 
@@ -31,7 +32,11 @@ async function run(request: string): Promise<void> {
 
 async function extract(input: ExtractInput): Promise<ExtractReply> {
   const extractor = await load(input.fileType)
-  return { ok: true, extracted: cleanExtracted(await extractor(input)) }
+  return { ok: true, extracted: cleanExtracted(await extractor(input, showProgress)) }
+}
+
+function showProgress(done: number, total: number): void {
+  writeSync(progressDescriptor, `${done} ${total}\n`)
 }
 
 async function load(fileType: string): Promise<Extractor> {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { OnProgress } from '../extracted.ts'
 import type { ExtractLimits } from './limits.ts'
 import { processUsage } from './process-usage.ts'
 
@@ -14,6 +15,7 @@ export type Confinement = {
   scratch: string | undefined
   limits: ExtractLimits
   signal: AbortSignal | undefined
+  onProgress?: OnProgress | undefined
 }
 
 /** How a process ended: by itself, or because it took too much of something. */
@@ -23,15 +25,17 @@ export type Ending =
 
 const pollInterval = 100
 const maxErrorBytes = 16 * 1024
+const progressLine = /^(\d{1,9}) (\d{1,9})$/
+const maxProgressLine = 20
 /** The system ends it too, whatever becomes of this process. Shells of Windows know no limits. */
 const limitedShell = 'ulimit -t "$1" || exit 1; ulimit -c 0; shift; exec "$@"'
 
 /**
  * Runs Node with next to no environment, and ends it when it takes more than `limits`, or when `signal` says so. What it writes to
- * file descriptor 3 is its output. When this returns or throws, the process is gone.
+ * file descriptor 3 is its output, to 4 lines of how much is done and of how much, as two numbers. When this returns or throws, the process is gone.
  * @throws what starting it throws, and the signal's reason.
  */
-export async function runConfined({ args, input, scratch, limits, signal }: Confinement): Promise<Ending> {
+export async function runConfined({ args, input, scratch, limits, signal, onProgress }: Confinement): Promise<Ending> {
   signal?.throwIfAborted()
   const child = start(args, scratch, limits)
   const errors = collect(child.stderr, maxErrorBytes, () => undefined)
@@ -41,6 +45,7 @@ export async function runConfined({ args, input, scratch, limits, signal }: Conf
     child.kill('SIGKILL')
   }
   const output = collect(child.stdio[3], limits.output, () => end('output'))
+  if (onProgress) followProgress(child.stdio[4], onProgress)
   const abort = () => end()
   const timer = setTimeout(() => end('wallTime'), limits.wallTime)
   signal?.addEventListener('abort', abort)
@@ -75,7 +80,7 @@ function start(args: string[], scratch: string | undefined, { cpuTime }: Extract
       ...(scratch === undefined ? {} : { TMPDIR: scratch, TEMP: scratch }),
       ...(isWindows ? { SystemRoot: process.env.SystemRoot } : {}),
     },
-    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
   try {
@@ -108,6 +113,20 @@ async function watch(
     if (usage && usage.cpuTime > limits.cpuTime) end('cpuTime')
     await sleep(pollInterval, undefined, { signal }).catch(() => undefined)
   }
+}
+
+/** Of what comes at a time, the last line counts; what is no progress is nothing. */
+function followProgress(stream: Readable | Writable | null | undefined, onProgress: OnProgress): void {
+  if (!stream || !('read' in stream)) return
+  let rest = ''
+  stream.setEncoding('latin1')
+  stream.on('data', (text: string) => {
+    const lines = `${rest}${text}`.split('\n')
+    rest = lines.pop()?.slice(0, maxProgressLine) ?? ''
+    const [, done, total] = progressLine.exec(lines.at(-1) ?? '') ?? []
+    if (Number(done) <= Number(total)) onProgress(Number(done), Number(total))
+  })
+  stream.on('error', () => undefined)
 }
 
 /** Takes in at most `max` bytes and tells when there are more, which it drops. */

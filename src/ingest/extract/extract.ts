@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Extracted, type ExtractInput, ExtractionError } from '../extracted.ts'
+import { type Extracted, type ExtractInput, ExtractionError, type OnProgress } from '../extracted.ts'
 import { type Ending, runConfined } from './confined-process.ts'
 import { defaultLimits, type ExtractLimits } from './limits.ts'
 import { permissionFlags } from './permissions.ts'
@@ -14,6 +14,8 @@ export type ExtractOptions = {
   limits?: Partial<ExtractLimits> | undefined
   /** Where it makes a folder for temporary files; by default, where the system has its own. */
   scratchIn?: string | undefined
+  /** Pages, or what else the document consists of; of some formats nothing is told. */
+  onProgress?: OnProgress | undefined
 }
 
 /** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
@@ -35,6 +37,7 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
     scratch,
     limits,
     signal: options.signal,
+    onProgress: options.onProgress,
   }
   try {
     const ending = await runConfined(confinement).catch((cause) => {

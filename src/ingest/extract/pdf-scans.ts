@@ -1,3 +1,4 @@
+import type { OnProgress } from '../extracted.ts'
 import { withOcr } from './ocr.ts'
 import { countLetters, type ReadPage } from './pdf-read-page.ts'
 
@@ -12,6 +13,7 @@ const wallBudget = 80_000 // milliseconds
 export async function recogniseScans(
   source: Buffer,
   pages: readonly ReadPage[],
+  onProgress: OnProgress,
 ): Promise<{ texts: Map<number, string>; warnings: string[] }> {
   const texts = new Map<number, string>()
   const scans = pages.filter(({ scan }) => scan !== undefined)
@@ -20,7 +22,8 @@ export async function recogniseScans(
   const start = performance.now()
   const computing = process.cpuUsage()
   await withOcr(async (ocr) => {
-    for (const { number, longSide, letters, scan } of scans) {
+    for (const [index, { number, longSide, letters, scan }] of scans.entries()) {
+      onProgress(pages.length - scans.length + index, pages.length)
       const { user, system } = process.cpuUsage(computing)
       if (user + system > cpuBudget || performance.now() - start > wallBudget) {
         unread.push(number)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { LiteParse } from '@llamaindex/liteparse'
-import type { Anchor, Extracted, Extractor } from '../extracted.ts'
+import type { Anchor, Extracted, Extractor, OnProgress } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
@@ -17,11 +17,11 @@ const batchSize = 250
  * The text of a PDF in reading order, page by page. Pages that are pictures are recognised; scripts, attachments and pictures
  * are ignored, and nothing is fetched.
  */
-export const extractPdf: Extractor = async ({ file }) => {
+export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const bytes = await readPdf(file)
-  const parsed = await parsePages(bytes)
+  const parsed = await parsePages(bytes, onProgress)
   if (parsed === undefined) return secondReading(bytes)
-  const { texts, warnings } = await recogniseScans(bytes, parsed)
+  const { texts, warnings } = await recogniseScans(bytes, parsed, onProgress)
   const pages = parsed.map(({ number, markdown }) => ({ number, lines: (texts.get(number) ?? markdown).split('\n') }))
   if (!hasText(pages)) return secondReading(bytes)
   return assemble(bytes, pages, warnings)
@@ -36,7 +36,7 @@ async function readPdf(file: string): Promise<Buffer> {
 }
 
 /** Undefined where the document is too damaged. */
-async function parsePages(bytes: Buffer): Promise<ReadPage[] | undefined> {
+async function parsePages(bytes: Buffer, onProgress: OnProgress): Promise<ReadPage[] | undefined> {
   try {
     const pages: ReadPage[] = []
     for await (const { totalPages, result } of parser().parseBatches(bytes, { batchSize })) {
@@ -44,6 +44,7 @@ async function parsePages(bytes: Buffer): Promise<ReadPage[] | undefined> {
         throw new ExtractionError('too-large', `The PDF has ${totalPages} pages; ${maxPages} is the most that is read.`)
       }
       for (const page of result.pages) pages.push(readPage(page))
+      onProgress(pages.filter(({ scan }) => scan === undefined).length, totalPages)
     }
     return pages.length === 0 ? undefined : pages
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
 import { ModelClient, type ModelOptions } from '../../ingest/compile/model-client.ts'
 import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
-import { extractDocument } from '../../ingest/extract/extract.ts'
+import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import type { Extracted, Transcriber } from '../../ingest/extracted.ts'
 import { isInternal } from '../../knowledge/audience.ts'
 import type { Source } from '../../store/source.ts'
@@ -29,7 +29,7 @@ export function ingestSteps(
   const drafts = new ModelDrafts(ganglion.directory.extracts, ganglion.directory.incoming)
   const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
   return {
-    extract: (source, { signal }) => extractSource(ganglion, source, { transcriber, signal }),
+    extract: (source, context) => extractSource(ganglion, source, { transcriber, ...context }),
     async compile(source, extracted, context) {
       const kb = await ganglion.kb(source.tenantId, source.kbId)
       const { language } = await kb.settings()
@@ -87,13 +87,14 @@ export function rereadSources(
 async function extractSource(
   { blobs, sources, sourceTexts, directory, now }: Ganglion,
   source: Source,
-  { transcriber, signal }: { transcriber: Transcriber | undefined; signal: AbortSignal },
+  options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
 ): Promise<Extracted> {
   const known = await sourceTexts.find(source)
   if (known !== undefined) return known
   const { contentHash, filename, fileType } = source
+  const { transcriber, ...more } = options
   const extracted = await blobs.withFile(contentHash, (file) =>
-    extractDocument({ file, filename, fileType, transcriber }, { signal, scratchIn: directory.incoming }),
+    extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming }),
   )
   await sourceTexts.keep(source, extracted)
   const { warnings } = extracted

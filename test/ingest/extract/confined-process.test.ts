@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest'
 import { type Ending, runConfined } from '../../../src/ingest/extract/confined-process.ts'
 import { defaultLimits, type ExtractLimits } from '../../../src/ingest/extract/limits.ts'
+import type { OnProgress } from '../../../src/ingest/extracted.ts'
 
 const hang = 'setInterval(() => undefined, 1000);'
 
-function run(code: string, limits: Partial<ExtractLimits> = {}, signal?: AbortSignal): Promise<Ending> {
+function run(
+  code: string,
+  limits: Partial<ExtractLimits> = {},
+  signal?: AbortSignal,
+  onProgress?: OnProgress,
+): Promise<Ending> {
   return runConfined({
     args: ['-e', code],
     input: 'question\n',
     scratch: undefined,
     limits: { ...defaultLimits, ...limits },
     signal,
+    onProgress,
   })
 }
 
@@ -23,6 +30,16 @@ test('what is written to descriptor 3 is the output, and what is printed is not'
   expect(
     await outputOf("console.log('noise'); process.stdin.once('data', (text) => { write(text); process.exit() })"),
   ).toBe('question\n')
+})
+
+test('what is written to descriptor 4 is its progress, where it is one', async () => {
+  const told: string[] = []
+  const lines = ['1 4', '5 4', 'x', `${'9'.repeat(100_000)} 1`, '-1 4', '3 4']
+  const code = `const { writeSync } = require('node:fs')
+    for (const line of ${JSON.stringify(lines)}) { writeSync(4, line + '\\n'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50) }
+    process.exit()`
+  await run(code, {}, undefined, (done, total) => told.push(`${done} of ${total}`))
+  expect(told).toEqual(['1 of 4', '3 of 4'])
 })
 
 test('of the environment it knows only the time zone', async () => {

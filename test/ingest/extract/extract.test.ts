@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExtractOptions, extractDocument } from '../../../src/ingest/extract/extract.ts'
 import { extractBytes } from './conformance.ts'
+import { writePdf } from './support/pdf-writer.ts'
 
 let folder: string
 
@@ -42,6 +43,13 @@ test.each<[string, ExtractOptions['limits'], string, RegExp]>([
     problem,
     message: expect.stringMatching(message),
   })
+})
+
+test('a process tells how far it is', async () => {
+  await writeFile(join(folder, 'pages'), writePdf([{ texts: [{ text: 'One', x: 60, y: 700 }] }, {}]))
+  const told: number[][] = []
+  await extract('pages', 'pdf', { onProgress: (...progress) => told.push(progress) })
+  expect(told.at(-1)).toEqual([expect.any(Number), 2])
 })
 
 test('a file that is not there is worth another attempt', async () => {

@@ -21,7 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const extract = (file: string) => extractImage({ file, filename: 'picture', fileType: 'png', transcriber: undefined })
+const extract = (file: string) =>
+  extractImage({ file, filename: 'picture', fileType: 'png', transcriber: undefined }, () => {})
 
 async function extractBytes(bytes: Buffer) {
   const file = join(folder, 'picture')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { extractPdf } from '../../../src/ingest/extract/pdf.ts'
+import type { OnProgress } from '../../../src/ingest/extracted.ts'
 import { extractorConformance } from './conformance.ts'
 import { type PdfOptions, type PdfPage, type PdfText, writePdf } from './support/pdf-writer.ts'
 
@@ -13,10 +14,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-async function extractBytes(bytes: Buffer) {
+async function extractBytes(bytes: Buffer, onProgress: OnProgress = () => {}) {
   const file = join(folder, 'document')
   await writeFile(file, bytes)
-  return extractPdf({ file, filename: 'document.pdf', fileType: 'pdf', transcriber: undefined })
+  return extractPdf({ file, filename: 'document.pdf', fileType: 'pdf', transcriber: undefined }, onProgress)
 }
 
 const extract = (pages: readonly PdfPage[], options?: PdfOptions) => extractBytes(writePdf(pages, options))
@@ -190,6 +191,14 @@ test('scanned pages are recognised among others, without a network', async () =>
   expect(warnings).toEqual([expect.stringContaining('recognised')])
   expect(fetch).not.toHaveBeenCalled()
   fetch.mockRestore()
+})
+
+test('of scans it tells how many pages have their text', async () => {
+  const told: string[] = []
+  await extractBytes(writePdf([await scan(), { texts: body('quay') }, await scan()]), (done, total) => {
+    told.push(`${done} of ${total}`)
+  })
+  expect(told).toEqual(['1 of 3', '1 of 3', '2 of 3'])
 })
 
 test('a protected PDF says so', async () => {
