@@ -63,7 +63,7 @@ test(`every Source that was acknowledged is ingested once in ${kills} kills`, as
     const options = { isOver: () => isOver, waiting: () => follower.waiting.difference(ledger.archived).size, pauseMs }
     const clients = Array.from({ length: uploaders }, () => runUploader(api, ledger, options))
     const chunking = chunks.work(api, options.isOver, pauseMs / 2)
-    await timeToKill(cycle, { dataDir, follower, chunks })
+    await timeToKill(cycle, { dataDir, gitDir, follower, chunks })
     figures.before(deployment)
     await end(server.process, 'SIGKILL')
     isOver = true

@@ -1,11 +1,12 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DataDirectory } from '../../../src/store/data-directory.ts'
 import type { ChunkUploader } from './ingest-chunks.ts'
 import type { EventFollower } from './ingest-events.ts'
 import { extractorsOf } from './ingest-remains.ts'
 
-type Scene = { dataDir: string; follower: EventFollower; chunks: ChunkUploader }
+type Scene = { dataDir: string; gitDir: string; follower: EventFollower; chunks: ChunkUploader }
 
 /** What a kill is aimed at, how to see it come, and how many milliseconds later the kill comes at the most. */
 const aims: readonly { name: string; come: (scene: Scene) => Promise<unknown>; withinMs: number }[] = [
@@ -17,7 +18,7 @@ const aims: readonly { name: string; come: (scene: Scene) => Promise<unknown>; w
   { name: 'committing', come: ({ follower }) => follower.next('committing'), withinMs: 60 },
   { name: 'the start', come: () => Promise.resolve(), withinMs: 150 },
   { name: 'begun', come: ({ follower }) => follower.next('ingest.started'), withinMs: 30 },
-  { name: 'committed', come: ({ follower }) => follower.next('neuron.created'), withinMs: 5 },
+  { name: 'committed', come: ({ gitDir }) => mainMoves(gitDir), withinMs: 3 },
 ]
 
 /** How long a kill waits for what it is aimed at, in milliseconds. */
@@ -35,6 +36,12 @@ export async function timeToKill(cycle: number, scene: Scene): Promise<void> {
 
 function incoming(dataDir: string): number {
   return readdirSync(DataDirectory.open(dataDir).incoming).length
+}
+
+function mainMoves(gitDir: string): Promise<void> {
+  const written = () => statSync(join(gitDir, 'refs', 'heads', 'main'), { throwIfNoEntry: false })?.mtimeMs
+  const before = written()
+  return polled(() => written() !== before)
 }
 
 async function polled(isSo: () => boolean): Promise<void> {
