@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, PageLimit } from './envelope.ts'
+import { Cursor, MergeConflict, PageLimit } from './envelope.ts'
 import { ObjectId, Timestamp } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
@@ -195,10 +195,13 @@ export const CandidateDetail = CandidateSummary.extend({
     }),
   ),
   before: z.string().nullable().describe('What the Neuron says without it. Null where it makes a new one.'),
-  after: z
-    .string()
-    .nullable()
-    .describe('What the Neuron says with it. Null where the two cannot be merged, and where it is deleted.'),
+  after: z.string().nullable().describe('What the Neuron says with it. Null where it is deleted, or cannot be read.'),
   diff: z.string().describe('From `before` to `after`, unified.'),
+  conflicts: z
+    .array(MergeConflict)
+    .describe(
+      'Where the Neuron has changed otherwise since: `before` is then the version that this was written against.',
+    )
+    .exactOptional(),
 }).meta({ id: 'CandidateDetail', description: 'A candidate as a curator reviews it.' })
 export type CandidateDetail = z.infer<typeof CandidateDetail>

@@ -13,7 +13,7 @@ const ValidationDetails = z
   })
 
 /** Lines of a Neuron that have changed on both sides, each in its own way. */
-const MergeConflict = z
+export const MergeConflict = z
   .object({
     line: z.int().positive().describe('1-based, in the current text.'),
     base: z.string(),

@@ -14,3 +14,14 @@ export function splitBody(body: string, eol: LineEnding): { content: string; con
 export function joinBody(content: string, eol: LineEnding): string {
   return eol + content + eol
 }
+
+/**
+ * The body with another content, in the form that it had: with the blank line before it and the newline after it, or without.
+ * In the usual form where it had no content, or where the new one would not come back byte for byte.
+ */
+export function replaceContent(body: string, content: string, eol: LineEnding): string {
+  const { content: old, contentStart } = splitBody(body, eol)
+  const replaced = body.slice(0, contentStart) + content + body.slice(contentStart + old.length)
+  const isSound = old !== '' && splitBody(replaced, eol).content === content
+  return isSound ? replaced : joinBody(content, eol)
+}

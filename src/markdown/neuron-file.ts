@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Finding, NeuronFields } from '../knowledge/neuron.ts'
-import { joinBody, splitBody } from './file-body.ts'
+import { joinBody, replaceContent, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
 import { neuronKeys, readNeuronFields } from './neuron-fields.ts'
@@ -54,11 +54,14 @@ export function editNeuron(text: string, changes: NeuronChanges, content?: strin
   const edited = editFrontMatter(text, Object.fromEntries(effective))
   const { kind, eol, bodyStart } = fileLayout(edited)
   const isNewBlock = kind === 'block' && fileLayout(text).kind !== 'block'
-  if ((content === undefined || content === current.content) && !isNewBlock) return edited
-  const body = edited.slice(bodyStart)
-  if (content === undefined || content === current.content)
-    return edited.slice(0, bodyStart) + blankLine(body, eol) + body
-  return edited.slice(0, bodyStart) + joinBody(content, eol)
+  const isSame = content === undefined || content === current.content
+  if (isSame && !isNewBlock) return edited
+  const head = edited.slice(0, bodyStart)
+  const rest = edited.slice(bodyStart)
+  const body = isNewBlock ? blankLine(rest, eol) + rest : rest
+  if (isSame) return head + body
+  if (kind !== 'block') return head + joinBody(content, eol)
+  return head + (head.endsWith('\n') ? '' : eol) + replaceContent(body, content, eol)
 }
 
 function blankLine(body: string, eol: string): string {

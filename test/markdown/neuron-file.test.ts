@@ -130,9 +130,11 @@ describe('the file of a Neuron', () => {
         anyFields,
         awkwardContent,
         fc.boolean(),
-        (before, old, changes, content, crlf) => {
-          const head = formatNeuron(before, old).slice(0, -(old.length + 2))
-          const text = (crlf ? head.replaceAll('\n', '\r\n') : head) + (crlf ? `\r\n${old}\r\n` : `\n${old}\n`)
+        fc.tuple(fc.constantFrom('\n', '\r\n', ''), fc.constantFrom('\n', '\r\n', '')),
+        (before, written, changes, content, crlf, [blank, newline]) => {
+          const head = formatNeuron(before, '').slice(0, -2)
+          const text = (crlf ? head.replaceAll('\n', '\r\n') : head) + blank + written + newline
+          const old = parseNeuronFile(text).content
           const edited = parseNeuronFile(editNeuron(text, changes, content))
           expect(edited).toMatchObject({ content, findings: [] })
           expect(JSON.parse(JSON.stringify(edited.fields))).toEqual(
@@ -223,7 +225,26 @@ describe('editNeuron', () => {
 
   test('replaces the content only when it differs', () => {
     expect(editNeuron(curated, {}, '# Heading\n\ntext')).toBe(curated)
-    expect(editNeuron(curated, {}, 'New')).toBe(curated.replace('# Heading\n\ntext', '\nNew\n'))
+    expect(editNeuron(curated, {}, 'New')).toBe(curated.replace('# Heading\n\ntext', 'New'))
+  })
+
+  test("keeps the page's own form: a blank line before the content, and a newline after it, or none", () => {
+    for (const blank of ['', '\n']) {
+      for (const newline of ['', '\n']) {
+        const page = (content: string) => `---\ntitle: T\n---\n${blank}${content}${newline}`
+        expect(editNeuron(page('Old'), {}, 'New')).toBe(page('New'))
+        expect(editNeuron(page('Old').replaceAll('\n', '\r\n'), {}, 'New')).toBe(page('New').replaceAll('\n', '\r\n'))
+      }
+    }
+  })
+
+  test('gives a page the usual form where it had no content, or where the new content would not come back', () => {
+    const head = '---\ntitle: T\n---\n'
+    for (const empty of ['', '\n', '\n\n']) expect(editNeuron(head + empty, {}, 'New')).toBe(`${head}\nNew\n`)
+    expect(editNeuron(head.trimEnd(), {}, '\nNew')).toBe(`${head}\n\nNew\n`)
+    for (const content of ['\nNew', 'New\n', '\r\nNew', '\n']) {
+      expect(editNeuron(`${head}Old`, {}, content)).toBe(`${head}\n${content}\n`)
+    }
   })
 
   test('gives front matter to a file that has none', () => {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
 import type { Candidate } from '../../src/knowledge/candidate.ts'
 import { parseCandidate } from '../../src/markdown/candidate-file.ts'
+import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
 import { backup } from '../../src/services/operations/backup.ts'
@@ -52,13 +53,24 @@ async function pathOf(bed: Bed, seqId: string): Promise<string> {
   return (await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).path
 }
 
-/** A proposal to delete a Neuron. */
-async function submitRemoval(bed: Bed, seqId: string): Promise<string> {
-  const id = await submit(bed, correction(seqId, 'gone', { title: 'Gone' }))
+async function rewrite(bed: Bed, id: string, changes: Partial<Candidate>): Promise<string> {
   const row = findCandidate(bed.kb.projection.read, id)
-  const written: Candidate = { ...parseCandidate(await bed.kb.repository.readText(row?.blob ?? '')), removes: true }
+  const written = { ...parseCandidate(await bed.kb.repository.readText(row?.blob ?? '')), ...changes }
   await bed.kb.write((staging) => recordCandidate(bed.kb, staging, written, 'Propose'))
   return id
+}
+
+/** A proposal to delete a Neuron. */
+async function submitRemoval(bed: Bed, seqId: string): Promise<string> {
+  return rewrite(bed, await submit(bed, correction(seqId, 'gone', { title: 'Gone' })), { removes: true })
+}
+
+/** A proposal of a whole page, at a path of its own. */
+async function submitMove(bed: Bed, seqId: string, path: string, content?: string): Promise<string> {
+  const page = git(bed, 'show', `main:${await pathOf(bed, seqId)}`)
+  const frontMatter = page.slice(0, page.indexOf('\n---\n') + '\n---\n'.length)
+  const id = await submit(bed, correction(seqId, content ?? parseNeuronFile(page).content))
+  return rewrite(bed, id, { frontMatter, metadata: JSON.stringify({ targetNeuron: seqId, path }) })
 }
 
 function clone(bed: Bed, ...options: string[]): string {
@@ -234,6 +246,65 @@ test('a head may remove a Neuron, and one that has changed since stands on what 
   await follow(bed)
   expect(git(bed, 'rev-parse', `${refOf(id)}^`)).toBe(base)
   expect(git(bed, 'diff', '--name-status', base, refOf(id))).toBe(`D\t${path}`)
+})
+
+test('a head that moves a page takes the old file away, also from what it was written against', async () => {
+  const bed = await newBed()
+  const seqId = await approved(bed, candidate({ content: 'One.' }))
+  const from = await pathOf(bed, seqId)
+  const base = git(bed, 'rev-parse', 'main')
+  const moves = [
+    await submitMove(bed, seqId, 'neurons/b/vip.md'),
+    await submitMove(bed, seqId, from.replace('vip', 'VIP')),
+    await submitMove(bed, seqId, 'neurons/a/vip.md', 'Uno.'),
+  ]
+  const changed = (id = '') => git(bed, 'diff', '--no-renames', '--name-status', `${refOf(id)}^`, refOf(id)).split('\n')
+  await follow(bed)
+  expect(changed(moves[0])).toEqual([`D\t${from}`, 'A\tneurons/b/vip.md'])
+  expect(changed(moves[1])).toEqual([`A\t${from.replace('vip', 'VIP')}`, `D\t${from}`])
+  expect(changed(moves[2])).toEqual([`D\t${from}`, 'A\tneurons/a/vip.md'])
+
+  await approved(bed, correction(seqId, 'Eins.'))
+  await follow(bed)
+  expect(git(bed, 'rev-parse', `${refOf(moves[2] ?? '')}^`)).toBe(base)
+  expect(changed(moves[2])).toEqual([`D\t${from}`, 'A\tneurons/a/vip.md'])
+
+  await approve(bed, moves[0] ?? '')
+  await follow(bed)
+  expect(changed(moves[1])).toEqual(['M\tneurons/b/vip.md'])
+  expect(git(bed, 'rev-parse', `${refOf(moves[2] ?? '')}^`)).toBe(base)
+  expect(changed(moves[2])).toEqual([`M\t${from}`])
+  expect(git(bed, 'fsck', '--strict', '--no-dangling')).toBe('')
+})
+
+test('a bundle moves a page once, and whatever else changes it does so where it is by then', async () => {
+  const bed = await newBed()
+  const seqId = await approved(bed, candidate({ title: 'Two parts', content: 'One.\n\nTwo.\n\nThree.\n' }))
+  const from = await pathOf(bed, seqId)
+  const move = await submitMove(bed, seqId, 'neurons/moved.md', 'First.\n\nTwo.\n\nThree.\n')
+  const same = await submitMove(bed, seqId, 'neurons/moved.md')
+  const edit = await submit(bed, correction(seqId, 'One.\n\nTwo.\n\nThird.\n'))
+  for (const bundle of [`${move}+${edit}`, `${edit}+${move}`, `${move}+${same}+${edit}`, `${edit}+${same}+${move}`]) {
+    await prepare(bed, refOf(bundle))
+    const changed = git(bed, 'diff', '--no-renames', '--name-status', 'main', refOf(bundle)).split('\n').sort()
+    expect(changed).toEqual(['A\tneurons/moved.md', `D\t${from}`])
+    expect(git(bed, 'show', `${refOf(bundle)}:neurons/moved.md`)).toMatch(/First\.\n\nTwo\.\n\nThird\.$/)
+    expect(git(bed, 'rev-list', '--count', `main..${refOf(bundle)}`)).toBe(String(bundle.split('+').length))
+  }
+
+  const other = await approved(bed, candidate({ title: 'Other' }))
+  const elsewhere = await submitMove(bed, seqId, 'neurons/elsewhere.md')
+  const onto = await submitMove(bed, other, 'neurons/MOVED.md')
+  const added = await submit(bed, candidate({ metadata: JSON.stringify({ path: 'neurons/moved.md' }) }))
+  const gone = await submitRemoval(bed, seqId)
+  for (const clash of [elsewhere, onto, added, gone]) {
+    for (const bundle of [`${move}+${clash}`, `${clash}+${move}`]) {
+      await prepare(bed, refOf(bundle))
+      expect(refs(bed)).not.toContain(refOf(bundle))
+    }
+  }
+  await prepare(bed, refOf(`${elsewhere}+${onto}`))
+  expect(refs(bed)).toContain(refOf(`${elsewhere}+${onto}`))
 })
 
 test('a bundle has one commit for each candidate in the order asked, follows main and goes with a decision', async () => {

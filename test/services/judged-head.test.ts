@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import { parseCandidate } from '../../src/markdown/candidate-file.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { commentCandidate } from '../../src/services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/services/queue/read-candidate.ts'
-import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { recordCandidate, submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
+import { findCandidate } from '../../src/store/candidate-index.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 
@@ -93,6 +95,64 @@ test('a head is old once its path is taken', async () => {
   const { id, head } = await propose(bed)
   await approved(bed, candidate({ content: 'First.' }))
   await expectStale(bed, id, head, await headOf(bed, id))
+})
+
+/** A proposal of a whole page at a path of its own. */
+async function proposeMove(
+  bed: TestBed,
+  seqId: string,
+  path: string,
+  content = body,
+): Promise<{ id: string; head: string }> {
+  const kb = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const { id } = await propose(bed, correction(seqId, content))
+  const row = findCandidate(kb.projection.read, id)
+  const record = parseCandidate(await kb.repository.readText(row?.blob ?? ''))
+  const metadata = JSON.stringify({ targetNeuron: seqId, path })
+  const moved = { ...record, metadata, frontMatter: `---\nseqId: ${seqId}\ntitle: ${record.title}\n---\n` }
+  await kb.write((staging) => recordCandidate(kb, staging, moved, 'Propose'))
+  return { id, head: await headOf(bed, id) }
+}
+
+test('a verdict on a head that moves a page counts, and none on a head that does only a part of it', async () => {
+  const bed = await newTestBed()
+  const { ganglion, curator } = bed
+  const seqId = await approved(bed)
+  const { path: from } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+  const { id, head } = await proposeMove(bed, seqId, 'neurons/moved.md', body.replace('seven', 'SEVEN'))
+
+  const blob = nativeGit(bed.gitDir, ['rev-parse', `${head}:neurons/moved.md`])
+  const rewritten = (...changes: string[]) => {
+    const commit = ['commit refs/like', 'committer A <a@b> 0 +0000', 'data 0', 'from refs/heads/main^0', ...changes]
+    nativeGit(bed.gitDir, ['fast-import', '--quiet', '--force'], `${commit.join('\n')}\n`)
+    return nativeGit(bed.gitDir, ['rev-parse', 'refs/like'])
+  }
+  const [takes, adds] = [`D ${from}`, `M 100644 ${blob} neurons/moved.md`]
+  for (const wrong of [rewritten(adds), rewritten(takes), rewritten(takes, adds, 'D kb.yaml')])
+    await expectStale(bed, id, wrong, head)
+
+  await approveCandidate(ganglion, curator, id, { head })
+  expect(await readNeuron(ganglion, curator, { kb: 'handbook', seqId })).toMatchObject({
+    path: 'neurons/moved.md',
+    content: body.replace('seven', 'SEVEN'),
+  })
+  expect(nativeGit(bed.gitDir, ['ls-tree', '-r', '--name-only', 'main', 'neurons'])).toBe('neurons/moved.md')
+})
+
+test('a head that moves a page is old once that path is taken, or the page has moved', async () => {
+  const bed = await newTestBed()
+  const seqId = await approved(bed)
+  const { id, head } = await proposeMove(bed, seqId, 'neurons/moved.md')
+  const taker = await approved(bed, candidate({ title: 'Taker', metadata: '{"path":"neurons/moved.md"}' }))
+  await expectStale(bed, id, head, await headOf(bed, id))
+  const other = await proposeMove(bed, taker, 'neurons/away.md', 'Away.')
+  await approveCandidate(bed.ganglion, bed.curator, other.id, { head: other.head })
+  expect(await headOf(bed, id)).not.toBe(head)
+
+  const again = await proposeMove(bed, seqId, 'neurons/again.md')
+  await expectStale(bed, again.id, head, again.head)
+  await approveCandidate(bed.ganglion, bed.curator, id, { head })
+  await expectStale(bed, again.id, again.head, await headOf(bed, again.id))
 })
 
 test('a head that conflicts with main can be dismissed and commented on; its approval tells both sides', async () => {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import type { CompiledPage } from '../../src/ingest/compile/compiled.ts'
+import { commitSource } from '../../src/services/ingest/commit-source.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
+import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { NativeWriter } from './native-writer.ts'
 import { candidate, correction, newTestBed } from './support.ts'
 
 test('a curator sees what a proposal adds, as a unified diff', async () => {
@@ -28,17 +32,62 @@ test('a correction shows both sides, merged with what has changed meanwhile; aft
   const first = await submitCandidate(ganglion, app, correction(seqId, lines.join('\n').replace('one', 'ONE')))
   const clash = await submitCandidate(ganglion, app, correction(seqId, lines.join('\n').replace('one', 'eins')))
   await approveCandidate(ganglion, curator, first.candidateId, {})
-  expect(await readCandidate(ganglion, curator, last.candidateId)).toMatchObject({
+  const merged = await readCandidate(ganglion, curator, last.candidateId)
+  expect(merged).not.toHaveProperty('conflicts')
+  expect(merged).toMatchObject({
     before: 'ONE\ntwo\nthree\nfour\nfive',
     after: 'ONE\ntwo\nthree\nfour\nFIVE',
   })
-  expect(await readCandidate(ganglion, curator, clash.candidateId)).toMatchObject({ after: null, diff: '' })
+  expect(await readCandidate(ganglion, curator, clash.candidateId)).toMatchObject({
+    before: lines.join('\n'),
+    after: 'eins\ntwo\nthree\nfour\nfive',
+    diff: '--- before\n+++ after\n@@ -1,5 +1,5 @@\n-one\n+eins\n two\n three\n four\n five\n',
+    conflicts: [{ line: 1, base: 'one\n', current: 'ONE\n', proposed: 'eins\n' }],
+  })
   expect(await readCandidate(ganglion, curator, first.candidateId)).toMatchObject({
     status: 'approved',
     seqId,
     before: lines.join('\n'),
     after: 'ONE\ntwo\nthree\nfour\nfive',
     decisions: [{ action: 'approve', by: 'The curator' }],
+  })
+})
+
+test('a page whose front matter conflicts shows what it changes in the version that it was written against', async () => {
+  const { ganglion, curator, gitDir } = await newTestBed()
+  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const native = new NativeWriter(gitDir)
+  const id = '0199a5c1-0000-7000-8000-00000000000a'
+  const ingest = async (title: string, content: string) => {
+    const origin = { id, editionOf: id, filename: 'Handbook.md', sha256: 'ab'.repeat(32), sourceUrl: null }
+    const page: CompiledPage = { key: 'summary', kind: 'summary', title, content, tags: ['handbook'], place: {} }
+    await commitSource(kb, { ...origin, isWanted: async () => true }, [page], ganglion.now)
+  }
+  const path = 'neurons/sources/handbook.md'
+  await ingest('Handbook', 'One.')
+  const written = native.read('main', path)
+  const retitling = await submitCandidate(ganglion, curator, correction('handbook_00000001', 'One.'))
+  await approveCandidate(ganglion, curator, retitling.candidateId, { title: 'My handbook' })
+  await ingest('Handbook of 2026', 'Two.')
+  const [waiting] = (await listCandidates(ganglion, curator, { limit: 10, status: 'pending' })).candidates
+  const candidateId = waiting?.candidateId ?? ''
+
+  const conflicts = [
+    {
+      line: native.read('main', path).split('\n').indexOf('title: My handbook') + 1,
+      ...{ base: 'title: Handbook\n', current: 'title: My handbook\n', proposed: 'title: Handbook of 2026\n' },
+    },
+  ]
+  const shown = await readCandidate(ganglion, curator, candidateId)
+  expect(shown).toMatchObject({
+    before: written,
+    after: written.replace('title: Handbook', 'title: Handbook of 2026').replace('One.', 'Two.'),
+    conflicts,
+  })
+  expect(shown.diff).toContain('\n-title: Handbook\n+title: Handbook of 2026\n')
+  await expect(approveCandidate(ganglion, curator, candidateId, {})).rejects.toMatchObject({
+    code: 'merge_conflict',
+    details: { conflicts },
   })
 })
 

@@ -2,6 +2,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { type Conflict, mergeText } from '../../knowledge/merge.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
+import { mergeBlocks } from '../../markdown/merge-front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
@@ -31,12 +32,13 @@ export async function mergeIntoTarget(
 
 /**
  * The target's page with the front matter that it gets from a candidate: its own where the candidate proposes none. The
- * back-pointers that changed meanwhile are nobody's change.
+ * back-pointers that changed meanwhile are nobody's change, and a page that names the candidate's connector says itself where
+ * it is from.
  * @throws {GanglionError} `merge_conflict`, as {@link mergeIntoTarget} @throws {FrontMatterError}
  */
 export async function mergeFrontMatter(
   { readText }: Pick<MainView, 'readText'>,
-  { frontMatter, base }: Candidate,
+  { frontMatter, base, connector }: Candidate,
   target: NeuronRow,
   current: string,
 ): Promise<string> {
@@ -44,10 +46,15 @@ export async function mergeFrontMatter(
   const { candidate } = parseNeuronFile(current).fields
   const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate })
   const before = base === null || base === target.blob ? current : await readText(base)
-  const merged = mergeText(blockOf(before), blockOf(current), blockOf(frontMatter))
+  const told = parseNeuronFile(frontMatter).fields.connector === connector ? origin : new Set<string>()
+  const blocks = { base: blockOf(before), current: blockOf(current), proposed: blockOf(frontMatter) }
+  const merged = mergeBlocks(blocks, told)
   if ('text' in merged) return merged.text + current.slice(fileLayout(current).bodyStart)
   throw mergeConflict(merged.conflicts, target)
 }
+
+/** What says by which door a version came. */
+const origin: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'metadata'])
 
 function mergeConflict(conflicts: Conflict[], { commit }: NeuronRow): GanglionError {
   return new GanglionError('merge_conflict', undefined, { conflicts, commit })

@@ -1,9 +1,13 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { z } from 'zod'
 import type { CandidateDetail } from '../../contract/candidates.ts'
+import { MergeConflict } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { authorOfCommit } from '../../git/object.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { replaceContent } from '../../markdown/file-body.ts'
+import { fileLayout } from '../../markdown/front-matter.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import { findNeuron, versionAt, versionBefore } from '../../store/neuron-queries.ts'
@@ -14,7 +18,7 @@ import { toSummary } from './list-candidates.ts'
 import { type MainView, mergeIntoTarget } from './merge-candidate.ts'
 import { proposalOf } from './proposal.ts'
 
-type Sides = { before: string | null; after: string | null }
+type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 
 /** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
 export async function readCandidate(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<CandidateDetail> {
@@ -50,7 +54,7 @@ async function approvalDecision(kb: KnowledgeBase, { approval }: CandidateRow): 
   return [{ action: 'approve', at: at.toISOString(), by: name }]
 }
 
-/** What approval would change, of whole pages where one was proposed: a text that cannot be merged has no `after`. */
+/** What approval would change, of whole pages where one was proposed, or what is proposed where that conflicts with main. */
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
   const view: MainView = { sql: kb.projection.read, readText: (oid) => kb.repository.readText(oid) }
   const isPage = candidate.frontMatter !== null
@@ -67,13 +71,19 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
     if (candidate.removes || isPage) return { before, after: (await proposalOf(view, candidate)).text }
     return { before, after: await mergeIntoTarget(view, candidate, {}, target) }
   } catch (error) {
-    if (error instanceof GanglionError && isUnmergeable(error)) return { before, after: null }
-    throw error
+    if (!(error instanceof GanglionError)) throw error
+    if (error.code === 'target_unreadable') return { before, after: null }
+    if (error.code !== 'merge_conflict') throw error
+    const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
+    return { ...sidesOfConflict(candidate, await view.readText(candidate.base)), conflicts }
   }
 }
 
-function isUnmergeable({ code }: GanglionError): boolean {
-  return code === 'merge_conflict' || code === 'target_unreadable'
+/** From the version that it was written against to what it says, since main has changed otherwise. */
+function sidesOfConflict({ frontMatter, content, removes }: Candidate, base: string): Sides {
+  if (frontMatter === null) return { before: parseNeuronFile(base).content, after: removes ? null : content }
+  const body = base.slice(fileLayout(base).bodyStart)
+  return { before: base, after: frontMatter + replaceContent(body, content, fileLayout(frontMatter).eol) }
 }
 
 async function sidesOfApproval(

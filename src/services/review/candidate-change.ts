@@ -16,6 +16,8 @@ export type CandidateChange = {
   path: string
   /** Null: the file goes. */
   text: string | null
+  /** Where the page stood before, where it is moved: that file goes. */
+  movedFrom?: string | undefined
   title: string
   target: NeuronRow | undefined
   merges: boolean
@@ -44,37 +46,58 @@ async function changeOfBase(view: MainView, candidate: Candidate): Promise<Candi
     readText: (oid) => view.readText(oid === target.blob ? base : oid),
   }
   const change = await changeOf(before, version.commit, { ...candidate, base: target.blob })
-  return change && { ...change, candidate, path: version.path, merges: false }
+  // A page that main has moved since is not moved again.
+  const place = version.path === target.path ? {} : { path: version.path, movedFrom: undefined }
+  return change && { ...change, ...place, candidate, merges: false }
 }
 
 /**
- * The same changes, one after the other: one that meets a file of an earlier one has both. Nothing where they conflict with
- * each other or with main.
+ * The same changes, one after the other: one that meets the Neuron of an earlier one has both, wherever that has moved it.
+ * Nothing where they conflict with each other or with main.
  */
 export async function stackChanges(
   view: MainView,
   changes: readonly CandidateChange[],
 ): Promise<CandidateChange[] | undefined> {
-  const texts = new Map<string, string | null>()
+  const latest = new Map<string, CandidateChange>()
   const stacked: CandidateChange[] = []
   for (const change of changes) {
-    const key = pathKey(change.path)
-    const earlier = texts.get(key)
-    const text = earlier === undefined ? change.text : await mergeChange(view, change, earlier)
-    if (!change.merges || text === undefined) return undefined
-    texts.set(key, text)
-    stacked.push({ ...change, text })
+    const keys = keysOf(change)
+    const [earlier, another] = new Set(keys.flatMap((key) => latest.get(key) ?? []))
+    const merged = earlier === undefined ? change : await mergeChange(view, change, earlier)
+    if (!change.merges || merged === undefined || another !== undefined) return undefined
+    for (const key of [...keys, ...keysOf(merged)]) latest.set(key, merged)
+    stacked.push(merged)
   }
   return stacked
 }
 
+/** Of the files that a change touches. */
+function keysOf({ path, movedFrom = path }: CandidateChange): string[] {
+  return [movedFrom, path].map(pathKey)
+}
+
 async function mergeChange(
   view: MainView,
-  { candidate, text, target }: CandidateChange,
-  earlier: string | null,
-): Promise<string | undefined> {
-  if (text === null || earlier === null || target === undefined) return undefined
+  change: CandidateChange,
+  earlier: CandidateChange,
+): Promise<CandidateChange | undefined> {
+  const { candidate, text, target } = change
+  if (text === null || earlier.text === null || target === undefined) return undefined
+  const place = mergePlace(target, change, earlier)
+  if (place === undefined) return undefined
   const pointingBack = (page: string) => editNeuron(page, { candidate: candidate.id })
-  const merged = mergeText(pointingBack(await view.readText(target.blob)), pointingBack(earlier), text)
-  return 'text' in merged ? merged.text : undefined
+  const merged = mergeText(pointingBack(await view.readText(target.blob)), pointingBack(earlier.text), text)
+  return 'text' in merged ? { ...change, ...place, text: merged.text } : undefined
+}
+
+/** Where a change leaves the page that an earlier one has left elsewhere; nothing where they meet another page, or disagree. */
+function mergePlace(
+  target: NeuronRow,
+  change: CandidateChange,
+  earlier: CandidateChange,
+): Pick<CandidateChange, 'path' | 'movedFrom'> | undefined {
+  if (earlier.target?.seqId !== target.seqId) return undefined
+  if (change.path === earlier.path || change.path === target.path) return { path: earlier.path, movedFrom: undefined }
+  return earlier.path === target.path ? { path: change.path, movedFrom: target.path } : undefined
 }

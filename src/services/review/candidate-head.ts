@@ -27,8 +27,9 @@ export async function stageHead(
     const { createdAt, createdBy } = change.candidate
     const proposedAt = new Date(createdAt)
     if (proposedAt > at) at = proposedAt
+    const files = new Map<string, string | null>(change.movedFrom === undefined ? [] : [[change.movedFrom, null]])
     oid = await staging.commit(ref, {
-      changes: new Map([[change.path, change.text]]),
+      changes: files.set(change.path, change.text),
       message: messageOf(change),
       author: signatureOf(createdBy, proposedAt),
       committer: committer(at),

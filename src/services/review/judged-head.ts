@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { hashObject, isOid, type Oid, parentsOfCommit, treeOfCommit } from '../../git/object.ts'
@@ -8,7 +9,10 @@ import { findCandidate } from '../../store/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { changeOf } from './candidate-change.ts'
+import { type CandidateChange, changeOf } from './candidate-change.ts'
+
+/** A page, and where it stood before it was moved. */
+const maxFiles = 2
 
 /**
  * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
@@ -23,7 +27,7 @@ export async function writeJudged<T>(
   work: (staging: Staging) => Promise<T>,
 ): Promise<T> {
   if (head === undefined) return kb.write(work)
-  const judged = await changeOfCommit(kb, head)
+  const judged = await changesOfCommit(kb, head)
   const done = await kb.write(async (staging) => {
     return (await isProposed(kb, staging, candidateId, judged)) ? { result: await work(staging) } : undefined
   })
@@ -33,19 +37,18 @@ export async function writeJudged<T>(
   })
 }
 
-/** What a commit does to the one file that it changes; undefined for any other object, and for one that is not there. */
-async function changeOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise<TreeChange | undefined> {
+/** What a commit does to files; undefined where that is more than a head does, for any other object, and for one that is not there. */
+async function changesOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise<TreeChange[] | undefined> {
   try {
     const object = isOid(oid) ? await repository.find(oid) : undefined
     if (object?.type !== 'commit') return undefined
     const [parent] = parentsOfCommit(object.data)
     if (parent === undefined) return undefined
-    let only: TreeChange | undefined
+    const changes: TreeChange[] = []
     for await (const change of repository.diffTrees(await repository.treeOf(parent), treeOfCommit(object.data))) {
-      if (only !== undefined) return undefined
-      only = change
+      if (changes.push(change) > maxFiles) return undefined
     }
-    return only
+    return changes
   } catch (error) {
     // An old head is nobody's any more: garbage collection may have taken parts of it.
     if (error instanceof GitError && error.code === 'missing-object') return undefined
@@ -53,12 +56,12 @@ async function changeOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise<
   }
 }
 
-/** Whether the candidate's head would now make the change that was judged, of the page that it was judged upon. */
+/** Whether the candidate's head would now make the changes that were judged, of the page that they were judged upon. */
 async function isProposed(
   kb: KnowledgeBase,
   staging: Staging,
   candidateId: string,
-  judged: TreeChange | undefined,
+  judged: readonly TreeChange[] | undefined,
 ): Promise<boolean> {
   const { write: sql } = kb.projection
   const row = findCandidate(sql, candidateId)
@@ -67,9 +70,24 @@ async function isProposed(
   if (judged === undefined || main === undefined) return false
   const readText = (oid: string) => staging.readText(oid)
   const change = await changeOf({ sql, readText }, main, parseCandidate(await readText(row.blob)))
-  if (change === undefined) return false
-  const { candidate, path, text, target, merges } = change
-  const before = merges ? target?.blob : candidate.base
+  const did = new Map(judged.map(({ path, before, after }) => [path, [before, after]]))
+  return change !== undefined && isDeepStrictEqual(did, doneBy(change))
+}
+
+/** The blobs before and after of each file that a head changes, by path. */
+function doneBy({
+  candidate,
+  path,
+  movedFrom,
+  text,
+  target,
+  merges,
+}: CandidateChange): Map<string, (Oid | undefined)[]> {
+  const before = (merges ? target?.blob : candidate.base) ?? undefined
   const after = text === null ? undefined : hashObject('blob', Buffer.from(text))
-  return judged.path === path && judged.before === before && judged.after === after
+  if (movedFrom === undefined) return new Map([[path, [before, after]]])
+  return new Map([
+    [movedFrom, [before, undefined]],
+    [path, [undefined, after]],
+  ])
 }
