@@ -29,6 +29,8 @@ export type UploadOptions = {
   tags: readonly string[]
   /** Also where the knowledge base has the same bytes already. */
   force: boolean
+  /** As the next edition of what stands in the folder under the file's name. */
+  replace: boolean
   /** Of an upload in chunks that broke off. */
   resume?: string | undefined
   /** Bytes of the file that are on the server. */
@@ -59,12 +61,12 @@ export async function uploadFile(server: ApiServer, file: string, options: Uploa
 }
 
 async function uploadForm(server: ApiServer, file: string, options: UploadOptions): Promise<Uploaded> {
-  const { kb, folder, tags, force } = options
+  const { kb, folder, tags } = options
   const form = new FormData()
   form.append('path', folder)
   form.append('metadata', JSON.stringify({ tags }))
   form.append('file', await openAsBlob(file), basename(file))
-  const path = `/knowledge-bases/${encodeURIComponent(kb)}/documents/upload?force=${force}`
+  const path = `/knowledge-bases/${encodeURIComponent(kb)}/documents/upload?${queryOf(options)}`
   // The same key again and again: an answer that was lost on its way is given once more.
   const headers = { 'idempotency-key': randomUUID() }
   const answer = await patiently(server, path, { method: 'POST', headers, body: form, timeout: uploadTimeout }, options)
@@ -72,7 +74,7 @@ async function uploadForm(server: ApiServer, file: string, options: UploadOption
 }
 
 async function uploadChunks(server: ApiServer, file: string, size: number, options: UploadOptions): Promise<Uploaded> {
-  const { kb, folder, tags, force, resume, onProgress } = options
+  const { kb, folder, tags, resume, onProgress } = options
   const ask = (path: string, asked: ApiRequest) => patiently(server, path, asked, options)
   let uploadId = resume
   let chunkSize = maxChunkBytes
@@ -85,7 +87,7 @@ async function uploadChunks(server: ApiServer, file: string, size: number, optio
       path: folder,
       metadata: { tags },
     })
-    const path = `/knowledge-bases/${encodeURIComponent(kb)}/documents/upload/init?force=${force}`
+    const path = `/knowledge-bases/${encodeURIComponent(kb)}/documents/upload/init?${queryOf(options)}`
     const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
     const answer = await ask(path, { method: 'POST', headers, body })
     const known = DuplicateSource.safeParse(answer.json)
@@ -107,12 +109,16 @@ async function uploadChunks(server: ApiServer, file: string, size: number, optio
       at = readAnswer(server, await ask(`${upload}/chunk`, asked), UploadProgress).bytesReceived
     }
     onProgress?.(size)
-    const answer = await ask(`${upload}/finalize?force=${force}`, { method: 'POST', timeout: uploadTimeout })
+    const answer = await ask(`${upload}/finalize?${queryOf(options)}`, { method: 'POST', timeout: uploadTimeout })
     return readUploaded(server, answer)
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     throw new Error(`${error.message} To go on where it broke off: --resume ${uploadId}`)
   }
+}
+
+function queryOf({ force, replace }: UploadOptions): string {
+  return `force=${force}&replace=${replace}`
 }
 
 /** Asks again where there is no answer, or the server is busy. A chunk that has come already may be sent again. */

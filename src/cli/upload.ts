@@ -15,6 +15,7 @@ const Options = z.object({
   path: z.string().default('/'),
   tag: z.array(z.string()),
   force: z.literal(true).optional(),
+  replace: z.literal(true).optional(),
   wait: z.literal(true).optional(),
   resume: z.uuid('must be the id of an upload').optional(),
   json: z.literal(true).optional(),
@@ -43,6 +44,7 @@ export function addUploadCommand(program: Command): void {
     .option('--path <folder>', 'folder in its tree of Sources (default: /)')
     .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
     .option('--force', 'also where the knowledge base has the same bytes already')
+    .option('--replace', 'each as the next edition of the file of its name in the folder')
     .option('--wait', 'until the files are ingested')
     .addOption(new Option('--resume <upload>', 'go on with an upload in chunks that broke off, of one file'))
     .option('--url <url>', 'of the server (default: GANGLION_URL)')
@@ -55,6 +57,7 @@ export function addUploadCommand(program: Command): void {
     .action(async (files: unknown, given: Record<string, unknown>) => {
       const options = parseInput(Options, { ...given, files })
       if (options.resume !== undefined && options.files.length > 1) throw new UsageError('--resume goes with one file')
+      refuseSameNames(options)
       const reports = await uploadAll(serverOf(given.url, 'an API key'), options)
       const text = reports.map(describeFile).join('\n')
       process.stdout.write(`${options.json ? JSON.stringify({ files: reports }) : text}\n`)
@@ -62,8 +65,32 @@ export function addUploadCommand(program: Command): void {
     })
 }
 
+/** Two Sources that look the same are seldom meant. @throws {UsageError} */
+function refuseSameNames({ files, path }: Options): void {
+  const named = new Map<string, string>()
+  for (const file of files) {
+    const name = basename(file).normalize('NFC')
+    const other = named.get(name)
+    if (other !== undefined) {
+      throw new UsageError(
+        `${other} and ${file} would both be ${name} in ${path}: upload them apart, each with a --path of its own.`,
+      )
+    }
+    named.set(name, file)
+  }
+}
+
 async function uploadAll(server: ApiServer, options: Options): Promise<FileReport[]> {
-  const { files, kb, path: folder, tag: tags, force = false, wait: isWaiting = false, resume } = options
+  const {
+    files,
+    kb,
+    path: folder,
+    tag: tags,
+    force = false,
+    replace = false,
+    wait: isWaiting = false,
+    resume,
+  } = options
   const ending = new AbortController()
   const progress = progressBar(process.stderr, files.length === 1 ? 'bytes' : 'files')
   try {
@@ -73,7 +100,7 @@ async function uploadAll(server: ApiServer, options: Options): Promise<FileRepor
       if (files.length > 1) progress.show(reports.length, files.length)
       const size = (await stat(file).catch(() => undefined))?.size ?? 0
       const onProgress = (bytes: number) => files.length === 1 && progress.show(bytes, size)
-      reports.push(await uploadOne(server, file, { kb, folder, tags, force, resume, onProgress }))
+      reports.push(await uploadOne(server, file, { kb, folder, tags, force, replace, resume, onProgress }))
     }
     if (outcomeOf === undefined) return reports
     const unfinished = reports.filter(isUnfinished)

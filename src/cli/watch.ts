@@ -33,7 +33,7 @@ export function addWatchCommand(program: Command): void {
     .addHelpText(
       'after',
       '\nThe server knows by their bytes which files it has. Files and folders whose names begin with a dot, and files of types' +
-        '\nthat it does not take, are left out. GANGLION_KEY holds the API key.' +
+        '\nthat it does not take, are left out. A file that is changed replaces what it was. GANGLION_KEY holds the API key.' +
         '\n\nExample:\n  ganglion watch ~/scans --kb handbook',
     )
     .action(async (dir: unknown, given: Record<string, unknown>) => {
@@ -65,7 +65,7 @@ function watchFolder(
     if (!isUploadable(file)) return
     uploading = uploading.then(async () => {
       if (isStopped) return
-      onFile(await uploadOne(server, file, { kb, tags, folder: folderOf(folder, file), force: false }))
+      onFile(await uploadOne(server, file, { kb, tags, folder: folderOf(folder, file), force: false, replace: true }))
     })
   }
   const watcher = watch(folder, {

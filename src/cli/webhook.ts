@@ -64,12 +64,15 @@ function addList(webhook: Command): void {
     webhook.command('list').description('list webhooks').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async ({ tenants, webhooks, events }) => {
+      withGanglion(dataDir, async ({ tenants, knowledgeBases, webhooks, events }) => {
         const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
         const slugs = await tenantSlugs(tenants)
         const listed = []
+        const kbs = new Map((await knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
         for (const { secret: _, tenantId: owner, ...rest } of await webhooks.list(tenantId)) {
-          listed.push({ ...rest, tenant: slugs.get(owner) ?? owner, lastEvent: (await events.range(owner)).last })
+          const kb = rest.kbId === null ? null : (kbs.get(rest.kbId) ?? rest.kbId)
+          const { last: lastEvent } = await events.range(owner)
+          listed.push({ ...rest, tenant: slugs.get(owner) ?? owner, kb, lastEvent })
         }
         return { json: { webhooks: listed }, text: webhookTable(listed) }
       }),
@@ -155,14 +158,14 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-type Listed = Omit<Webhook, 'tenantId' | 'secret'> & { tenant: string; lastEvent: number }
+type Listed = Omit<Webhook, 'tenantId' | 'secret'> & { tenant: string; kb: string | null; lastEvent: number }
 
 function webhookTable(webhooks: readonly Listed[]): string {
   if (webhooks.length === 0) return 'There are no webhooks.'
   return table(
-    ['ID', 'TENANT', 'STATE', 'TAKEN', 'KINDS', 'URL', 'NOTE'],
-    webhooks.map(({ id, tenant, isEnabled, failures, cursor, lastEvent, kinds, url, note }) => [
-      ...[id, tenant, isEnabled ? (failures > 0 ? `failed ${failures} times` : 'enabled') : 'given up'],
+    ['ID', 'TENANT', 'KB', 'STATE', 'TAKEN', 'KINDS', 'URL', 'NOTE'],
+    webhooks.map(({ id, tenant, kb, isEnabled, failures, cursor, lastEvent, kinds, url, note }) => [
+      ...[id, tenant, kb ?? 'all', isEnabled ? (failures > 0 ? `failed ${failures} times` : 'enabled') : 'given up'],
       ...[`${cursor} of ${lastEvent}`, kinds.join(',') || 'all', url, note ?? '-'],
     ]),
   )

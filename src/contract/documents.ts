@@ -92,14 +92,19 @@ export type SourcePage = z.infer<typeof SourcePage>
 
 export const DocumentPath = z.object({ docId: z.uuid().describe('Id of the Source.') })
 
+const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')
+
 export const UploadQuery = z.strictObject({
-  force: z
-    .enum(['true', 'false'])
-    .transform((force) => force === 'true')
-    .describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')
+  force: Switch.describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')
+    .meta({ type: 'boolean' })
+    .default(false),
+  replace: Switch.describe(
+    '`true` makes it the next edition of the newest Source of the same name in the same `path`, whose Neurons it takes over; one of its own where there is none.',
+  )
     .meta({ type: 'boolean' })
     .default(false),
 })
+export type UploadQuery = z.output<typeof UploadQuery>
 
 export const DuplicateSource = z
   .object({

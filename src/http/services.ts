@@ -19,6 +19,7 @@ import type {
   SourceQuery,
   UploadInput,
   UploadProgress,
+  UploadQuery,
   UploadStatus,
   UploadTicket,
 } from '../contract/documents.ts'
@@ -78,13 +79,13 @@ export interface Services {
     caller: Caller,
     kb: string,
     form: AsyncIterable<FormPart>,
-    options: { force: boolean; idempotencyKey?: string },
+    options: UploadQuery & { idempotencyKey?: string },
   ): Promise<Source>
   beginUpload(
     caller: Caller,
     kb: string,
     input: UploadInput,
-    options: { force: boolean; idempotencyKey?: string },
+    options: UploadQuery & { idempotencyKey?: string },
   ): Promise<UploadTicket>
   receiveChunk(
     caller: Caller,
@@ -92,7 +93,7 @@ export interface Services {
     range: ChunkRange,
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<UploadProgress>
-  finalizeUpload(caller: Caller, uploadId: string, options: { force: boolean }): Promise<Source>
+  finalizeUpload(caller: Caller, uploadId: string, options: UploadQuery): Promise<Source>
   readUpload(caller: Caller, uploadId: string): Promise<UploadStatus>
   abandonUpload(caller: Caller, uploadId: string): Promise<void>
   listSources(caller: Caller, kb: string, query: SourceQuery): Promise<SourcePage>

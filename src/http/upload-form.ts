@@ -36,10 +36,9 @@ export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPar
   try {
     for await (const part of request.parts()) {
       if (part.type === 'file') yield filePart(part)
-      else if (part.fieldname === 'path' || part.fieldname === 'metadata') {
-        if (part.valueTruncated) throw new ValidationError({ [part.fieldname]: ['must be at most 64 KB'] })
+      else if (part.valueTruncated) throw new ValidationError({ [part.fieldname]: ['must be at most 64 KB'] })
+      else if (part.fieldname === 'path' || part.fieldname === 'metadata')
         yield { name: part.fieldname, value: part.value }
-      }
     }
   } catch (error) {
     throw refusal(error)

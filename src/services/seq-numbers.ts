@@ -1,14 +1,23 @@
 import type { Staging } from '../git/staging.ts'
 import type { Actor } from '../knowledge/candidate.ts'
-import { highestNumber } from '../store/neuron-queries.ts'
+import { freeNumberAfter, highestNumber } from '../store/neuron-queries.ts'
 import { commitMessage, committer, signatureOf } from './commit-message.ts'
 import { queueRef } from './kb-refs.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { formatSeqFloor, seqFloorPath } from './seq-floor.ts'
 
-/** The number of the next seqId: above every one that main ever held, and above the floor of a restore. Within a write. */
-export function nextNumber(kb: KnowledgeBase): number {
-  return Math.max(highestNumber(kb.projection.write), kb.projection.seqFloor()) + 1
+/** The number of the next seqId: above every one that was given, and above the floor of a restore; none that main ever held. */
+export function nextNumber({ projection }: KnowledgeBase): number {
+  return freeNumberAfter(projection.write, Math.max(highestNumber(projection.write), projection.seqFloor()))
+}
+
+/** The numbers of the next seqIds, one after the other. Within a write, before anything of them is staged. */
+export function nextNumbers(kb: KnowledgeBase): () => number {
+  let number: number | undefined
+  return () => {
+    number = number === undefined ? nextNumber(kb) : freeNumberAfter(kb.projection.write, number)
+    return number
+  }
 }
 
 /** Lets no seqId be given from now on whose number is `floor` or less. Within a write. */

@@ -113,6 +113,15 @@ export function pendingRemovals(sql: Projection['read'], target: string): string
   )
 }
 
+/** Pending candidates that a connector made of one thing for a Neuron, or for a new one, the oldest first. */
+export function pendingOfFingerprint(
+  sql: Projection['read'],
+  { connector, fingerprint, target }: { connector: string; fingerprint: string; target: string | undefined },
+): string[] {
+  return sql.all`SELECT id FROM candidates WHERE connector = ${connector} AND fingerprint = ${fingerprint}
+    AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`.map(({ id }) => String(id))
+}
+
 export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidates WHERE id = ${id}`
 }

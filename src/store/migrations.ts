@@ -9,6 +9,7 @@ export const migrations: Record<string, Migration> = {
   '0004-sources': { up: createSources },
   '0005-jobs': { up: createJobs },
   '0006-webhooks': { up: createWebhooks },
+  '0007-uploads-that-replace': { up: addToUploads },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -203,4 +204,10 @@ async function createWebhooks(db: Kysely<unknown>): Promise<void> {
     .addColumn('due_at', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
+}
+
+async function addToUploads(db: Kysely<unknown>): Promise<void> {
+  const uploads = db.schema.alterTable('uploads')
+  await uploads.addColumn('replaces', 'integer', (column) => column.notNull().defaultTo(0)).execute()
+  await uploads.addColumn('received_at', 'text').execute()
 }

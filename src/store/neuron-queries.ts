@@ -140,9 +140,19 @@ export function commitsByPrefix(sql: Sql, prefix: string): string[] {
   )
 }
 
-/** The highest number that main ever gave to a Neuron. */
+/** The highest number that was given to a Neuron, which a candidate has brought; what somebody made up around the server is none. */
 export function highestNumber(sql: Sql): number {
-  return Number(sql.get`SELECT coalesce(max(number), 0) AS highest FROM versions`?.highest)
+  const row = sql.get`SELECT number FROM versions CROSS JOIN approvals USING (candidate_id, seq_id)
+    WHERE version = 1 ORDER BY number DESC LIMIT 1`
+  return Number(row?.number ?? 0)
+}
+
+/** The lowest number above another that no Neuron of main ever had. */
+export function freeNumberAfter(sql: Sql, number: number): number {
+  const row = sql.get`SELECT number + 1 AS free
+    FROM (SELECT ${number} AS number UNION ALL SELECT number FROM versions WHERE number > ${number}) AS held
+    WHERE NOT EXISTS (SELECT 1 FROM versions WHERE versions.number = held.number + 1) ORDER BY number LIMIT 1`
+  return Number(row?.free)
 }
 
 /** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
@@ -205,17 +215,32 @@ export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
 }
 
-/** Whether main ever gave this seqId, also to a Neuron that is deleted now. */
+/** Whether a candidate has brought the Neuron of this seqId, also one that is deleted now; else somebody made it up. */
 export function wasGiven(sql: Sql, seqId: string): boolean {
+  return (
+    sql.get`SELECT 1 FROM versions JOIN approvals USING (candidate_id, seq_id)
+      WHERE seq_id = ${seqId} AND version = 1` !== undefined
+  )
+}
+
+/** Whether main ever had a Neuron of this seqId. */
+export function wasHeld(sql: Sql, seqId: string): boolean {
   return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined
 }
 
-/** The Neurons whose document has this UUID, as it is written or in one case. */
+/** The Neurons whose document has or had this UUID, as it is written or in one case; also deleted ones. */
 export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
-  return sql.all`SELECT seq_id FROM neurons
-    WHERE document_id IN (${documentId}, ${documentId.toLowerCase()}, ${documentId.toUpperCase()})`.map(({ seq_id }) =>
-    String(seq_id),
-  )
+  const [lower, upper] = [documentId.toLowerCase(), documentId.toUpperCase()]
+  return sql.all`SELECT seq_id FROM neurons WHERE document_id IN (${documentId}, ${lower}, ${upper})
+    UNION SELECT seq_id FROM approvals WHERE document_id IN (${documentId}, ${lower}, ${upper})
+    ORDER BY seq_id`.map(({ seq_id }) => String(seq_id))
+}
+
+/** The UUID of a Neuron's document, also of one that is deleted now. */
+export function documentOfSeqId(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT document_id FROM versions JOIN approvals USING (candidate_id, seq_id)
+    WHERE seq_id = ${seqId} AND document_id IS NOT NULL ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.document_id)
 }
 
 /** What other files may mean a Neuron by. */

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 4
+export const projectionVersion = 5
 
 export const projectionTables = [
   'meta',
@@ -50,6 +50,7 @@ export const projectionSchema = `
     candidate_id TEXT PRIMARY KEY, seq_id TEXT NOT NULL, document_id TEXT, position INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX approvals_by_position ON approvals (position);
+  CREATE INDEX approvals_by_document ON approvals (document_id) WHERE document_id IS NOT NULL;
 
   -- Neurons whose last version, or removal, was brought by no candidate
   CREATE TABLE unapproved (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;

@@ -164,8 +164,12 @@ export type UploadRow = {
   file_size: number
   content_hash: string | null
   is_forced: number
+  /** 1: asked to be the next edition of what stands at its place under its name. */
+  replaces: Generated<number>
   /** Bytes that are on the disk. */
   bytes_received: Generated<number>
+  /** When bytes came last; null: none have. */
+  received_at: string | null
   finalized_at: string | null
   created_at: string
 }

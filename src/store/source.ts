@@ -36,7 +36,7 @@ export type Source = {
   /** When its text was last read. */
   extractedAt: string | null
   archivedAt: string | null
-  /** The id of the first of the Sources that are one document: an upload of the same name to the same place is its next edition. */
+  /** The id of the first of the Sources that are one document: its own, unless it came to replace another. */
   editionOf: string
   /** What was lost when its text was read, for people. */
   warnings: string[]

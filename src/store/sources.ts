@@ -44,13 +44,14 @@ export class Sources {
   /**
    * Adds a Source and tells `source.uploaded`: both or neither.
    * @param options.force also where its bytes are there already
+   * @param options.replace as the next edition of what stands at its place under its name
    * @param options.together what else is written, or nothing of it all
    * @throws {SourceExists}
    */
   async add(
     source: NewSource,
     now: Date,
-    options: { force: boolean; together?: (transaction: Transaction<Schema>) => Promise<void> },
+    options: { force: boolean; replace: boolean; together?: (transaction: Transaction<Schema>) => Promise<void> },
   ): Promise<Source> {
     const added = await this.#db.transaction().execute(async (transaction) => {
       const existing = options.force ? undefined : await withBytes(transaction, source.kbId, source.contentHash)
@@ -85,7 +86,7 @@ export class Sources {
           created_at: now.toISOString(),
           extracted_at: null,
           archived_at: null,
-          edition_of: options.force ? source.id : await editionOf(transaction, source),
+          edition_of: options.replace ? await editionOf(transaction, source) : source.id,
           warnings: '[]',
         })
         .returningAll()
@@ -268,7 +269,7 @@ export class Sources {
   }
 }
 
-/** Of the document that stands at the same place under the same name, or else of its own. */
+/** Of the newest document that stands at the same place under the same name, or else of its own. */
 async function editionOf(db: Kysely<Schema>, { id, kbId, path, filename }: NewSource): Promise<string> {
   const row = await db
     .selectFrom('sources')

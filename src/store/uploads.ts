@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Schema, UploadRow } from './schema.ts'
 
 /** A file that comes in chunks. */
@@ -16,6 +16,8 @@ export type Upload = {
   /** SHA-256 of the whole, as announced. */
   contentHash: string | null
   isForced: boolean
+  /** Whether it asked to be the next edition of what stands at its place under its name. */
+  replaces: boolean
   /** Bytes from the beginning that are on the disk. */
   bytesReceived: number
   /** ISO 8601, UTC. */
@@ -36,6 +38,8 @@ export class TooManyUploads extends Error {
 const maxOpen = 10
 /** Milliseconds. */
 const lifetime = 24 * 60 * 60 * 1000
+/** Milliseconds without a byte after which an upload gives its place to one that needs it. */
+const idleTime = 60 * 60 * 1000
 /** Milliseconds for which an upload that has expired is known as such. */
 const afterlife = 7 * lifetime
 
@@ -47,7 +51,7 @@ export class Uploads {
     this.#db = db
   }
 
-  /** @throws {TooManyUploads} */
+  /** Where too many are open, it takes the place of the one that is idle for longest. @throws {TooManyUploads} where none is. */
   async begin(upload: NewUpload, now: Date): Promise<Upload> {
     return this.#db.transaction().execute(async (transaction) => {
       const { open } = await transaction
@@ -57,7 +61,7 @@ export class Uploads {
         .where('created_at', '>', expiry(now))
         .where('finalized_at', 'is', null)
         .executeTakeFirstOrThrow()
-      if (open >= maxOpen) throw new TooManyUploads()
+      if (open >= maxOpen) await abandonIdle(transaction, upload.tenantId, now)
       const row = await transaction
         .insertInto('uploads')
         .values({
@@ -70,6 +74,7 @@ export class Uploads {
           file_size: upload.fileSize,
           content_hash: upload.contentHash,
           is_forced: Number(upload.isForced),
+          replaces: Number(upload.replaces),
           created_at: now.toISOString(),
         })
         .returningAll()
@@ -89,8 +94,9 @@ export class Uploads {
     return row && toUpload(row)
   }
 
-  async setBytesReceived(id: string, bytesReceived: number): Promise<void> {
-    await this.#db.updateTable('uploads').set({ bytes_received: bytesReceived }).where('id', '=', id).execute()
+  async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
+    const change = { bytes_received: bytesReceived, received_at: now.toISOString() }
+    await this.#db.updateTable('uploads').set(change).where('id', '=', id).execute()
   }
 
   /** Its Source is there; the database may be a transaction that makes it. */
@@ -122,6 +128,23 @@ export class Uploads {
   }
 }
 
+/** Its bytes are left to the sweep. @throws {TooManyUploads} */
+async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Promise<void> {
+  const since = sql<string>`coalesce(received_at, created_at)`
+  const idle = await db
+    .selectFrom('uploads')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('created_at', '>', expiry(now))
+    .where('finalized_at', 'is', null)
+    .where(since, '<=', new Date(now.getTime() - idleTime).toISOString())
+    .orderBy(since)
+    .limit(1)
+    .executeTakeFirst()
+  if (idle === undefined) throw new TooManyUploads()
+  await db.deleteFrom('uploads').where('id', '=', idle.id).execute()
+}
+
 /** What was begun then or before has expired. */
 function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
@@ -138,6 +161,7 @@ function toUpload(row: Selectable<UploadRow>): Upload {
     fileSize: row.file_size,
     contentHash: row.content_hash,
     isForced: row.is_forced === 1,
+    replaces: row.replaces === 1,
     bytesReceived: row.bytes_received,
     expiresAt: new Date(Date.parse(row.created_at) + lifetime).toISOString(),
     isFinalized: row.finalized_at !== null,

@@ -38,7 +38,15 @@ test('a webhook is added, listed without its secret, and removed', async () => {
   expect(listed.json).toEqual({
     webhooks: [
       {
-        ...{ id, tenant: 'acme', kbId: null, url, kinds: ['ingest.failed', 'ingest.completed'], isEnabled: true },
+        ...{
+          id,
+          tenant: 'acme',
+          kbId: null,
+          kb: null,
+          url,
+          kinds: ['ingest.failed', 'ingest.completed'],
+          isEnabled: true,
+        },
         ...{ note: null, cursor: 0, failures: 0, failingSince: null, dueAt: null, lastEvent: 0 },
         createdAt: expect.any(String),
       },
@@ -46,7 +54,7 @@ test('a webhook is added, listed without its secret, and removed', async () => {
   })
   const { stdout } = await ganglion(['webhook', 'list', '--data', data, '--tenant', 'acme'])
   expect(stdout).toMatch(
-    /^ID +TENANT +STATE +TAKEN +KINDS +URL +NOTE\n\S{36} {2}acme +enabled +0 of 0 +ingest\.failed,/,
+    /^ID +TENANT +KB +STATE +TAKEN +KINDS +URL +NOTE\n\S{36} {2}acme +all +enabled +0 of 0 +ingest\.failed,/,
   )
   expect(await ganglionJson(['webhook', 'remove', id, '--data', data])).toEqual({
     code: 0,
@@ -91,7 +99,7 @@ test('a receiver that refuses is exit code 1', async () => {
   })
 })
 
-test('replay begins where it is told, or where the receiver stands', async () => {
+test('a webhook of one knowledge base says so; replay begins where it is told, or where the receiver stands', async () => {
   const data = join(tempDir(), 'data')
   const instance = await Ganglion.open({ dataDir: data })
   const { id: kbId } = await createKnowledgeBase(instance, { tenant: 'acme', slug: 'handbook' })
@@ -101,6 +109,10 @@ test('replay begins where it is told, or where the receiver stands', async () =>
   await instance.events.append(tenantId, [event, event, event], new Date())
   await instance.close()
   const { id } = await add(data, 'https://example.org', ['--kb', 'handbook'])
+  const listed = await ganglionJson(['webhook', 'list', '--data', data])
+  expect(listed.json).toMatchObject({ webhooks: [{ id, kbId, kb: 'handbook' }] })
+  const { stdout } = await ganglion(['webhook', 'list', '--data', data])
+  expect(stdout).toMatch(/\n\S{36} {2}acme +handbook +enabled /)
   const replay = (...more: string[]) => ganglionJson(['webhook', 'replay', id, '--data', data, ...more])
   expect(await replay()).toEqual({ code: 0, json: { id, from: last + 4, events: 0 } })
   const from = { id, from: last + 2, events: 2 }

@@ -191,6 +191,24 @@ test('bytes that are there are refused at the beginning, or at the end, unless i
   expect(await finalize(product, forced)).toMatchObject({ status: 201, body: { seq: 3 } })
 })
 
+test('an upload is a Source of its own, unless it asks to replace, at the beginning or at the end', async () => {
+  const product = await startProduct()
+  const editionOf = async (index: number, atBegin: string, atEnd: string) => {
+    const bytes = Buffer.from(`${index}${text}`.slice(0, text.length))
+    const id = await beginOk(product, {}, atBegin)
+    await send(product, id, 0, bytes)
+    expect((await finalize(product, id, atEnd)).status).toBe(201)
+    return [(await product.ganglion.sources.get(id))?.editionOf, id]
+  }
+  const [, first] = await editionOf(1, '', '')
+  const [own, second] = await editionOf(2, '?replace=false', '')
+  expect(own).toBe(second)
+  expect((await editionOf(3, '?replace=true', ''))[0]).toBe(second)
+  expect((await editionOf(4, '', '?replace=true'))[0]).toBe(second)
+  expect(first).not.toBe(second)
+  expect((await begin(product, {}, '?replace=1')).status).toBe(400)
+})
+
 test('a bad beginning is refused', async () => {
   const product = await startProduct()
   for (const [input, code] of [

@@ -27,12 +27,12 @@ async function upload(
   product: Product,
   filename: string,
   content: string | Uint8Array<ArrayBuffer>,
-  metadata = {},
+  { metadata = {}, query = '' } = {},
 ): Promise<Source> {
   const form = new FormData()
   form.append('metadata', JSON.stringify(metadata))
   form.append('file', new Blob([content]), filename)
-  const response = await fetch(`${product.url}/api/v1/knowledge-bases/handbook/documents/upload`, {
+  const response = await fetch(`${product.url}/api/v1/knowledge-bases/handbook/documents/upload${query}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${product.tokens.app}` },
     body: form,
@@ -63,7 +63,7 @@ const handbook = `# Zookeeper handbook\n\nHow we keep animals.\n\n${section('Fee
 
 test('an uploaded text becomes Neurons that are found, and so is the Source', async () => {
   const product = await ingesting()
-  const { id, seq } = await upload(product, 'handbook.md', handbook, { tags: ['zoo'] })
+  const { id, seq } = await upload(product, 'handbook.md', handbook, { metadata: { tags: ['zoo'] } })
   expect(seq).toBe(1)
   expect(await settled(product, id)).toMatchObject({ status: 'success', errorMessage: null })
 
@@ -143,12 +143,13 @@ test('a phrase from page 7 of a PDF leads to the Neuron, and the Neuron to the p
   })
 })
 
-test('a file of the same name in the same place is the next edition: its Neurons change, and the old one is archived', async () => {
+test('a file that replaces one of its name is the next edition: its Neurons change, and the old one is archived', async () => {
   const product = await ingesting()
   const first = await upload(product, 'hours.md', '# Opening hours\n\nThe wombat house closes at five.\n')
   await settled(product, first.id)
   const [hit] = await search(product, 'wombat house', 'wiki')
-  const second = await upload(product, 'hours.md', '# Opening hours\n\nThe wombat house closes at six.\n')
+  const text = '# Opening hours\n\nThe wombat house closes at six.\n'
+  const second = await upload(product, 'hours.md', text, { query: '?replace=true' })
   await settled(product, second.id)
 
   const hits = await search(product, 'wombat house', 'wiki')
@@ -156,14 +157,17 @@ test('a file of the same name in the same place is the next edition: its Neurons
   const { body } = await product.request('GET', `/api/v1/neurons/handbook/${hit?.seqId}`, { as: product.tokens.app })
   expect(body).toMatchObject({ version: 2, content: expect.stringContaining('at six'), sources: [{ id: second.id }] })
   expect((await search(product, 'wombat house', 'source')).map(({ id }) => id)).toEqual([second.id])
+})
 
-  const form = new FormData()
-  form.append('file', new Blob(['# Opening hours\n\nThe other wombat house never closes.\n']), 'hours.md')
-  const headers = { authorization: `Bearer ${product.tokens.app}` }
-  const path = '/api/v1/knowledge-bases/handbook/documents/upload?force=true'
-  const apart = (await (await fetch(product.url + path, { method: 'POST', headers, body: form })).json()) as Source
-  await settled(product, apart.id)
-  expect(await search(product, 'wombat house', 'wiki')).toHaveLength(2)
+test('a file of the same name in the same place is a document of its own', async () => {
+  const product = await ingesting()
+  const contents = ['# Wombats\n\nThe wombat digs.\n', '# Numbats\n\nThe numbat digs.\n']
+  for (const content of contents) {
+    const { id } = await upload(product, 'README.md', content)
+    await settled(product, id)
+  }
+  expect((await search(product, 'digs', 'wiki')).map(({ title }) => title).toSorted()).toEqual(['Numbats', 'Wombats'])
+  expect(await search(product, 'digs', 'source')).toHaveLength(2)
 })
 
 test('a text that was lost is read again, and the Source is found again', async () => {

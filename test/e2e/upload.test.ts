@@ -215,10 +215,24 @@ test('bad parts are refused, by field', async () => {
   }
 })
 
-test('force is true or false, and given once', async () => {
+test.each(['force', 'replace'])('%s is true or false, and given once', async (name) => {
   const product = await startProduct()
-  for (const query of ['?force=1', '?force=true&force=false', '?force', '?Force=true']) {
+  for (const query of [`?${name}=1`, `?${name}=true&${name}=true`, `?${name}`, `?${name.toUpperCase()}=true`]) {
     expect([query, (await upload(product, {}, { query })).status]).toEqual([query, 400])
+  }
+  expect(await leftovers(product)).toEqual(nothing)
+})
+
+test('a field that is too long is refused, whatever its name', async () => {
+  const product = await startProduct()
+  for (const name of ['path', 'metadata', 'other']) {
+    const form = formOf({})
+    form.append(name, 'x'.repeat(70_000))
+    const answer = await upload(product, {}, { body: form })
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.objectContaining({ fieldErrors: { [name]: ['must be at most 64 KB'] } }),
+    ])
   }
   expect(await leftovers(product)).toEqual(nothing)
 })

@@ -6,6 +6,7 @@ import { verify } from '../../src/services/operations/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
+import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { NativeWriter } from './native-writer.ts'
 import { correction, newTestBed } from './support.ts'
@@ -97,6 +98,43 @@ test('what a curator has edited is not overwritten: the new text waits, and merg
   expect(pageOf('neurons/sources/handbook-2026/on-call.md').content).toBe('One!\n\nTwo.\n\nThree, at last.')
 })
 
+test('an edit around the server is not overwritten, and stops no other page', async () => {
+  const { native, ingest, pending, pageOf } = await bed()
+  await ingest(part('on-call', 'One.'), part('vip', 'Two.'))
+  const path = 'neurons/sources/handbook-2026/on-call.md'
+  native.commit(main, new Map([[path, native.read(main, path).replace('One.', 'Eins.')]]))
+  expect(await ingest(part('on-call', 'One, at last.'), part('vip', 'Two, at last.'))).toMatchObject({
+    updated: 1,
+    pending: 1,
+  })
+  expect(pageOf(path).content).toBe('Eins.')
+  expect(await pending()).toMatchObject([{ kind: 'ingest-page-update', target: 'handbook_00000002' }])
+})
+
+test('an edit over the API and another edition with other tags merge, whatever stands side by side in the front matter', async () => {
+  const { ganglion, curator, ingest, pending, pageOf, native } = await bed()
+  await ingest(part('on-call', 'One.\n\nTwo.\n\nThree.', { tags: ['handbook', 'says', 'old'] }))
+  const metadata = JSON.stringify({ targetNeuron: 'handbook_00000002', tags: ['mine'] })
+  const edit = correction('handbook_00000002', 'One!\n\nTwo.\n\nThree.', { confidence: 1, metadata })
+  await submitCandidate(ganglion, curator, edit)
+  const path = 'neurons/sources/handbook-2026/on-call.md'
+  expect(pageOf(path).fields).toMatchObject({ connector: 'api', tags: ['handbook', 'says', 'old', 'mine'] })
+  const edition: Partial<CompiledPage> = { tags: ['handbook', 'says', 'explains'], place: { pages: [8, 9] } }
+  await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.', edition))
+  const [waiting] = await pending()
+  const id = waiting?.candidateId ?? ''
+
+  const shown = await readCandidate(ganglion, curator, id)
+  expect(shown.before).toBe(native.read(main, path))
+  expect(shown.diff).toContain('-Three.\n+Three, at last.')
+  await approveCandidate(ganglion, curator, id, {})
+  expect(native.read(main, path)).toBe(shown.after)
+  const { fields, content } = pageOf(path)
+  expect(content).toBe('One!\n\nTwo.\n\nThree, at last.')
+  expect(fields).toMatchObject({ connector: 'ingest', tags: ['handbook', 'says', 'mine', 'explains'], candidate: id })
+  expect(fields.sources).toMatchObject([{ page: '8-9' }])
+})
+
 test('a part that is gone is proposed for removal once, and stays where a curator refuses', async () => {
   const { ganglion, curator, ingest, pending, native } = await bed()
   await ingest(part('on-call', 'One.'), part('vip', 'Two.'))
@@ -107,6 +145,76 @@ test('a part that is gone is proposed for removal once, and stays where a curato
   await dismissCandidate(ganglion, curator, removal?.candidateId ?? '', {})
   expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 0 })
   expect(native.paths(main, 'neurons/sources/handbook-2026')).toHaveLength(2)
+})
+
+test('a part that was removed since its file lost it comes back with it, as the same Neuron, each time', async () => {
+  const { ganglion, curator, ingest, pending, native, kb, pageOf } = await bed()
+  const path = 'neurons/sources/handbook-2026/vip.md'
+  await ingest(part('vip', 'VIPs first.'))
+  native.commit(main, new Map([[path, native.read(main, path).replace('---\n', '---\naudience: [curator]\n')]]))
+  await kb.sync()
+  const { id } = pageOf(path).fields
+  for (const content of ['VIPs first.', 'VIPs last.']) {
+    expect(await ingest()).toMatchObject({ pending: 1 })
+    const [removal] = await pending()
+    await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+    expect(native.paths(main, 'neurons/sources')).toHaveLength(1)
+    expect(await ingest(part('vip', content))).toMatchObject({ created: 1, pending: 0, unchanged: 1 })
+    expect(pageOf(path)).toMatchObject({ content, fields: { seqId: 'handbook_00000002', id, audience: ['curator'] } })
+    expect(await ingest(part('vip', content))).toMatchObject({ created: 0, unchanged: 2 })
+  }
+  expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+})
+
+test('a part that comes back while its removal waits stays, and its removal is proposed again when it goes again', async () => {
+  const { ingest, pending } = await bed()
+  await ingest(part('vip', 'VIPs first.'))
+  expect(await ingest()).toMatchObject({ pending: 1 })
+  expect(await ingest(part('vip', 'VIPs first.'))).toMatchObject({ pending: 0, unchanged: 2 })
+  expect(await pending()).toEqual([])
+  expect(await ingest()).toMatchObject({ pending: 1 })
+  expect(await pending()).toMatchObject([{ removes: true, target: 'handbook_00000002' }])
+})
+
+test('a part that waits for a curator when it comes back is restored by the approval', async () => {
+  const { ganglion, curator, ingest, pending, native, kb, pageOf } = await bed()
+  await ingest(part('vip', 'VIPs first.'))
+  await ingest()
+  const [removal] = await pending()
+  await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  const yellow = native.read(main, 'kb.yaml').replace('ingest-summary: green', 'ingest-summary: yellow')
+  native.commit(main, new Map([['kb.yaml', yellow]]))
+  await kb.sync()
+  for (let count = 0; count < 2; count++) {
+    expect(await ingest(part('vip', 'VIPs again.'))).toMatchObject({ created: 0, pending: 1 })
+  }
+  const [restoring, ...others] = await pending()
+  expect([restoring?.target, others]).toEqual(['handbook_00000002', []])
+  expect(await readCandidate(ganglion, curator, restoring?.candidateId ?? '')).toMatchObject({ before: null })
+  await approveCandidate(ganglion, curator, restoring?.candidateId ?? '', {})
+  expect(pageOf('neurons/sources/handbook-2026/vip.md')).toMatchObject({
+    ...{ content: 'VIPs again.', fields: { seqId: 'handbook_00000002' } },
+  })
+})
+
+test('a Neuron that a curator deleted or brought back stays so, whatever its file holds', async () => {
+  const { ganglion, curator, ingest, pending, native, kb } = await bed()
+  const path = 'neurons/sources/handbook-2026/vip.md'
+  await ingest(part('vip', 'VIPs first.'))
+  const page = native.read(main, path)
+  native.commit(main, new Map([[path, null]]))
+  await kb.sync()
+  expect(await ingest()).toMatchObject({ pending: 0 })
+  expect(await ingest(part('vip', 'VIPs again.'))).toMatchObject({ created: 0, pending: 0, unchanged: 2 })
+  native.commit(main, new Map([[path, page]]))
+  await kb.sync()
+  expect(await ingest()).toMatchObject({ pending: 1 })
+  const [removal] = await pending()
+  await approveCandidate(ganglion, curator, removal?.candidateId ?? '', {})
+  native.commit(main, new Map([[path, page]]))
+  await kb.sync()
+  expect(await ingest()).toMatchObject({ pending: 0 })
+  expect(await ingest(part('vip', 'VIPs first.'))).toMatchObject({ created: 0, pending: 0, unchanged: 2 })
 })
 
 test('a page that a curator deleted or refused does not come back, another text of it does', async () => {

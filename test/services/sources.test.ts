@@ -17,6 +17,7 @@ import { s3Server } from '../store/s3-server.ts'
 import { tempDir } from '../support/temp.ts'
 
 const text = Buffer.from('# VIP\n')
+const asked = { force: false, replace: false }
 
 /** A data directory whose clock the test sets. */
 async function newBed(options: Partial<GanglionOptions> = {}) {
@@ -61,7 +62,7 @@ const begin = (ganglion: Ganglion, caller: Caller) =>
     caller,
     'handbook',
     { filename: 'vip.md', fileSize: text.length, path: '/', metadata: null },
-    { force: false },
+    asked,
   )
 const chunk = (ganglion: Ganglion, caller: Caller, id: string, first: number, end: number) =>
   receiveChunk(ganglion, caller, id, { first, last: end - 1, total: text.length }, bytesOf(text.subarray(first, end)))
@@ -76,7 +77,7 @@ test('an upload in chunks goes on after a restart', async () => {
   expect(await readUpload(ganglion(), caller, uploadId)).toMatchObject({ bytesReceived: 3, status: 'open' })
   await chunk(ganglion(), caller, uploadId, 3, text.length)
   await restart()
-  const source = await finalizeUpload(ganglion(), caller, uploadId, { force: false })
+  const source = await finalizeUpload(ganglion(), caller, uploadId, asked)
   const { read } = await sourceContent(ganglion(), caller, source.id)
   expect(await buffer(await read())).toEqual(text)
 })
@@ -87,7 +88,7 @@ test('an upload that was stored, but not noted, before a crash is finalized agai
   await chunk(ganglion(), caller, uploadId, 0, text.length)
   const { blobs, uploadFiles } = ganglion()
   await blobs.put(await uploadFiles.finish(uploadId, text.length))
-  expect(await finalizeUpload(ganglion(), caller, uploadId, { force: false })).toMatchObject({ id: uploadId, seq: 1 })
+  expect(await finalizeUpload(ganglion(), caller, uploadId, asked)).toMatchObject({ id: uploadId, seq: 1 })
 })
 
 test('an upload expires after a day, and its bytes are swept', async () => {
@@ -101,11 +102,25 @@ test('an upload expires after a day, and its bytes are swept', async () => {
   clock.now = new Date(expiresAt)
   await expect(readUpload(ganglion(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
   await expect(chunk(ganglion(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'upload_expired' })
-  await expect(finalizeUpload(ganglion(), caller, uploadId, { force: false })).rejects.toMatchObject({ status: 410 })
+  await expect(finalizeUpload(ganglion(), caller, uploadId, asked)).rejects.toMatchObject({ status: 410 })
   expect(existsSync(file)).toBe(true)
   await sweepUploads(ganglion())
   expect(existsSync(file)).toBe(false)
   await expect(readUpload(ganglion(), caller, uploadId)).rejects.toMatchObject({ code: 'upload_expired' })
+})
+
+test('an upload that gave its place away after an hour is gone, and its bytes are swept', async () => {
+  const { ganglion, caller, clock, dataDir } = await newBed()
+  const { uploadId } = await begin(ganglion(), caller)
+  await chunk(ganglion(), caller, uploadId, 0, 3)
+  for (let count = 1; count < 10; count++) await begin(ganglion(), caller)
+  await expect(begin(ganglion(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
+  clock.now = new Date(clock.now.getTime() + 3_600_000)
+  for (let count = 0; count < 10; count++) await begin(ganglion(), caller)
+  await expect(begin(ganglion(), caller)).rejects.toMatchObject({ code: 'too_many_uploads' })
+  await expect(chunk(ganglion(), caller, uploadId, 3, 5)).rejects.toMatchObject({ code: 'not_found' })
+  await sweepUploads(ganglion())
+  expect(existsSync(join(dataDir, 'tmp/uploads', uploadId))).toBe(false)
 })
 
 test('what a process before this one was receiving is removed', async () => {
@@ -118,7 +133,7 @@ test('what a process before this one was receiving is removed', async () => {
 
 test('bytes that no Source names are swept after a day; those of a Source stay', async () => {
   const { ganglion, caller, dataDir } = await newBed()
-  const { contentHash } = await uploadSource(ganglion(), caller, 'handbook', form(), { force: false })
+  const { contentHash } = await uploadSource(ganglion(), caller, 'handbook', form(), asked)
   const orphan = await ganglion().uploadFiles.finish('orphan', 0)
   await ganglion().blobs.put(orphan)
   for (const hash of [contentHash, orphan.sha256]) {
@@ -132,7 +147,7 @@ test('bytes that no Source names are swept after a day; those of a Source stay',
 test('a bucket takes the bytes of an upload, and nothing of them stays on the disk', async () => {
   const { options, objects } = await s3Server()
   const { ganglion, caller, dataDir } = await newBed({ bucket: options })
-  const { id } = await uploadSource(ganglion(), caller, 'handbook', form(), { force: false })
+  const { id } = await uploadSource(ganglion(), caller, 'handbook', form(), asked)
   expect([...objects.values()].map(({ bytes }) => bytes)).toEqual([text])
   const { read } = await sourceContent(ganglion(), caller, id)
   expect(String(await buffer(await read({ first: 2, last: 4 })))).toBe('VIP')
@@ -144,10 +159,10 @@ test('a bucket that is away refuses an upload, of which nothing is left', async 
   const { options, failures, objects } = await s3Server()
   const { ganglion, caller, dataDir, kbId } = await newBed({ bucket: options })
   failures.push(500, 500, 500, 500)
-  await expect(uploadSource(ganglion(), caller, 'handbook', form(), { force: false })).rejects.toThrow('500')
+  await expect(uploadSource(ganglion(), caller, 'handbook', form(), asked)).rejects.toThrow('500')
   expect([objects.size, await ganglion().sources.list(kbId, { limit: 1 })]).toEqual([0, []])
   expect(readdirSync(join(dataDir, 'tmp/incoming'))).toEqual([])
-  expect(await uploadSource(ganglion(), caller, 'handbook', form(), { force: false })).toMatchObject({ seq: 1 })
+  expect(await uploadSource(ganglion(), caller, 'handbook', form(), asked)).toMatchObject({ seq: 1 })
 })
 
 test.each([

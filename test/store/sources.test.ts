@@ -19,8 +19,8 @@ async function newSources() {
     uploader: { id: 'key:1', name: 'the app' },
     ...changes,
   })
-  const add = (id: string, changes: Partial<NewSource> = {}, force = false) =>
-    sources.add(source(id, changes), at('10:00'), { force })
+  const add = (id: string, changes: Partial<NewSource> = {}, { force = false, replace = false } = {}) =>
+    sources.add(source(id, changes), at('10:00'), { force, replace })
   return { db, tenantId, events, sources, source, add }
 }
 
@@ -43,7 +43,7 @@ test('the same bytes are a Source of a knowledge base once, until it is archived
   const first = await add('a', { contentHash: 'same' })
   await expect(add('b', { contentHash: 'same' })).rejects.toThrow(new SourceExists(first))
   expect((await add('c', { contentHash: 'same', kbId: 'other' })).seq).toBe(1)
-  await add('d', { contentHash: 'same' }, true)
+  await add('d', { contentHash: 'same' }, { force: true })
   await sources.archive(tenantId, 'a', at('11:00'))
   expect((await sources.findDuplicate('kb', 'same'))?.id).toBe('d')
   await expect(add('e', { contentHash: 'same' })).rejects.toThrow(SourceExists)
@@ -52,6 +52,23 @@ test('the same bytes are a Source of a knowledge base once, until it is archived
   expect((await add('f', { contentHash: 'same' })).seq).toBe(3)
   expect(await sources.hasBytes('same')).toBe(true)
   expect(await sources.hasBytes('none')).toBe(false)
+})
+
+test('a Source is a document of its own, unless it replaces the newest of its name in its place', async () => {
+  const { sources, tenantId, add } = await newSources()
+  const place = { path: '/x', filename: 'x.md' }
+  const editionOf = async (id: string, changes: Partial<NewSource> = {}, replace = true) =>
+    (await add(id, { ...place, ...changes }, { replace })).editionOf
+  expect(await editionOf('a')).toBe('a')
+  expect(await editionOf('b', {}, false)).toBe('b')
+  expect(await editionOf('c')).toBe('b')
+  expect(await editionOf('d', { path: '/' })).toBe('d')
+  expect(await editionOf('e', { filename: 'y.md' })).toBe('e')
+  expect(await editionOf('f', { kbId: 'other' })).toBe('f')
+  for (const id of ['b', 'c']) await sources.archive(tenantId, id, at('11:00'))
+  expect(await editionOf('g')).toBe('a')
+  expect((await add('h', { ...place, contentHash: 'g' }, { force: true })).editionOf).toBe('h')
+  expect((await add('i', { ...place, contentHash: 'g' }, { force: true, replace: true })).editionOf).toBe('h')
 })
 
 test('of many at once with the same bytes one is added, and numbers have no holes', async () => {
@@ -67,7 +84,7 @@ test('of many at once with the same bytes one is added, and numbers have no hole
 test('what is written together with a Source, and its event, is written with it or not at all', async () => {
   const { sources, source, events, tenantId } = await newSources()
   const failing = sources.add(source('a'), at('10:00'), {
-    force: false,
+    ...{ force: false, replace: false },
     together: async () => {
       throw new Error('full')
     },
@@ -76,7 +93,7 @@ test('what is written together with a Source, and its event, is written with it 
   expect(await sources.get('a')).toBeUndefined()
   expect(await events.after(tenantId, 0, 10)).toEqual([])
   const arrival = events.arrival(tenantId)
-  await sources.add(source('a'), at('10:00'), { force: false })
+  await sources.add(source('a'), at('10:00'), { force: false, replace: false })
   await arrival
   const data = { documentId: 'a', status: 'ready' }
   expect(await events.after(tenantId, 0, 10)).toMatchObject([{ kind: 'source.uploaded', kbId: 'kb', data }])

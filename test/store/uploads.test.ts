@@ -22,7 +22,7 @@ async function newUploads() {
     uploads.begin(
       {
         ...{ id, tenantId: tenant, kbId: 'kb', filename: 'a.md', path: '/', metadata: null },
-        ...{ fileSize: 9, contentHash: null, isForced: false },
+        ...{ fileSize: 9, contentHash: null, isForced: false, replaces: false },
       },
       now,
     )
@@ -34,7 +34,7 @@ test('an upload is there for its own tenant, and knows what has come', async () 
   const begun = await begin('a')
   expect(begun).toMatchObject({ bytesReceived: 0, isFinalized: false, expiresAt: day(1).toISOString() })
   expect(await uploads.find(rivalId, 'a')).toBeUndefined()
-  await uploads.setBytesReceived('a', 5)
+  await uploads.setBytesReceived('a', 5, day(0))
   expect(await uploads.find(tenantId, 'a')).toEqual({ ...begun, bytesReceived: 5 })
   await uploads.finalize('a', day(0))
   expect((await uploads.find(tenantId, 'a'))?.isFinalized).toBe(true)
@@ -53,6 +53,22 @@ test('a tenant has ten open at most; what is finalized or has expired does not c
   await begin('after one')
   await expect(begin('too many')).rejects.toThrow(TooManyUploads)
   await begin('next day', day(1))
+})
+
+test('of ten that are open, the one that received nothing for longest, and for an hour, gives its place to another', async () => {
+  const { uploads, tenantId, rivalId, begin } = await newUploads()
+  const after = (minutes: number) => new Date(day(0).getTime() + minutes * 60_000)
+  await begin('theirs', after(-60), rivalId)
+  for (let index = 0; index < 10; index++) await begin(`u${index}`, after(index))
+  await uploads.setBytesReceived('u0', 5, after(30))
+  await expect(begin('early', after(60))).rejects.toThrow(TooManyUploads)
+  await begin('v1', after(61))
+  await begin('v2', after(62))
+  await expect(begin('again', after(62))).rejects.toThrow(TooManyUploads)
+  const open = async (id: string) => (await uploads.find(tenantId, id)) !== undefined
+  const ids = ['u0', 'u1', 'u2', 'u3', 'v1', 'v2']
+  expect(await Promise.all(ids.map(open))).toEqual([true, false, false, true, true, true])
+  expect(await uploads.find(rivalId, 'theirs')).toBeDefined()
 })
 
 test('the bytes of an upload are wanted for a day, and the upload is known for a week more', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExtractInput } from '../extracted.ts'
@@ -8,11 +8,13 @@ import type { Family } from './registry.ts'
 const codeFolder = fileURLToPath(new URL('../..', import.meta.url))
 const packageFolder = dirname(codeFolder)
 
-/** The description of the package, and the packages that are installed in it or beside it. */
+/** The description of the package, and the packages that are installed in it or beside it: where they are called for, and where they lie. */
 const packageFiles = [
   join(packageFolder, 'package.json'),
   ...foldersAbove(packageFolder).map((folder) => join(folder, 'node_modules')),
-].filter((path) => existsSync(path))
+]
+  .filter((path) => existsSync(path))
+  .flatMap((path) => [...new Set([path, realpathSync(path)])])
 
 /** Flags of Node for a process that may read one document and the program's own files, and nothing else but what its family needs. */
 export function permissionFlags(

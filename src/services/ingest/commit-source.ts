@@ -14,7 +14,7 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
-import { nextNumber } from '../seq-numbers.ts'
+import { nextNumbers } from '../seq-numbers.ts'
 import {
   fingerprintOf,
   type IngestedSource,
@@ -42,7 +42,7 @@ export type IngestOutcome = {
 /** What is under way. */
 type Batch = IngestWrite & {
   /** Of the next Neuron. */
-  number: number
+  nextNumber: () => number
   candidates: Map<string, Candidate>
   files: Map<string, string | null>
   /** Of new pages. */
@@ -65,7 +65,7 @@ export function commitSource(
   return kb.write(async (staging) => {
     const at = now()
     const batch: Batch = {
-      ...{ kb, staging, source, at, number: nextNumber(kb) },
+      ...{ kb, staging, source, at, nextNumber: nextNumbers(kb) },
       ...{ candidates: new Map(), files: new Map(), pathKeys: new Set(), trailers: [] },
       outcome: { created: 0, updated: 0, unchanged: 0, pending: 0, seqIds: [], commit: undefined },
     }
@@ -104,8 +104,10 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   const origin = originOf(source, page.key)
   const fingerprint = fingerprintOf(page)
   const past = candidatesOfOrigin(sql, ingestConnector, origin)
-  const latest = past.find(({ approval }) => approval !== undefined)
-  const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
+  const approved = past.filter(({ approval }) => approval !== undefined)
+  const [last] = approved
+  const target = last?.approval === undefined ? undefined : findNeuron(sql, last.approval.seqId)
+  const latest = target === undefined ? last : approved.find(({ removes }) => !removes)
   const waiting = past.filter(({ status }) => status === 'pending')
   const same = waiting.find((row) => row.fingerprint === fingerprint)
   for (const row of waiting) if (row !== same) await withdraw(batch, row, 'The Source was compiled anew.')
@@ -114,7 +116,8 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
     if (target !== undefined) outcome.seqIds.push(target.seqId)
     return
   }
-  const isDeleted = latest !== undefined && target === undefined
+  // What went since the Source had lost it is wanted again with it; what a curator deleted is not.
+  const isDeleted = latest !== undefined && target === undefined && !latest.removes
   if (isDeleted || (same === undefined && (await isRefused(batch, past, fingerprint)))) {
     outcome.unchanged++
     return
@@ -133,18 +136,21 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
 }
 
 /** Whether a curator dismissed this very page: that stands, as does the deletion of a Neuron. */
-async function isRefused({ staging }: Batch, past: readonly OriginRow[], fingerprint: string): Promise<boolean> {
+async function isRefused(batch: Batch, past: readonly OriginRow[], fingerprint: string): Promise<boolean> {
   for (const row of past) {
-    if (row.status !== 'dismissed' || row.fingerprint !== fingerprint) continue
-    const { decisions } = parseCandidate(await staging.readText(row.blob))
-    if (lastVerdict({ decisions })?.by.id !== ingestActor.id) return true
+    if (row.fingerprint === fingerprint && (await isDismissed(batch, row))) return true
   }
   return false
 }
 
+/** By a curator; what ingest took back is none's verdict. */
+async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Promise<boolean> {
+  return status === 'dismissed' && lastVerdict(parseCandidate(await staging.readText(blob)))?.by.id !== ingestActor.id
+}
+
 async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<void> {
   const { kb, staging, files, pathKeys, trailers, outcome } = batch
-  const seqId = target?.seqId ?? formatSeqId(kb.identity.prefix, batch.number++)
+  const seqId = target?.seqId ?? candidate.target ?? formatSeqId(kb.identity.prefix, batch.nextNumber())
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid) }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
@@ -168,14 +174,24 @@ async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Prom
     const past = candidatesOfOrigin(sql, ingestConnector, origin)
     const latest = past.find(({ approval, removes }) => approval !== undefined && !removes)
     const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
-    const isKnown = past.some(({ removes, target: of }) => removes && of === target?.seqId)
     for (const row of past)
       if (row.status === 'pending' && !row.removes) await withdraw(batch, row, 'The Source no longer has it.')
-    if (target === undefined || isKnown) continue
+    if (target === undefined || (await isRemovalKnown(batch, past, target.seqId))) continue
     const candidate = await removalCandidate(batch, origin, target)
     candidates.set(candidate.id, candidate)
     outcome.pending++
   }
+}
+
+/** Whether a Neuron's removal waits for a curator, was refused by one, or was undone by one. */
+async function isRemovalKnown(batch: Batch, past: readonly OriginRow[], seqId: string): Promise<boolean> {
+  const page = past.findIndex(({ approval, removes }) => approval !== undefined && !removes)
+  for (const [at, row] of past.entries()) {
+    if (!row.removes || row.target !== seqId) continue
+    const isUndone = row.approval !== undefined && at < page
+    if (row.status === 'pending' || isUndone || (await isDismissed(batch, row))) return true
+  }
+  return false
 }
 
 /** Takes back what waits no longer for anything. */

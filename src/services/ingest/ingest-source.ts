@@ -121,7 +121,7 @@ class Run {
       return
     }
     const message = messageOf(error)
-    if (message === undefined) this.#options.onError(error)
+    if (message === undefined || isCrash(error)) this.#options.onError(error)
     const { failures } = this.#job
     if (isPermanent(error) || failures + 1 >= maxFailures)
       await this.#finish('failed', { error: message ?? `Something went wrong while ${this.#stage}; try again.` })
@@ -192,7 +192,11 @@ function messageOf(error: unknown): string | undefined {
   return error instanceof ExtractionError || error instanceof GanglionError ? error.message : undefined
 }
 
+function isCrash(error: unknown): boolean {
+  return error instanceof ExtractionError && error.problem === 'crashed'
+}
+
 function isPermanent(error: unknown): boolean {
-  if (error instanceof ExtractionError) return error.problem !== 'crashed'
+  if (error instanceof ExtractionError) return !isCrash(error)
   return error instanceof ValidationError || (error instanceof GanglionError && error.status < 500)
 }

@@ -6,10 +6,11 @@ import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { slugify } from '../../knowledge/slug.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { OriginRow } from '../../store/candidate-index.ts'
-import { type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
+import { type NeuronRow, versionAt, versionOfBlob } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** The Source that pages were compiled from. */
@@ -28,7 +29,10 @@ export type IngestedSource = {
 /** The write in which the pages of a Source are taken. */
 export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: IngestedSource; at: Date }
 
-/** What is known of a page: `latest` is the candidate by which it last came to main, `target` its Neuron where that is still there. */
+/**
+ * What is known of a page: `target` is its Neuron where that is there, `latest` the candidate by which it last came to main. Where
+ * it is not there, that may be the one by which it went, since its Source had lost it.
+ */
 export type PagePast = {
   origin: string
   fingerprint: string
@@ -40,7 +44,10 @@ export const ingestConnector = 'ingest'
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
 
-/** That a page becomes a Neuron, or the next version of its own: by the policy, but never where somebody has edited that. */
+/**
+ * That a page becomes a Neuron, or the next version of its own, which comes back where the Source had lost it: by the policy, but
+ * never where somebody has edited that.
+ */
 export async function pageCandidate(
   write: IngestWrite,
   page: CompiledPage,
@@ -48,9 +55,11 @@ export async function pageCandidate(
 ): Promise<Candidate> {
   const { kb, staging, source } = write
   const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
-  const isEdited = target !== undefined && target.candidateId !== latest?.id
   const ingested = latest?.approval && versionAt(kb.projection.write, latest.approval.seqId, latest.approval.commit)
   const base = target === undefined ? null : (ingested?.blob ?? target.blob)
+  // An edit around the server keeps the back-pointer.
+  const isEdited = target !== undefined && (target.candidateId !== latest?.id || target.blob !== base)
+  const gone = target === undefined && latest?.removes ? await removedPage(write, latest) : undefined
   const fields = {
     title: page.title,
     tags: page.tags,
@@ -59,8 +68,8 @@ export async function pageCandidate(
     sources: [referenceTo(source, page)],
     ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
   }
-  const text =
-    base === null ? formatNeuron(fields, page.content) : editNeuron(await staging.readText(base), fields, page.content)
+  const known = base === null ? gone?.text : await staging.readText(base)
+  const text = known === undefined ? formatNeuron(fields, page.content) : editNeuron(known, fields, page.content)
   const claim = {
     kind,
     confidence: null,
@@ -71,20 +80,32 @@ export async function pageCandidate(
   } as const
   const verdict = judge(claim, await kb.settings())
   // One that is there stays where a curator may have moved it.
-  const place = target === undefined ? { path: pathOf(source, page) } : {}
+  const place = target === undefined ? { path: gone?.path ?? pathOf(source, page) } : {}
   return {
     ...ofIngest(write, { filename: origin, fingerprint, ...place, tags: page.tags }),
     kind,
     title: page.title,
     content: page.content,
     frontMatter: text.slice(0, fileLayout(text).bodyStart),
-    target: target?.seqId ?? null,
+    target: target?.seqId ?? gone?.seqId ?? null,
     removes: false,
     base,
     verdict: isEdited
       ? { ...verdict, approve: false, reason: 'the Neuron was edited since', warnings: [edited] }
       : verdict,
   }
+}
+
+/** A Neuron that went by the approval of a candidate, as it was; nothing where its page does not say that it is that. */
+async function removedPage(
+  { kb, staging }: IngestWrite,
+  { blob, target }: OriginRow,
+): Promise<{ seqId: string; path: string | undefined; text: string } | undefined> {
+  const { base } = parseCandidate(await staging.readText(blob))
+  if (base === null || target === null) return undefined
+  const text = await staging.readText(base)
+  if (parseNeuronFile(text).fields.seqId !== target) return undefined
+  return { seqId: target, path: versionOfBlob(kb.projection.write, target, base)?.path, text }
 }
 
 /** That a Neuron goes whose part the Source no longer has. A curator decides. */

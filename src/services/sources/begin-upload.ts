@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
-import { maxChunkBytes, maxChunkedBytes, type UploadInput, UploadTicket } from '../../contract/documents.ts'
+import {
+  maxChunkBytes,
+  maxChunkedBytes,
+  type UploadInput,
+  type UploadQuery,
+  UploadTicket,
+} from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { TooManyUploads, type Upload } from '../../store/uploads.ts'
 import type { Caller } from '../caller.ts'
@@ -19,7 +25,7 @@ export async function beginUpload(
   caller: Caller,
   kbName: string,
   input: UploadInput,
-  { force, idempotencyKey }: { force: boolean; idempotencyKey?: string },
+  { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
 ): Promise<UploadTicket> {
   const { id: kbId } = await findKb(ganglion, caller, kbName)
   const { tenantId } = caller
@@ -36,6 +42,7 @@ export async function beginUpload(
     fileSize,
     contentHash,
     isForced: force,
+    replaces: replace,
   }
   const request = {
     route: 'POST /api/v1/knowledge-bases/{kbId}/documents/upload/init',

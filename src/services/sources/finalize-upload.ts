@@ -1,4 +1,4 @@
-import type { Source } from '../../contract/documents.ts'
+import type { Source, UploadQuery } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -15,14 +15,14 @@ export async function finalizeUpload(
   ganglion: Ganglion,
   caller: Caller,
   uploadId: string,
-  { force }: { force: boolean },
+  { force, replace }: UploadQuery,
 ): Promise<Source> {
   const { sources, uploads, uploadFiles, uploadLocks, now } = ganglion
   return uploadLocks.run(uploadId, async () => {
     const upload = await findUpload(ganglion, caller, uploadId)
     const earlier = await sources.find(caller.tenantId, uploadId)
     if (earlier !== undefined) return toSource(earlier)
-    const { kbId, filename, path, metadata, fileSize, contentHash, isForced, bytesReceived } = upload
+    const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
     if (bytesReceived < fileSize) throw new GanglionError('incomplete', undefined, { bytesReceived })
     const file = await uploadFiles.finish(uploadId, fileSize)
     if (contentHash !== null && contentHash !== file.sha256) {
@@ -33,6 +33,7 @@ export async function finalizeUpload(
       id: uploadId,
       kbId,
       force: force || isForced,
+      replace: replace || replaces,
       together: (transaction) => uploads.finalize(uploadId, now(), transaction),
     })
     await uploadFiles.remove(uploadId)

@@ -20,7 +20,7 @@ export async function receiveChunk(
   { first, last, total }: ChunkRange,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<UploadProgress> {
-  const { uploads, uploadFiles, uploadLocks } = ganglion
+  const { uploads, uploadFiles, uploadLocks, now } = ganglion
   await findUpload(ganglion, caller, uploadId) // others' are not waited for
   return uploadLocks.run(uploadId, async () => {
     const { fileSize, bytesReceived, isFinalized } = await findUpload(ganglion, caller, uploadId)
@@ -31,7 +31,7 @@ export async function receiveChunk(
     if (first > bytesReceived) throw new GanglionError('offset_mismatch', undefined, { bytesReceived })
     const chunk = { received: bytesReceived, start: first, bytes: exactly(length, bytes) }
     const { received, failure } = await uploadFiles.append(uploadId, chunk)
-    await uploads.setBytesReceived(uploadId, received)
+    await uploads.setBytesReceived(uploadId, received, now())
     if (failure instanceof ChunkDiffers)
       throw new GanglionError('chunk_differs', undefined, { bytesReceived: received })
     if (failure !== undefined) throw failure

@@ -17,6 +17,8 @@ export type StoreOptions = {
   kbId: string
   /** Also where the knowledge base has the bytes. */
   force: boolean
+  /** As the next edition of what stands at its place under its name. */
+  replace: boolean
   /** Written together with the Source. */
   together?: (transaction: Transaction<Schema>) => Promise<void>
 }
@@ -33,7 +35,7 @@ export async function storeSource(
   { tenantId, keyId, name }: Caller,
   file: ReceivedFile,
   draft: SourceDraft,
-  { id, kbId, force, together }: StoreOptions,
+  { id, kbId, force, replace, together }: StoreOptions,
 ): Promise<Source> {
   const { blobs, blobLocks, sources, jobs, now } = ganglion
   const errorMessage = (await formatProblem(file.path, draft.fileType)) ?? null
@@ -49,6 +51,7 @@ export async function storeSource(
     try {
       return await sources.add(source, now(), {
         force,
+        replace,
         async together(transaction) {
           if (status !== 'failed') await new Jobs(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { v7 as uuidv7 } from 'uuid'
-import { maxUploadBytes, Source } from '../../contract/documents.ts'
+import { maxUploadBytes, Source, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
 import { receiveFile, TooManyBytes } from '../../store/blobs/receive-file.ts'
@@ -29,20 +29,20 @@ export async function uploadSource(
   caller: Caller,
   kbName: string,
   form: AsyncIterable<FormPart>,
-  { force, idempotencyKey }: { force: boolean; idempotencyKey?: string },
+  { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
 ): Promise<Source> {
   const { id: kbId } = await findKb(ganglion, caller, kbName)
   return receiveForm(ganglion.directory.incoming, form, ({ file, draft }) => {
     const request = {
       route: 'POST /api/v1/knowledge-bases/{kbId}/documents/upload',
-      body: { kbId, force, sha256: file.sha256, ...draft },
+      body: { kbId, force, replace, sha256: file.sha256, ...draft },
       idempotencyKey,
       newId: () => uuidv7(),
       parse: (answer: unknown) => Source.parse(answer),
     }
     return once(ganglion, caller, request, async (id) => {
       const earlier = await ganglion.sources.find(caller.tenantId, id)
-      return toSource(earlier ?? (await storeSource(ganglion, caller, file, draft, { id, kbId, force })))
+      return toSource(earlier ?? (await storeSource(ganglion, caller, file, draft, { id, kbId, force, replace })))
     })
   })
 }

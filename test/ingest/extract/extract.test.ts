@@ -1,8 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExtractOptions, extractDocument } from '../../../src/ingest/extract/extract.ts'
+import { runNode } from '../../support/process.ts'
 import { extractBytes } from './conformance.ts'
 import { writePdf } from './support/pdf-writer.ts'
 
@@ -61,6 +63,21 @@ test('the signal ends it with its reason', async () => {
   const extracting = extract('a b', 'txt', { signal: controller.signal })
   controller.abort(new Error('enough'))
   await expect(extracting).rejects.toThrow('enough')
+})
+
+test('a checkout whose packages are a link to those of another reads documents', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
+  const checkout = join(folder, 'checkout')
+  await cp(join(root, 'src'), join(checkout, 'src'), { recursive: true })
+  await cp(join(root, 'package.json'), join(checkout, 'package.json'))
+  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  const program = `
+    import { extractDocument } from './src/ingest/extract/extract.ts'
+    const input = { file: process.argv[1], filename: 'a.txt', fileType: 'txt', transcriber: undefined }
+    console.log((await extractDocument(input)).markdown)`
+  const args = ['--input-type=module', '-e', program, join(folder, 'a b')]
+  const { stdout, stderr } = await runNode(args, { cwd: checkout })
+  expect(stdout, stderr).toBe('A short text.\n')
 })
 
 test('twenty at once do not mix', async () => {
