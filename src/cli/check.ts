@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Finding } from '../knowledge/neuron.ts'
 import { checkDirectory } from '../services/check/check-directory.ts'
 import { checkStaged } from '../services/check/check-staged.ts'
+import { findKbFolder } from '../services/check/kb-folder.ts'
 import { reviewDirectory } from '../services/check/review-directory.ts'
 import { NegativeAnswer, UsageError } from './command.ts'
 import { formatCodeClimate } from './findings/codeclimate.ts'
@@ -14,6 +15,9 @@ import { formatSummary } from './findings/summary.ts'
 import { formatText } from './findings/text.ts'
 
 const formats = ['text', 'json', 'github', 'codeclimate', 'sarif'] as const
+
+/** In the place of a file's name. */
+const standardOutput = '-'
 
 const Options = z.object({
   format: z.enum(formats),
@@ -28,21 +32,25 @@ export function addCheckCommand(program: Command): void {
   program
     .command('check')
     .description('check the files of a knowledge base; the exit code is 1 where there are errors')
-    .argument('[dir]', 'a checkout of the knowledge base', '.')
+    .argument('[dir]', 'a checkout of the knowledge base, or a folder in it', '.')
     .option('--base <revision>', 'seqIds must be those of this commit (default: HEAD)')
     .option('--staged', 'check only what is staged for the next commit, without links')
-    .option('--summary <file>', 'write a summary of what changes since the base, as Markdown for reviewers')
+    .option(
+      '--summary <file>',
+      'write a summary of what changes since the base, as Markdown for reviewers; - prints it in place of the findings',
+    )
     .addOption(new Option('--format <format>', 'how findings are printed').choices(formats).default('text'))
     .option('--json', 'print one line of JSON, as --format json does')
     .addHelpText('after', '\nExample:\n  ganglion check handbook --base origin/main --format github')
     .action(async (dir: unknown, options: unknown) => {
       const { format, json, ...asked } = parseOptions(options)
-      const directory = z.string().parse(dir)
+      const directory = await findKbFolder(z.string().parse(dir))
       const { findings, files } = await check(directory, asked)
       const chosen = json ? 'json' : format
       // A hook that finds nothing says nothing.
       const isSilent = asked.staged && chosen === 'text' && findings.length === 0
-      if (!isSilent) process.stdout.write(`${print(chosen, findings, files, directory)}\n`)
+      const output = asked.summary === standardOutput ? process.stderr : process.stdout
+      if (!isSilent) output.write(`${print(chosen, findings, files, directory)}\n`)
       if (findings.some(({ severity }) => severity === 'error')) throw new NegativeAnswer()
     })
 }
@@ -65,7 +73,9 @@ async function check(
   if (staged) return checkStaged(directory, { indexFile: process.env.GIT_INDEX_FILE })
   if (summary === undefined) return checkDirectory(directory, { base })
   const { findings, files, review } = await reviewDirectory(directory, { base })
-  await writeFile(summary, formatSummary(review, findings))
+  const text = formatSummary(review, findings)
+  if (summary === standardOutput) process.stdout.write(text)
+  else await writeFile(summary, text)
   return { findings, files }
 }
 

@@ -55,7 +55,11 @@ export async function answerHooks(channels: HookChannels, context: HookContext):
 async function answerPreReceive({ question, verdict }: HookChannels, context: HookContext): Promise<RefUpdate[]> {
   const asked = await readQuestion(question)
   if (asked === undefined) return []
-  const { updates, judgement } = await judge(asked, context)
+  const onError = (error: unknown) => {
+    // Once the push has ended, its quarantine is gone from under who looks into it.
+    if (!verdict.destroyed) context.onError(error)
+  }
+  const { updates, judgement } = await judge(asked, { ...context, onError })
   verdict.end(`${judgement.accepted ? 'accept' : 'refuse'}\n${forTerminal(judgement.lines)}`)
   return judgement.accepted ? updates : []
 }

@@ -26,6 +26,10 @@ const dieTime = 1000
 /** Bytes of what git says of a failure that are kept. */
 const maxComplaint = 8 * 1024
 
+/** What git says of a request that it cannot understand, or that ends too early. */
+const blamesClient =
+  /^fatal: .*(?:protocol error|hung up unexpectedly|unknown capability|invalid command|unexpected line|expected (?:flush|SHA1))/m
+
 /** A git that serves a client, with all that it starts in a process group of its own, so that nothing of it is left behind. */
 export class ServiceProcess {
   readonly stdin: Writable
@@ -111,7 +115,8 @@ export class ServiceProcess {
     clearTimeout(this.#killing)
     signal.removeEventListener('abort', abort)
     if (exit === 0) return
-    this.#failure ??= new GitError('git-failed', `git ${this.#service} ended with ${exit}: ${complaint()}`)
+    const code = blamesClient.test(complaint()) ? 'bad-request' : 'git-failed'
+    this.#failure ??= new GitError(code, `git ${this.#service} ended with ${exit}: ${complaint()}`)
   }
 
   #kill(signal: NodeJS.Signals): void {

@@ -109,6 +109,8 @@ function receiveConfig({ maxPack }: TransferLimits): string[] {
     // Every push stays one pack, whose folder is all that is left to be flushed.
     'receive.unpackLimit=1',
     'receive.fsckObjects=true',
+    // `.`, `..`, `.git` and what some file system takes for it: git would refuse the push without a path, the receiver names one.
+    ...['hasDot', 'hasDotdot', 'hasDotgit'].map((problem) => `receive.fsck.${problem}=ignore`),
     'receive.shallowUpdate=false',
     'receive.advertisePushOptions=true',
     // A part of a push may be refused by its receiver.

@@ -30,6 +30,18 @@ export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTre
   return [...modes].map(([path, mode]) => ({ path, mode }))
 }
 
+/** Paths of a checkout that are not as in a commit, those that are gone included. @throws {GitError} `git-failed` */
+export async function changedSince(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
+  const root = resolve(dir)
+  const list = (...args: string[]) => runGit(gitDir, ['-C', root, '--work-tree', root, ...args])
+  const diff = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty']
+  const [changed, untracked] = await Promise.all([
+    list(...diff, '-z', commit, '--'),
+    list('ls-files', '-z', '--others', '--exclude-standard'),
+  ])
+  return [...fields(changed), ...fields(untracked)]
+}
+
 /** The commit that a revision names, or undefined. Takes any text: it is never read as an option. */
 export async function findCommit(gitDir: string, revision: string): Promise<Oid | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]

@@ -39,9 +39,12 @@ export function refusalOf(
   return { status: refusal.status, body: envelope(refusal) }
 }
 
-/** Whether the client went in the midst of its request: nothing is wrong here, and nobody reads the answer. */
+/** Whether the client went before it had its answer: nothing is wrong here, and nobody reads one. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
-  return raw.destroyed && !raw.complete && error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+  if (!(error instanceof Error)) return false
+  const isReset = raw.destroyed && !raw.complete && 'code' in error && error.code === 'ECONNRESET'
+  // What was done for it was ended then.
+  return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 
 /** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */

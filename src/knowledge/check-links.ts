@@ -6,8 +6,11 @@ import { oneLine } from './text.ts'
 const maxLinks = 2000
 
 /** Wiki links and edges that lead nowhere, or to several Neurons, and pages with too many links. */
-export function checkLinks(files: readonly CheckedFile[]): Finding[] {
-  const resolve = resolverIn(files)
+export function checkLinks(
+  files: readonly CheckedFile[],
+  previousTitles: ReadonlyMap<string, string> = new Map(),
+): Finding[] {
+  const resolve = resolverIn(files, previousTitles)
   const attachments = new Set(files.flatMap(({ path, neuron }) => (neuron === undefined ? fileKeys(path) : [])))
   return files.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
@@ -38,13 +41,17 @@ export function checkLinks(files: readonly CheckedFile[]): Finding[] {
   })
 }
 
-function resolverIn(files: readonly CheckedFile[]): (target: string) => Resolution {
+function resolverIn(
+  files: readonly CheckedFile[],
+  previousTitles: ReadonlyMap<string, string>,
+): (target: string) => Resolution {
   const names = new Map<string, NamedNeuron[]>()
   for (const { path, neuron } of files) {
     if (neuron === undefined) continue
     // A Neuron that was given no seqId yet goes by its path.
     const seqId = neuron.fields.seqId ?? path
-    const { title, aliases } = neuron.fields
+    const { title } = neuron.fields
+    const aliases = [...neuron.fields.aliases, ...[previousTitles.get(seqId) ?? []].flat()]
     for (const { key, exact, kind } of namesOf({ seqId, path, title, aliases })) {
       const named = names.get(key)
       if (named === undefined) names.set(key, [{ seqId, kind, exact }])

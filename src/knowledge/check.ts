@@ -12,6 +12,8 @@ export type CheckOptions = {
   prefix: string
   /** The seqId of each Neuron by path, before the change that is checked. */
   previousSeqIds?: ReadonlyMap<string, string>
+  /** The title of each Neuron by seqId, before that change: a renamed Neuron keeps the names by which others link to it. */
+  previousTitles?: ReadonlyMap<string, string>
 }
 
 /**
@@ -28,13 +30,14 @@ export function checkKb(
     ...checkPaths(files.map(({ path }) => path)),
     ...files.flatMap((file) => checkFile(file, options.prefix)),
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
-    ...checkLinks(files),
+    ...checkLinks(files, options.previousTitles),
   ].sort(
     (a, b) => compare(a.path, b.path) || a.line - b.line || compare(a.rule, b.rule) || compare(a.message, b.message),
   )
 }
 
-function settingsFinding({ path, severity, message }: SettingsProblem): Finding {
+/** A problem of `kb.yaml` as a finding. */
+export function settingsFinding({ path, severity, message }: SettingsProblem): Finding {
   return { rule: 'settings', severity, path: 'kb.yaml', line: 1, message: oneLine(`${path} ${message}`, 500) }
 }
 

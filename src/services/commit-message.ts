@@ -1,4 +1,5 @@
 import type { Signature } from '../git/object.ts'
+import { committerOfCommit } from '../git/object.ts'
 import type { Actor } from '../knowledge/candidate.ts'
 import { oneLine } from '../knowledge/text.ts'
 
@@ -26,4 +27,9 @@ export function committer(at: Date): Signature {
 
 function isList(trailers: object): trailers is readonly (readonly [string, string])[] {
   return Array.isArray(trailers)
+}
+
+/** Whether the server made a commit: then there is a candidate for whatever it changed. */
+export function isByServer(commit: Buffer): boolean {
+  return committerOfCommit(commit).email === committer(new Date(0)).email
 }

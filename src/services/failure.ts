@@ -11,10 +11,11 @@ export function isStorageFull(error: unknown): boolean {
   return ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) || isStorageFull(error.cause)
 }
 
-/** What a caller is told of an error of the layers below: whether it is worth trying again, and nothing else. */
+/** What a caller is told of an error of the layers below: whose fault it is and whether it is worth trying again, no more. */
 export function failureCode(error: unknown): ErrorCode {
   if (isStorageFull(error)) return 'insufficient_storage'
   if (error instanceof S3Error) return 'unavailable'
-  const isBusy = error instanceof GitError && (error.code === 'busy' || error.code === 'lock-held')
-  return isBusy ? 'unavailable' : 'internal'
+  if (!(error instanceof GitError)) return 'internal'
+  if (error.code === 'bad-request') return 'malformed_request'
+  return error.code === 'busy' || error.code === 'lock-held' ? 'unavailable' : 'internal'
 }

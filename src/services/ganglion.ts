@@ -210,10 +210,11 @@ export class Ganglion {
     try {
       await kb.recover()
       await kb.sync()
+      const told = await this.events.told(identity.id)
       await beginEvents(this.events, kb).catch(onError)
       const telling = tellEvents() // what a crash kept from being told
       await finishApprovals(kb, this.now)
-      const adoption = new OutsideAdoption(kb, this)
+      const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, this)
       const follow = async () => {
         await kb.sync()
         await this.#adoptOutside(kb, adoption)

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { nativeGit } from '../git/support/native-git.ts'
@@ -85,6 +85,37 @@ test('check --summary writes what changes since the base, beside the findings', 
   const done = await ganglion(['check', dir, '--base', 'HEAD', '--summary', summary, '--format', 'codeclimate'])
   expect(done).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' })
   expect(readFileSync(summary, 'utf8')).toContain('- Links lost: `[[Nowhere]]`')
+})
+
+test('check --summary - prints the summary, and the findings as errors', async () => {
+  const dir = folderOf({ 'kb.yaml': settings, 'neurons/a.md': neuron })
+  nativeGit(dir, ['init', '--quiet'])
+  nativeGit(dir, ['add', '--all'])
+  nativeGit(dir, ['commit', '--quiet', '--message', 'Begin'])
+  put(dir, 'neurons/a.md', neuron.replace('[[Nowhere]]', '[[Elsewhere]]'))
+  const { code, stdout, stderr } = await runNode([main, 'check', '--summary', '-'], { cwd: dir })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^## What this change does.*- Links lost: `\[\[Nowhere\]\]`/s)
+  expect(stdout).not.toContain('warning[')
+  expect(stderr).toMatch(/^neurons\/a\.md:6: warning\[broken-link\]: .*\n0 errors and 1 warning in 2 files\.\n$/)
+  expect(existsSync(join(dir, '-'))).toBe(false)
+})
+
+test('check in a folder of a knowledge base checks all of it', async () => {
+  const dir = folderOf({ 'kb/kb.yaml': settings, 'kb/neurons/deep/a.md': neuron })
+  nativeGit(dir, ['init', '--quiet'])
+  const found = await runNode([main, 'check'], { cwd: join(dir, 'kb', 'neurons', 'deep') })
+  expect(found.stdout).toMatch(/^neurons\/deep\/a\.md:6: .*\n0 errors and 1 warning in 2 files\.\n$/)
+
+  const checkout = folderOf({ 'kb.yaml': settings, 'neurons/a.md': neuron, 'neurons/b.md': neuron })
+  nativeGit(checkout, ['init', '--quiet'])
+  nativeGit(checkout, ['add', '--all'])
+  const staged = await runNode([main, 'check', '--staged'], { cwd: join(checkout, 'neurons') })
+  expect(staged.stdout).toContain('duplicate-seq-id')
+
+  put(dir, 'other/x.md', 'x')
+  const other = await runNode([main, 'check', 'other'], { cwd: dir })
+  expect(other).toMatchObject({ code: 1, stderr: `error: ${dir} is not a knowledge base: it has no file kb.yaml.\n` })
 })
 
 test('check says what it cannot check', async () => {

@@ -185,6 +185,34 @@ test("the server's own commits can be amended and picked", async () => {
   expect(commit(dir, '--amend', '--allow-empty', '--message', 'Add "A!"\n\nCandidate: 2\nKind: chat').status).toBe(1)
 })
 
+test('a head that was fetched can be taken with its own message, however that is done', async () => {
+  const server = repository()
+  nativeGit(server, ['checkout', '--quiet', '--detach'])
+  const titles = ['Add "B"', 'Add "C"']
+  const heads = titles.map((title, n) => {
+    put(server, `neurons/${n}.md`, neuron(n + 2))
+    nativeGit(server, ['add', '--all'])
+    nativeGit(server, ['commit', '--quiet', '--message', `${title}\n\nCandidate: ${n}\nKind: chat`])
+    return nativeGit(server, ['rev-parse', 'HEAD'])
+  })
+  nativeGit(server, ['update-ref', 'refs/candidates/1+2/head', 'HEAD'])
+  nativeGit(server, ['checkout', '--quiet', 'main'])
+  const dir = await installedForMessages()
+  nativeGit(dir, ['fetch', '--quiet', server, 'main'])
+  nativeGit(dir, ['reset', '--quiet', '--hard', 'FETCH_HEAD'])
+  expect(commit(dir, '--allow-empty', '--message', 'Add\n\nCandidate: 1').stderr).toContain('Candidate: 1')
+  nativeGit(dir, ['fetch', '--quiet', server, 'refs/candidates/1+2/head'])
+
+  nativeGit(dir, ['checkout', 'FETCH_HEAD', '--', '.'])
+  expect(commit(dir, '-C', 'FETCH_HEAD')).toEqual({ status: 0, stderr: '' })
+  nativeGit(dir, ['reset', '--quiet', '--hard', 'HEAD~1'])
+  for (const [n, head] of heads.entries()) {
+    nativeGit(dir, ['cherry-pick', '--no-commit', head])
+    expect(commit(dir, '--message', `${titles[n]}, edited\n\nCandidate: ${n}\nKind: chat`).status).toBe(0)
+  }
+  expect(commit(dir, '--allow-empty', '--message', 'Add\n\nCandidate: 7').stderr).toContain('Candidate: 7')
+})
+
 test('installing again changes nothing, and uninstalling leaves nothing', async () => {
   const dir = await installed()
   const before = ['pre-commit', 'commit-msg'].map((name) => readFileSync(join(hooksOf(dir), name), 'utf8'))

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { encodePacket, flushPacket } from '../../src/git/pkt-line.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
-import { cloned, commitFile, type GitServer, git, gitServer } from './support/git-server.ts'
+import { cloned, commitFile, type GitServer, git, gitServer, loggedLines } from './support/git-server.ts'
 import { testServer } from './support/test-server.ts'
 
 const repository = '/git/acme/handbook.git'
@@ -111,6 +111,38 @@ describe('who may', () => {
   })
 })
 
+describe('git itself', () => {
+  test('is told in plain text why it is refused, and shows it', async () => {
+    const server = await gitServer({ server: { rateReads: 12 }, services: { freeDiskRatio: async () => 0.01 } })
+    const dir = tempDir()
+    const shown = async (...args: string[]) => (await git(dir, ...args)).stderr
+    expect(await shown('ls-remote', server.url('nobody'))).toContain('remote: The bearer token is missing or invalid.')
+    const clone = await cloned(server)
+    const push = (role: string) => git(clone, 'push', server.url(role), 'main:refs/heads/x')
+    expect((await push('reader')).stderr).toContain('remote: The API key does not have the role for this.')
+    expect((await push('curator')).stderr).toContain('remote: The disk is nearly full')
+    expect(await shown('ls-remote', server.url().replace('handbook', 'other'))).toContain('There is nothing here.')
+    let refused = ''
+    while (refused === '') refused = await shown('-c', 'protocol.version=0', 'ls-remote', server.url())
+    expect(refused).toMatch(/remote: Too many requests; try again in \d+ s\./)
+  })
+
+  test('is known by its name', async () => {
+    const { port } = await gitServer()
+    const answerTo = async (agent: string) => {
+      const { status, headers, text } = await ask(port, `${repository}/config`, { headers: { 'user-agent': agent } })
+      return [status, headers['content-type'], text]
+    }
+    const plain = [404, 'text/plain; charset=utf-8', 'There is nothing here.\n']
+    for (const agent of ['git/2.39.5', 'git/2.51.0 (libgit2 1.9)', 'JGit/7.0', 'go-git/5.x']) {
+      expect(await answerTo(agent)).toEqual(plain)
+    }
+    for (const agent of ['curl/8', 'digit/1', 'Mozilla/5.0 git/2']) {
+      expect((await answerTo(agent))[1]).toBe('application/json; charset=utf-8')
+    }
+  })
+})
+
 describe('what is not there', () => {
   test.each([
     `${repository}/info/refs`,
@@ -197,12 +229,41 @@ describe('a request of another form', () => {
     }
   })
 
-  test('that git does not understand is 500 without its words, or a broken answer', async () => {
+  test.each([
+    ['git-upload-pack', 'zzzz', ''],
+    ['git-upload-pack', '0009hello', ''],
+    ['git-upload-pack', '0032want', ''],
+    ['git-upload-pack', 'zzzz', 'version=2'],
+    ['git-upload-pack', '0009hello', 'version=2'],
+    ['git-upload-pack', '0015command=no-such\n0000', 'version=2'],
+    ['git-upload-pack', '0014command=ls-refs\n0001000ano-such0000', 'version=2'],
+    ['git-receive-pack', 'zzzz', ''],
+    ['git-receive-pack', '0009hello', ''],
+    ['git-receive-pack', '0064', ''],
+  ])('that %s does not understand is 400 without its words: %j %s', async (service, body, protocol) => {
+    const log = loggedLines()
+    const server = await gitServer({ server: { log } })
+    const { status, json } = await post(server, service, { body, headers: { 'git-protocol': protocol } })
+    expect([status, json()]).toEqual([
+      400,
+      { error: 'malformed_request', message: 'The request could not be understood.' },
+    ])
+    expect(log.errors()).toEqual([])
+  })
+
+  test('that wants what is not there breaks the answer off', async () => {
     const server = await gitServer()
-    const { status, json } = await post(server, 'git-upload-pack', { body: 'zzzz' })
-    expect([status, json()]).toEqual([500, { error: 'internal', message: 'Something went wrong on our side.' }])
     const want = Buffer.concat([encodePacket(`want ${'1'.repeat(40)}\n`), flushPacket, encodePacket('done\n')])
     await expect(post(server, 'git-upload-pack', { body: want })).rejects.toThrow('aborted')
+  })
+
+  test('to a repository that is broken is 500, and logged', async () => {
+    const log = loggedLines()
+    const server = await gitServer({ server: { log } })
+    rmSync(join(server.gitDir, 'HEAD'))
+    const { status, json } = await post(server, 'git-upload-pack', { body: '0000' })
+    expect([status, json()]).toEqual([500, { error: 'internal', message: 'Something went wrong on our side.' }])
+    expect(log.errors()).toEqual([expect.stringContaining('git-failed')])
   })
 
   test('asks for nothing of git but a version of the protocol', async () => {

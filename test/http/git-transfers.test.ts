@@ -14,6 +14,7 @@ import {
   gate,
   git,
   gitServer,
+  loggedLines,
   processesIn,
   quarantinesIn,
   startGit,
@@ -52,7 +53,8 @@ async function isQuiet(server: GitServer): Promise<void> {
 
 describe('a client that goes', () => {
   test('while it sends leaves nothing behind', async () => {
-    const server = await gitServer()
+    const log = loggedLines()
+    const server = await gitServer({ server: { log } })
     const clone = await cloned(server)
     const bytes = pushOf(clone, commitFile(clone, 'big.bin', randomBytes(2_000_000)))
     const socket = connect(server.port, '127.0.0.1')
@@ -62,15 +64,22 @@ describe('a client that goes', () => {
     expect(processesIn(server.gitDir).length).toBeGreaterThan(0)
     socket.resetAndDestroy()
     await isQuiet(server)
+    await server.app.close()
     expect(server.judged).toEqual([])
+    expect(log.errors()).toEqual([])
   })
 
-  test('by being killed leaves nothing behind', async () => {
+  test.each([
+    ['well', async () => ({ accepted: true, lines: [] })],
+    ['in vain, since the objects are gone', () => Promise.reject(new Error('gone'))],
+  ])('by being killed leaves nothing behind, where it is judged %s', async (_, judgement) => {
+    const log = loggedLines()
     const judging = gate()
     const server = await gitServer({
+      server: { log },
       judge: async () => {
         await judging.pass()
-        return { accepted: true, lines: [] }
+        return judgement()
       },
     })
     const clone = await cloned(server)
@@ -81,7 +90,9 @@ describe('a client that goes', () => {
     await isQuiet(server)
     judging.open()
     await client.ended
+    await server.app.close()
     expect(server.received).toEqual([])
+    expect(log.errors()).toEqual([])
   })
 
   test('while it is served leaves nothing behind', async () => {
@@ -119,6 +130,66 @@ describe('a client that goes', () => {
     }
     expect(await git(clone, 'push', 'origin', 'main')).toMatchObject({ code: 0 })
     await isQuiet(server)
+  })
+})
+
+describe('a push that is too large', () => {
+  const tooLarge = /pack exceeds maximum allowed size/
+
+  test.each([
+    ['as it comes', 'http.postBuffer=65536'],
+    ['of a length that is declared', 'http.postBuffer=100m'],
+  ])('is told so, sent %s', async (_, config) => {
+    const server = await gitServer({ server: { git: { maxPack: 100_000 } } })
+    const clone = await cloned(server)
+    commitFile(clone, 'big.bin', randomBytes(8_000_000))
+    const { code, stderr } = await git(clone, '-c', config, 'push', 'origin', 'main')
+    expect([code, stderr]).toEqual([1, expect.stringMatching(tooLarge)])
+    expect(server.judged).toEqual([])
+    await isQuiet(server)
+  })
+
+  /** Sends the beginning of such a push, in chunks, and waits for git's answer. The rest is to come. */
+  async function begun() {
+    const server = await gitServer({ server: { git: { maxPack: 100_000 } } })
+    const clone = await cloned(server)
+    const commit = commitFile(clone, 'big.bin', randomBytes(3_000_000))
+    const command = encodePacket(`${'0'.repeat(40)} ${commit} refs/heads/x\0report-status side-band-64k`)
+    const bytes = Buffer.concat([command, flushPacket, packOf(clone, commit)])
+    const { socket, received } = openConnection(server.port)
+    socket.write(head('git-receive-pack', 'Transfer-Encoding: chunked'))
+    socket.write(chunk(bytes.subarray(0, 200_000)))
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
+    return { server, socket, received, rest: bytes.subarray(200_000) }
+  }
+
+  test('is read on behind the answer, and its connection serves another request', async () => {
+    const { socket, received, rest } = await begun()
+    for (let at = 0; at < rest.length; at += 200_000) socket.write(chunk(rest.subarray(at, at + 200_000)))
+    socket.write(`0\r\n\r\n${head('git-receive-pack', 'Content-Length: 4', 'Connection: close')}0000`)
+    expect(await received).toMatch(new RegExp(`${tooLarge.source}.*HTTP/1\\.1 200 `, 's'))
+  })
+
+  test('is not read without end', async () => {
+    const { server, socket, received } = await begun()
+    const more = chunk(Buffer.alloc(1_000_000))
+    const endless = setInterval(() => socket.writable && socket.writableLength === 0 && socket.write(more), 1)
+    await received
+    clearInterval(endless)
+    expect(socket.bytesWritten).toBeGreaterThan(5_000_000)
+    expect(socket.bytesWritten).toBeLessThan(50_000_000)
+    await isQuiet(server)
+  })
+
+  test('is refused before it comes where it is declared to be far too large', async () => {
+    const server = await gitServer({ server: { git: { maxPack: 100_000 } } })
+    const { socket, received } = openConnection(server.port)
+    socket.write(head('git-receive-pack', 'Content-Length: 100000000'))
+    expect(lastAnswer(await received)).toEqual({
+      status: 413,
+      body: expect.objectContaining({ error: 'payload_too_large' }),
+    })
   })
 })
 

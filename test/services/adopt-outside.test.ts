@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { verify } from '../../src/services/operations/verify.ts'
 import { OutsideAdoption } from '../../src/services/push/adopt-outside.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
@@ -14,7 +15,7 @@ async function bed() {
   const test = await newTestBed()
   const kb = await test.ganglion.kb(test.curator.tenantId, 'handbook')
   const native = new NativeWriter(test.gitDir)
-  const adoption = new OutsideAdoption(kb, test.ganglion)
+  const adoption = new OutsideAdoption(kb, native.git('rev-parse', main), test.ganglion)
   const adopt = async () => {
     await kb.sync()
     return adoption.adopt()
@@ -118,4 +119,85 @@ test('hundreds of pages are adopted, a chunk in each commit', async () => {
   const numbers = new Set(pages.map(([path]) => parseNeuronFile(native.read(main, path)).fields.seqId))
   expect(numbers.size).toBe(600)
   expect(kb.projection.read.get`SELECT count(*) AS count FROM unapproved`).toMatchObject({ count: 0 })
+})
+
+test('a seqId that was made up is told of, and no number follows it', async () => {
+  const { native, adopt, ganglion, add, byGit } = await bed()
+  native.commit(main, new Map([['neurons/huge.md', '---\ntitle: Huge\nseqId: handbook_99999999\n---\n\nx\n']]))
+  native.commit(main, new Map([['neurons/three.md', '---\ntitle: Three\nseqId: handbook_00000002\n---\n\nx\n']]))
+  expect(await adopt()).toMatchObject([
+    { rule: 'unknown-seq-id', path: 'neurons/three.md' },
+    { rule: 'unknown-seq-id', path: 'neurons/huge.md' },
+  ])
+  expect(await adopt()).toEqual([])
+  expect(await byGit()).toEqual([])
+
+  await add('First', 'One.')
+  native.commit(main, new Map([['neurons/plain.md', '---\ntitle: Plain\n---\n\nx\n']]))
+  expect(await adopt()).toEqual([])
+  const seqIds = native.paths(main, 'neurons').map((path) => parseNeuronFile(native.read(main, path)).fields.seqId)
+  expect(seqIds.sort()).toEqual([1, 2, 3, 99999999].map((number) => `handbook_${String(number).padStart(8, '0')}`))
+
+  native.commit(main, new Map([['neurons/huge.md', '---\ntitle: Huge\n---\n\nx\n']]))
+  expect(await adopt()).toEqual([])
+  expect(parseNeuronFile(native.read(main, 'neurons/huge.md')).fields.seqId).toBe('handbook_00000004')
+  const problems = (await verify(ganglion)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
+  expect(problems).toEqual([expect.stringContaining('neurons/three.md:1 unknown-seq-id')])
+})
+
+test('a seqId that is taken from a page, or changed in it, is told of until it is put back', async () => {
+  const { native, adopt, ganglion, add, sql } = await bed()
+  await add('First', 'One.')
+  await add('Second', 'Two.')
+  const [first = '', second = ''] = native.paths(main, 'neurons')
+  const [one, two] = [native.read(main, first), native.read(main, second)]
+  native.commit(
+    main,
+    new Map([
+      [first, one.replace(/^seqId: .*\n/m, '')],
+      [second, two.replace(/^seqId: .*$/m, 'seqId: handbook_00000077')],
+    ]),
+  )
+  const head = native.git('rev-parse', main)
+  const rules = new Map((await adopt()).map(({ path, rule }) => [path, rule]))
+  expect(rules).toEqual(
+    new Map([
+      [first, 'removed-seq-id'],
+      [second, 'changed-seq-id'],
+    ]),
+  )
+  expect(native.git('rev-parse', main)).toBe(head)
+  const problemsOf = async () => (await verify(ganglion)).kbs.flatMap((kb) => kb.problems.map(({ message }) => message))
+  expect((await problemsOf()).join('\n')).toMatch(
+    /removed-seq-id[\s\S]*changed-seq-id|changed-seq-id[\s\S]*removed-seq-id/,
+  )
+
+  native.commit(
+    main,
+    new Map([
+      [first, one],
+      [second, two],
+    ]),
+  )
+  expect(await adopt()).toEqual([])
+  expect((await problemsOf()).filter((message) => message.includes('-seq-id'))).toEqual([])
+  expect(findNeuron(sql, 'handbook_00000001')).toMatchObject({ title: 'First', path: first })
+})
+
+test('settings and names that no push brings are told of once', async () => {
+  const { native, adopt, add } = await bed()
+  await add('First', 'One.')
+  expect(await adopt()).toEqual([])
+  native.commit(
+    main,
+    new Map([
+      ['kb.yaml', native.read(main, 'kb.yaml').replace(/^slug: .*$/m, 'slug: another')],
+      ['con/aux.txt', 'x\n'],
+    ]),
+  )
+  expect(await adopt()).toMatchObject([
+    { rule: 'path', path: 'con', message: expect.any(String) },
+    { rule: 'settings', path: 'kb.yaml' },
+  ])
+  expect(await adopt()).toEqual([])
 })

@@ -71,6 +71,30 @@ test('schema, seqIds, links, edges and file names are checked, by file and line'
   ])
 })
 
+test('with a base, findings of files that changed since come first, and errors before warnings', async () => {
+  const dir = checkoutOf({
+    'neurons/aa.md': neuron(1, '[[Nowhere]]'),
+    'neurons/ab.md': neuron(9).replace('notes_', 'other_'),
+    'neurons/x.md': neuron(2, '[[Gone]]'),
+    'neurons/y.md': neuron(3),
+  })
+  const base = nativeGit(dir, ['rev-parse', 'HEAD'])
+  put(dir, 'neurons/x.md', neuron(2, '\n[[Gone]]'))
+  commit(dir)
+  put(dir, 'neurons/y.md', neuron(3, '[[Staged]]'))
+  nativeGit(dir, ['add', '--all'])
+  put(dir, 'neurons/z.md', neuron(1, '[[New]]'))
+  expect(await rulesOf(dir, base)).toEqual([
+    'neurons/z.md:1 duplicate-seq-id',
+    'neurons/x.md:7 broken-link',
+    'neurons/y.md:6 broken-link',
+    'neurons/z.md:6 broken-link',
+    'neurons/ab.md:1 seq-id-prefix',
+    'neurons/aa.md:6 broken-link',
+  ])
+  expect((await rulesOf(dir)).slice(0, 2)).toEqual(['neurons/aa.md:6 broken-link', 'neurons/ab.md:1 seq-id-prefix'])
+})
+
 test('a folder without kb.yaml is no knowledge base', async () => {
   const dir = tempDir()
   await expect(checkDirectory(dir, {})).rejects.toThrow(`${dir} is not a knowledge base: it has no file kb.yaml.`)
@@ -157,7 +181,7 @@ test('a seqId that was changed, removed or copied since the last commit is an er
     'neurons/removed.md:1 missing-seq-id',
     'neurons/z-original.md:1 duplicate-seq-id',
   ])
-  expect(await rulesOf(dir, 'HEAD~1')).toEqual(expected)
+  expect((await rulesOf(dir, 'HEAD~1')).toSorted()).toEqual(expected.toSorted())
 })
 
 test('a base must be a commit, and is never taken for an option', async () => {

@@ -81,7 +81,7 @@ function apply({ clone, put, move }: Pushing, { name, a, b }: Step): void {
 
 const brief = ({ severity, path, line, rule, message }: Finding) => `${severity} ${path}:${line} ${rule} ${message}`
 /** What only a push is told, and what only a whole knowledge base is. */
-const differing = new Set(['unknown-seq-id', 'inbound-links', 'missing-seq-id', 'path-collision'])
+const differing = new Set(['unknown-seq-id', 'used-id', 'inbound-links', 'missing-seq-id', 'path-collision'])
 
 // A server knows no names of a file that is not the first to hold its seqId.
 test.each([

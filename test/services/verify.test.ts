@@ -63,15 +63,22 @@ test('what was made over the API is fine, and nothing of it is changed', async (
   expect(readdirSync(dataDir, { recursive: true })).toEqual(files)
 })
 
-test('versions that were pushed without a candidate, or with an old one, are no problem, and noted', async () => {
+test('versions that were pushed without a candidate, or with an old one, are noted, and a seqId that was made up is a problem', async () => {
   const { ganglion, native, path, seqId, candidateId } = await newKb()
   native.commit(main, new Map([[path, `${native.read(main, path)}Edited.\n`]]))
   native.commit(
     main,
     new Map([['neurons/native.md', '---\nseqId: handbook_00000077\ntitle: Native\n---\n\nNative.\n']]),
   )
-  const { ok, kbs } = await verify(ganglion)
-  expect(ok).toBe(true)
+  const { kbs } = await verify(ganglion)
+  expect(kbs[0]?.problems).toEqual([
+    {
+      kind: 'file',
+      message: expect.stringMatching(
+        /^neurons\/native\.md:1 unknown-seq-id: The seqId handbook_00000077 was never given/,
+      ),
+    },
+  ])
   expect(kbs[0]?.notes).toEqual([
     expect.stringMatching(new RegExp(`^pushed to main: ${seqId} version 2 .* has the candidate ${candidateId}$`)),
     expect.stringMatching(/^pushed to main: handbook_00000077 version 1 .* has no candidate$/),
@@ -183,7 +190,10 @@ const damages: [name: string, damage: (kb: Damaged) => unknown, expected: [strin
     'a document that got another seqId',
     ({ native, path }) =>
       native.commit(main, new Map([[path, native.read(main, path).replace('_00000002', '_00000099')]])),
-    [['seqId', 'has had several seqIds: handbook_00000002, handbook_00000099']],
+    [
+      ['seqId', 'has had several seqIds: handbook_00000002, handbook_00000099'],
+      ['file', 'changed-seq-id: The seqId handbook_00000002 was changed'],
+    ],
   ],
   [
     'settings that say who they are not',

@@ -3,32 +3,51 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
+/** Of a body, in bytes and inflated: how much of it is given on, and how much is read at all. */
+export type BodyLimits = { given: number; read: number }
+
+/** Milliseconds for which the rest of a body is read that is not given on. */
+const dropTime = 60_000
+
 /**
- * A request's body as it comes, inflated where it is compressed.
- * @param limit bytes, inflated
+ * A request's body as it comes, inflated where it is compressed. What is too much to be given on is read and dropped: a client
+ * hears the answer once it has sent everything.
  * @throws {GanglionError} `unsupported_media_type` for another encoding; while it is read, `payload_too_large` and
  * `malformed_request`
  */
-export function readBody({ raw, headers }: FastifyRequest, reply: FastifyReply, limit: number): AsyncGenerator<Buffer> {
+export function readBody(
+  { raw, headers }: FastifyRequest,
+  reply: FastifyReply,
+  limits: BodyLimits,
+): AsyncGenerator<Buffer> {
   const encoding = headers['content-encoding']?.toLowerCase()
   if (encoding !== undefined && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new GanglionError('unsupported_media_type', 'The content encoding is not supported.')
   }
   // The connection has to outlive the reading, for the answer.
   const sent: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
-  return bounded(encoding === undefined ? sent : inflated(sent), limit, () => {
+  return bounded(encoding === undefined ? sent : inflated(sent), limits, () => {
     // It is too late to tell the client; a connection whose request is not read cannot be used again.
     if (reply.raw.headersSent) raw.destroy()
   })
 }
 
-async function* bounded(body: AsyncIterable<Buffer>, limit: number, onFailure: () => void): AsyncGenerator<Buffer> {
+async function* bounded(
+  body: AsyncIterable<Buffer>,
+  { given, read }: BodyLimits,
+  onFailure: () => void,
+): AsyncGenerator<Buffer> {
   let bytes = 0
+  let dropsUntil: number | undefined
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes > limit) throw new GanglionError('payload_too_large')
-      yield chunk
+      if (bytes <= given) {
+        yield chunk
+        continue
+      }
+      dropsUntil ??= performance.now() + dropTime
+      if (bytes > read || performance.now() > dropsUntil) throw new GanglionError('payload_too_large')
     }
   } catch (error) {
     onFailure()

@@ -9,7 +9,8 @@ import { whenClientGone } from '../client-gone.ts'
 import type { Limits } from '../limits.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { readBody } from './request-body.ts'
+import { answerGitError } from './refusal.ts'
+import { type BodyLimits, readBody } from './request-body.ts'
 
 export type GitOptions = Partial<GitLimits> & {
   /** Milliseconds for which a server that closes lets transfers go on. */
@@ -17,6 +18,8 @@ export type GitOptions = Partial<GitLimits> & {
 }
 
 const Repository = z.object({ tenant: z.string(), repository: z.string() })
+/** How many times as much of a push as git takes is read, so that its pusher hears of it by git, which does not show a 413. */
+const pushExcess = 8
 const ServiceQuery = z.object({ service: z.enum(['git-upload-pack', 'git-receive-pack']) })
 
 /** Adds git's smart HTTP protocol (gitprotocol-http(5)): what `git clone`, `fetch` and `push` need, and nothing else. */
@@ -27,6 +30,7 @@ export function gitRoutes(
   const { grace = 5000, ...bounds } = options
   const transfers = new GitTransfers(bounds)
   endTransfers(app, transfers, grace)
+  app.setErrorHandler(answerGitError)
   // The body is git's to read.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -49,7 +53,7 @@ export function gitRoutes(
     '/:tenant/:repository/git-upload-pack',
     {
       config: { rate: 'read', upload: true },
-      bodyLimit: transfers.maxBody('upload-pack'),
+      bodyLimit: limitsOf('upload-pack').read,
       schema: hidden,
     },
     async (request, reply) => exchange(request, reply, request.params, 'upload-pack'),
@@ -59,7 +63,7 @@ export function gitRoutes(
     '/:tenant/:repository/git-receive-pack',
     {
       config: { roles: ['curator'], upload: true },
-      bodyLimit: transfers.maxBody('receive-pack'),
+      bodyLimit: limitsOf('receive-pack').read,
       schema: hidden,
     },
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
@@ -75,7 +79,12 @@ export function gitRoutes(
     if (request.headers['content-type'] !== `application/x-git-${service}-request`) {
       throw new GanglionError('unsupported_media_type')
     }
-    return serve(request, reply, door, { service, body: readBody(request, reply, transfers.maxBody(service)) })
+    return serve(request, reply, door, { service, body: readBody(request, reply, limitsOf(service)) })
+  }
+
+  function limitsOf(service: GitService): BodyLimits {
+    const given = transfers.maxBody(service)
+    return { given, read: service === 'receive-pack' ? pushExcess * given : given }
   }
 
   async function serve(

@@ -59,7 +59,13 @@ export function brokenByChange(
   const changed = new Set(changes.flatMap((change) => change.after?.path ?? []))
   const keyOf = ({ path, line, message }: Finding) => JSON.stringify([path, line, message])
   const known = new Set(checkLinks(before).map(keyOf))
-  return checkLinks(after).filter((finding) => !changed.has(finding.path) && !known.has(keyOf(finding)))
+  const titles = new Map(
+    before.flatMap(({ neuron }): [string, string][] => {
+      const { seqId, title } = neuron?.fields ?? {}
+      return seqId === undefined || title === undefined ? [] : [[seqId, title]]
+    }),
+  )
+  return checkLinks(after, titles).filter((finding) => !changed.has(finding.path) && !known.has(keyOf(finding)))
 }
 
 type Sides = Pick<NeuronChange, 'action' | 'before' | 'after'>

@@ -1,6 +1,6 @@
 import { listFiles } from '../../git/list-files.ts'
 import { Repository } from '../../git/repository.ts'
-import { findCommit } from '../../git/work-tree.ts'
+import { changedSince, findCommit } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
@@ -20,7 +20,8 @@ export class CheckError extends Error {
 
 /**
  * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout
- * ignored files are left out, and seqIds must be those of the revision `base` (without one: of the last commit, if any).
+ * ignored files are left out, and seqIds must be those of the revision `base` (without one: of the last commit, if any). With a
+ * `base`, findings of files that changed since come first.
  * @throws {CheckError} where there is no `kb.yaml` or no such revision
  */
 export async function checkDirectory(
@@ -45,35 +46,56 @@ export async function checkCheckout(
   if (kbFile === undefined) throw new CheckError(`${dir} is not a knowledge base: it has no file kb.yaml.`)
   const { settings, problems } = parseKbFile(kbFile)
   const { prefix } = settings
-  const previousSeqIds = await seqIdsOf(dir, gitDir, base, files)
-  const findings = checkKb(files, problems, { prefix: prefix ?? '', previousSeqIds })
+  const before = await neuronsOf(dir, gitDir, base, files)
+  const findings = checkKb(files, problems, {
+    prefix: prefix ?? '',
+    previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),
+    previousTitles: new Map(before.flatMap(({ seqId, title }) => (title === undefined ? [] : [[seqId, title]]))),
+  })
   // Where kb.yaml gives no prefix, that alone is what is wrong.
-  return prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
+  const told = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
+  return base === undefined || gitDir === undefined ? told : changedFirst(told, dir, gitDir, base)
 }
 
-/** The seqId of each Neuron at a revision, by path. What is still the same in the checkout is not read again. */
-async function seqIdsOf(
+/**
+ * Findings of files that changed since a revision come first, and errors before warnings: a forge shows only the first few, and what
+ * was wrong before is not what a change is looked at for.
+ */
+async function changedFirst(
+  findings: readonly Finding[],
+  dir: string,
+  gitDir: string,
+  base: string,
+): Promise<Finding[]> {
+  const commit = await findCommit(gitDir, base)
+  const changed = new Set(commit === undefined ? [] : await changedSince(gitDir, dir, commit))
+  const rank = ({ path, severity }: Finding) => (changed.has(path) ? 0 : 2) + (severity === 'error' ? 0 : 1)
+  return findings.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** The Neurons of a revision. What is still the same in the checkout is not read again. */
+async function neuronsOf(
   dir: string,
   gitDir: string | undefined,
   base: string | undefined,
   files: readonly CheckedFile[],
-): Promise<Map<string, string>> {
+): Promise<{ path: string; seqId: string; title: string | undefined }[]> {
   const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
   if (base !== undefined && commit === undefined) {
     throw new CheckError(gitDir === undefined ? `${dir} is no git checkout.` : `There is no commit ${base} in ${dir}.`)
   }
-  if (gitDir === undefined || commit === undefined) return new Map()
-  const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron?.fields.seqId]))
+  if (gitDir === undefined || commit === undefined) return []
+  const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron?.fields]))
   const repository = new Repository(gitDir)
   try {
     const neurons = (await listFiles(gitDir, commit)).filter(
       ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
     )
-    const seqIds = neurons.map(async ({ path, oid }): Promise<[string, string | undefined]> => {
-      const isKnown = known.has(oid)
-      return [path, isKnown ? known.get(oid) : parseNeuronFile(await repository.readTextOnce(oid)).fields.seqId]
+    const reading = neurons.map(async ({ path, oid }) => {
+      const fields = known.has(oid) ? known.get(oid) : parseNeuronFile(await repository.readTextOnce(oid)).fields
+      return fields?.seqId === undefined ? [] : [{ path, seqId: fields.seqId, title: fields.title }]
     })
-    return new Map((await Promise.all(seqIds)).filter((entry): entry is [string, string] => entry[1] !== undefined))
+    return (await Promise.all(reading)).flat()
   } finally {
     repository.close()
   }

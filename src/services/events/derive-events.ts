@@ -1,4 +1,4 @@
-import { committerOfCommit, type Oid, parentsOfCommit } from '../../git/object.ts'
+import { type Oid, parentsOfCommit } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
@@ -13,7 +13,7 @@ import {
   positionOf,
   positionOfVersion,
 } from '../../store/main-changes.ts'
-import { committer } from '../commit-message.ts'
+import { isByServer } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** What happened on the way to these heads. */
@@ -163,7 +163,7 @@ function pushed(kb: KnowledgeBase, commit: Oid): NewEvent {
 /** Whether a commit of main merges what somebody pushed to the server, or was put there by somebody else. */
 async function isPushed({ repository }: KnowledgeBase, commit: Oid): Promise<boolean> {
   const { data } = await repository.read(commit)
-  return parentsOfCommit(data).length > 1 || committerOfCommit(data).email !== committer(new Date(0)).email
+  return parentsOfCommit(data).length > 1 || !isByServer(data)
 }
 
 async function eventOfNeuron(

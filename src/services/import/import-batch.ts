@@ -9,7 +9,7 @@ import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { nextNumber } from '../seq-numbers.ts'
+import { nextNumbers } from '../seq-numbers.ts'
 import {
   aliasesFor,
   importConnector,
@@ -42,7 +42,7 @@ type Batch = BatchOutcome & {
   candidates: Map<string, Candidate>
   files: Map<string, string>
   pathKeys: Set<string>
-  nextNumber: number
+  nextNumber: () => number
 }
 
 /** Imports some notes, as one commit on each ref. Within a group commit. */
@@ -53,7 +53,7 @@ export async function importBatch(
   { actor, at }: { actor: Actor; at: Date },
 ): Promise<BatchOutcome> {
   const batch: Batch = {
-    ...{ kb, staging, actor, at, nextNumber: nextNumber(kb) },
+    ...{ kb, staging, actor, at, nextNumber: nextNumbers(kb) },
     ...{ candidates: new Map(), files: new Map(), pathKeys: new Set() },
     ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [] },
   }
@@ -155,7 +155,7 @@ function propose(
 
 function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
   const path = freePagePath(batch.kb, file.path, batch.pathKeys)
-  const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber++)
+  const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber())
   const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
   batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))
   batch.pathKeys.add(pathKey(path))

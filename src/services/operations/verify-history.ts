@@ -1,8 +1,7 @@
-import { committerOfCommit } from '../../git/object.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { everyVersion, type VersionRecord } from '../../store/neuron-queries.ts'
-import { committer } from '../commit-message.ts'
+import { isByServer } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { firstOf, type Problem, problems } from './verification.ts'
 
@@ -29,7 +28,7 @@ export async function verifyHistory(
     if (candidateId !== null && !candidateIds.has(candidateId)) approvals.push(`${what}, which is not on the queue`)
     const first = candidateId === null ? undefined : approvedBy.get(candidateId)
     if (candidateId !== null && first === undefined) approvedBy.set(candidateId, version)
-    else if (!(await isOurs(kb, version.commit))) pushed.push(what)
+    else if (!isByServer((await kb.repository.read(version.commit)).data)) pushed.push(what)
     else approvals.push(first === undefined ? what : `${what}, which became ${describe(first)} already`)
   }
   return {
@@ -40,11 +39,6 @@ export async function verifyHistory(
 
 function describe({ seqId, version, commit }: VersionRecord): string {
   return `${seqId} version ${version} (commit ${commit.slice(0, 12)})`
-}
-
-/** Whether the server made a commit: then there is a candidate for whatever it changed. */
-async function isOurs(kb: KnowledgeBase, commit: string): Promise<boolean> {
-  return committerOfCommit((await kb.repository.read(commit)).data).email === committer(new Date(0)).email
 }
 
 async function verifyIdentity(kb: KnowledgeBase, versions: readonly VersionRecord[]): Promise<string[]> {

@@ -13,6 +13,7 @@ import { checkCommit } from '../check/check-commit.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { mainRef, queueRef } from '../kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../knowledge-base.ts'
+import { identityProblems } from '../push/outside-identity.ts'
 import { copyProjection, type StoredProjection } from './copy-projection.ts'
 import { projectionDifferences } from './projection-differences.ts'
 import { type KbVerification, problems } from './verification.ts'
@@ -118,7 +119,10 @@ async function verifyContents(
     await rebuilt.followTo({ main, queue })
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
-    const errors = findings.filter(({ severity }) => severity === 'error')
+    const errors = [
+      ...findings.filter(({ severity }) => severity === 'error'),
+      ...identityProblems(rebuilt.projection.read),
+    ]
     found.problems.push(
       ...history.problems,
       ...problems('settings', await verifySettings(repository, main, identity)),

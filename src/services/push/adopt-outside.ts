@@ -1,3 +1,4 @@
+import type { Oid } from '../../git/object.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -9,6 +10,8 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { fileTitle } from '../neuron-for-index.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import { checkTip } from './check-tip.ts'
+import { identityProblems } from './outside-identity.ts'
+import { outsideObjectProblems } from './outside-objects.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from './push-main.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 import { takeNeurons } from './take-neurons.ts'
@@ -26,16 +29,19 @@ export class OutsideAdoption {
   readonly #parser: ParserPool
   readonly #now: () => Date
   readonly #refused = new Set<string>()
+  #seen: Oid | undefined
 
-  constructor(kb: KnowledgeBase, { parser, now }: { parser: ParserPool; now: () => Date }) {
+  /** @param seen the head of main up to which everything was looked at. */
+  constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
     this.#kb = kb
+    this.#seen = seen
     this.#parser = parser
     this.#now = now
   }
 
   /** @returns what breaks a rule and was not told of before. */
   async adopt(): Promise<Finding[]> {
-    const problems: Finding[] = []
+    const problems = await this.#objectProblems()
     for (;;) {
       const rows = this.#waiting(this.#kb.projection.read)
       if (rows.length === 0) return problems
@@ -57,9 +63,18 @@ export class OutsideAdoption {
   }
 
   async #errorsIn(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
-    const changes = rows.flatMap(({ path, blob }) => (blob === undefined ? [] : [{ path, after: blob }]))
-    const findings = await checkTip(this.#kb, { repository: this.#kb.repository, changes, parser: this.#parser })
-    return findings.filter(({ severity }) => severity === 'error')
+    const changes = rows.flatMap(({ path, blob }) => (blob === undefined ? [] : [{ path, before: blob, after: blob }]))
+    const { repository, projection } = this.#kb
+    const findings = await checkTip(this.#kb, { repository, changes, parser: this.#parser })
+    return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
+  }
+
+  /** Of what came to main since the last look. */
+  async #objectProblems(): Promise<Finding[]> {
+    const { projection } = this.#kb
+    const [from, to] = [this.#seen, projection.heads(projection.read).main]
+    this.#seen = to
+    return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
   }
 
   /** Takes those that are still as they were when they were found sound. */

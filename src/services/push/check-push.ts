@@ -8,7 +8,7 @@ import { checkObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
 
 /**
- * What is wrong with a push of `to` onto `from`, the head of main that the projection stands at: an error refuses it. The rules are
+ * What is wrong with a push of `to` onto `from`, a commit of main that the projection holds: an error refuses it. The rules are
  * those of `ganglion check`; objects inside the range that its last commit no longer shows count too.
  * @param range.quarantine the folder of the push's objects, where they are not in the repository yet.
  */
@@ -22,7 +22,7 @@ export async function checkPush(
     const objects = await checkObjects(repository, { from, to }, quarantine)
     if (!objects.isWhole) return objects.findings
     const changes = await pushedChanges(repository, from, to)
-    const tip = await checkTip(kb, { repository, changes, parser })
+    const tip = await checkTip(kb, { repository, changes, parser, base: from })
     const isKnown = new Set(tip.map(({ rule, path }) => `${rule} ${path}`))
     return [...objects.findings.filter(({ rule, path }) => !isKnown.has(`${rule} ${path}`)), ...tip]
   } catch (error) {

@@ -1,16 +1,13 @@
+import type { Oid } from '../../git/object.ts'
+import type { Repository, TreeChange } from '../../git/repository.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import { targetKeys } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { namesByKey } from '../../store/link-queries.ts'
-import {
-  attachmentsByKey,
-  namesInFile,
-  pathsOfSeqId,
-  seqIdAtPath,
-  seqIdsOfDocument,
-} from '../../store/neuron-queries.ts'
+import { attachmentsByKey, namesInFile, pathsOfSeqId, seqIdsOfDocument } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import { pauses } from '../pauses.ts'
+import { seqIdBefore, wasHolder } from './push-base.ts'
 
 /** As many names as are looked up in some seconds. */
 const maxKeys = 50_000
@@ -21,49 +18,56 @@ type Sql = Projection['read']
 type Surroundings = {
   /** Files that the push leaves as they are, with no more of them than what the changed ones may clash with or link to. */
   stubs: CheckedFile[]
-  /** Of the changed files and the stubs, as main has them. */
+  /** Of the changed files, where the pusher began, and of the stubs. */
   previousSeqIds: Map<string, string>
   /** Links that are too many to look at. */
   findings: Finding[]
 }
 
-/** Reads what the rules need of the files that a push does not change. Takes time by the push, not by the knowledge base. */
+/**
+ * Reads what the rules need of the files that a push does not change. Takes time by the push, not by the knowledge base.
+ * @param base the commit on which the push is made, where main is beyond it: what main has done since is not the pusher's fault.
+ */
 export async function readSurroundings(
   sql: Sql,
-  changedPaths: ReadonlySet<string>,
+  { changes, repository, base }: { changes: readonly TreeChange[]; repository: Repository; base: Oid | undefined },
   files: CheckedFile[],
 ): Promise<Surroundings> {
+  const changedPaths = new Set(changes.map(({ path }) => path))
+  const pushed = new Set(files.map(({ neuron }) => neuron?.fields.seqId))
   const stubs = new Map<string, CheckedFile>()
   const previousSeqIds = new Map<string, string>()
   const looked = new Set<string>()
   const pause = pauses()
 
-  const addHolders = (seqId: string) => {
+  const addHolders = async (seqId: string) => {
     if (looked.has(seqId)) return
     looked.add(seqId)
     for (const path of pathsOfSeqId(sql, seqId)) {
       if (changedPaths.has(path)) continue
+      const hasMoved = base !== undefined && pushed.has(seqId)
+      if (hasMoved && !(await wasHolder(sql, { path, seqId }, { repository, base }))) continue
       previousSeqIds.set(path, seqId)
       stubs.set(path, stubOf(sql, path, seqId))
     }
   }
 
-  for (const path of changedPaths) {
-    const seqId = seqIdAtPath(sql, path)
+  for (const change of changes) {
+    const seqId = await seqIdBefore(sql, change, (oid) => repository.readTextOnce(oid))
     if (seqId === undefined) continue
-    previousSeqIds.set(path, seqId)
-    addHolders(seqId)
+    previousSeqIds.set(change.path, seqId)
+    await addHolders(seqId)
     await pause()
   }
   for (const { neuron } of files) {
     const { seqId, id } = neuron?.fields ?? {}
-    if (seqId !== undefined) addHolders(seqId)
-    if (id !== undefined) for (const holder of seqIdsOfDocument(sql, id)) addHolders(holder)
+    if (seqId !== undefined) await addHolders(seqId)
+    if (id !== undefined) for (const holder of seqIdsOfDocument(sql, id)) await addHolders(holder)
     await pause()
   }
   const keys = linkedKeys(files)
   for (const key of keys.all) {
-    for (const { seqId } of namesByKey(sql, key)) addHolders(seqId)
+    for (const { seqId } of namesByKey(sql, key)) await addHolders(seqId)
     for (const path of attachmentsByKey(sql, key)) {
       if (changedPaths.has(path)) continue
       stubs.set(path, { path, size: 0 })

@@ -3,18 +3,18 @@ import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
-import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
-import { parseKbFile } from '../../markdown/kb-file.ts'
+import { oneLine } from '../../knowledge/text.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { wasGiven } from '../../store/neuron-queries.ts'
+import { namesInFile, seqIdsOfDocument, wasHeld } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import { parsePageBytes } from '../check/parse-page.ts'
 import { maxParsedBytes } from '../check/read-checkout.ts'
-import type { KbIdentity, KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
 import { checkInboundLinks } from './check-inbound.ts'
+import { settingsProblems } from './check-settings.ts'
 import { readSurroundings } from './check-surroundings.ts'
 
 /** Files that are read at a time. */
@@ -24,25 +24,47 @@ const submodule = '160000'
 /** Found in the trees, where whole folders can be compared; and what the server itself gives. */
 const otherwiseFound: ReadonlySet<string> = new Set(['path-collision', 'missing-seq-id'])
 
+type TipOptions = {
+  repository: Repository
+  changes: readonly TreeChange[]
+  parser: ParserPool
+  /** The commit of main on which the changes are made; main itself where it is left out. */
+  base?: Oid
+}
+
 /** What is wrong with the files that a push changes, as they are in its last commit. Reads what else matters from the projection. */
 export async function checkTip(
   kb: KnowledgeBase,
-  { repository, changes, parser }: { repository: Repository; changes: readonly TreeChange[]; parser: ParserPool },
+  { repository, changes, parser, base }: TipOptions,
 ): Promise<Finding[]> {
   const files = await readChanged(repository, changes, parser)
   const problems = await settingsProblems(kb.identity, repository, changes)
   return kb.projection.withSnapshot(async (sql) => {
     const { prefix } = kb.identity
     const changedPaths = new Set(changes.map(({ path }) => path))
-    const { stubs, previousSeqIds, findings } = await readSurroundings(sql, changedPaths, files)
-    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds })
+    const behind = kb.projection.heads(sql).main === base ? undefined : base
+    const around = await readSurroundings(sql, { changes, repository, base: behind }, files)
+    const { stubs, previousSeqIds, findings } = around
+    const previousTitles = titlesOnMain(sql, files)
+    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousTitles })
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
       ...unknownSeqIds(sql, files, prefix),
+      ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
       ...findings,
     ]
   })
+}
+
+function titlesOnMain(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string> {
+  const titles = new Map<string, string>()
+  for (const { neuron } of files) {
+    const { seqId } = neuron?.fields ?? {}
+    const title = seqId === undefined ? undefined : namesInFile(sql, seqId)?.title
+    if (seqId !== undefined && title !== undefined) titles.set(seqId, title)
+  }
+  return titles
 }
 
 async function readChanged(
@@ -73,31 +95,26 @@ async function readChanged(
   return files
 }
 
-/** What is wrong with `kb.yaml`, where the push changes it. */
-async function settingsProblems(
-  identity: KbIdentity,
-  repository: Repository,
-  changes: readonly TreeChange[],
-): Promise<SettingsProblem[]> {
-  const change = changes.find(({ path }) => path === 'kb.yaml')
-  if (change === undefined) return []
-  if (change.after === undefined) {
-    return [{ path: 'kb.yaml', severity: 'error', message: 'must not be removed' }]
-  }
-  const object = await repository.find(change.after)
-  const { settings, problems } = parseKbFile(object?.type === 'blob' ? object.data.toString('utf8') : '')
-  const fixed = (['id', 'slug', 'prefix'] as const)
-    .filter((key) => settings[key] !== null && settings[key] !== identity[key])
-    .map((key): SettingsProblem => ({ path: key, severity: 'error', message: `must stay ${identity[key]}` }))
-  return [...problems, ...fixed]
-}
-
 /** New Neurons get their seqId from the server, and a deleted one may come back with its own. */
 function unknownSeqIds(sql: Projection['read'], files: readonly CheckedFile[], prefix: string): Finding[] {
   return files.flatMap(({ path, neuron }): Finding[] => {
     const { seqId } = neuron?.fields ?? {}
-    if (seqId === undefined || parseSeqId(seqId)?.prefix !== prefix || wasGiven(sql, seqId)) return []
+    if (seqId === undefined || parseSeqId(seqId)?.prefix !== prefix || wasHeld(sql, seqId)) return []
     const message = `The seqId ${seqId} was never given: leave it out, and the server gives one.`
     return [{ rule: 'unknown-seq-id', severity: 'error', path, line: 1, message }]
+  })
+}
+
+/** The id of a Neuron that is no longer there, in a page that is not that Neuron come back. */
+function usedIds(sql: Projection['read'], files: readonly CheckedFile[], changedPaths: ReadonlySet<string>): Finding[] {
+  const holders = Map.groupBy(files, ({ neuron }) => neuron?.fields.id?.toLowerCase())
+  return files.flatMap(({ path, neuron }): Finding[] => {
+    const { id, seqId } = neuron?.fields ?? {}
+    // One that several pages hold is told of as such.
+    if (id === undefined || !changedPaths.has(path) || holders.get(id.toLowerCase())?.length !== 1) return []
+    const [owner] = seqIdsOfDocument(sql, id).filter((holder) => holder !== seqId)
+    if (owner === undefined) return []
+    const message = `The id ${oneLine(id, 100)} is that of ${owner}: give the page that seqId back, or leave its id out.`
+    return [{ rule: 'used-id', severity: 'error', path, line: 1, message }]
   })
 }

@@ -10,6 +10,7 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import {
   connectorOf,
+  fingerprintOf,
   gitCandidate,
   gitMetadata,
   namedCandidate,
@@ -21,7 +22,7 @@ import { proposalMessage } from './push-main.ts'
 import { PushRefused } from './push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
 
-export type ProposedNeuron = { candidateId: string; title: string; state: 'new' | 'updated' | 'unchanged' }
+export type ProposedNeuron = { candidateId: string; title: string; state: 'new' | 'updated' | 'unchanged' | 'approved' }
 
 export type ProposalPush = {
   /** All that differs between the commit of main that was worked upon and the pushed one. */
@@ -30,7 +31,8 @@ export type ProposalPush = {
   origin: Origin
 }
 
-type Proposed = ProposedNeuron & { candidate: Candidate }
+/** `candidate`: to be written, where it is not as it was. */
+type Proposed = ProposedNeuron & { candidate?: Candidate }
 
 /**
  * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as what the pending one says from now on
@@ -47,7 +49,7 @@ export function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Da
     const added = proposed.filter(({ state }) => state === 'new').length
     if (countPending(sql) + added > maxPending)
       throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
-    const candidates = proposed.flatMap(({ state, candidate }) => (state === 'unchanged' ? [] : [candidate]))
+    const candidates = proposed.flatMap(({ candidate }) => candidate ?? [])
     if (candidates.length > 0) {
       const author = signatureOf(push.proposer, at)
       await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
@@ -70,6 +72,8 @@ async function propose(
   const made = { parts: await pageParts(neuron, (oid) => staging.readText(oid)), origin, actor: proposer, at }
   const base = baseOf(neuron, changes)
   const known = knownProposal(kb, neuron, origin)
+  const approved = known === undefined && approvedProposal(kb, neuron, origin)
+  if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
   if (known === undefined) {
     const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
     const { zone, warnings } = judge({ ...candidate, ...untrusted }, await kb.settings())
@@ -82,15 +86,17 @@ async function propose(
     }
   }
   const record = parseCandidate(await staging.readText(known.blob))
-  const isSame = record.content === made.parts.content && record.frontMatter === made.parts.frontMatter
-  const shown = { candidateId: record.id, title: made.parts.title }
-  if (isSame && record.base === base) return { ...shown, state: 'unchanged', candidate: record }
   const isOwn = known.connector === connectorOf(origin) && record.createdBy.id === proposer.id
+  const metadata = isOwn ? gitMetadata(neuron, origin) : record.metadata
+  const { content, frontMatter } = made.parts
+  const isSame = record.content === content && record.frontMatter === frontMatter && record.metadata === metadata
+  const shown = { candidateId: record.id, title: made.parts.title }
+  if (isSame && record.base === base) return { ...shown, state: 'unchanged' }
   const candidate: Candidate = {
     ...record,
     ...made.parts,
     base,
-    ...(isOwn ? { metadata: gitMetadata(neuron, origin) } : {}),
+    metadata,
     decisions: [...record.decisions, { action: 'revise', at: at.toISOString(), by: proposer }],
   }
   if (roomInRecord(candidate) < 0)
@@ -108,6 +114,13 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
       ({ status, removes }) => status === 'pending' && removes === isRemoval,
     )
   return (isRemoval ? undefined : namedCandidate(sql, neuron)) ?? own()
+}
+
+/** What main was given of this very page, on which the pusher's branch does not stand yet. */
+function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
+  return candidatesOfOrigin(kb.projection.write, connectorOf(origin), originOf(neuron, origin)).find(
+    ({ status, fingerprint }) => status === 'approved' && fingerprint === fingerprintOf(neuron),
+  )
 }
 
 /** The page as it was where the pusher began. */

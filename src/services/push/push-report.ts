@@ -27,11 +27,17 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
 /** What a pusher to `refs/for/main` reads. */
 export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
   if (neurons.length === 0) return ['main says so already: nothing was proposed.']
-  const lines = neurons.flatMap(({ candidateId, title, state }) => [
-    `  ${state} "${oneLine(title, 100)}" ${urlOf(candidateId)}`,
-    `    refs/candidates/${candidateId}/head`,
-  ])
-  return [...shortened(lines), 'It waits for a curator; git fetch origin <ref> brings it for review.']
+  const lines = neurons.flatMap(({ candidateId, title, state }) => {
+    const what = `"${oneLine(title, 100)}" ${urlOf(candidateId)}`
+    return state === 'approved'
+      ? [`  approved already: ${what}`]
+      : [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`]
+  })
+  const isWaiting = neurons.some(({ state }) => state !== 'approved')
+  const then = isWaiting
+    ? 'It waits for a curator; git fetch origin <ref> brings it for review.'
+    : 'git pull --rebase brings it from main.'
+  return [...shortened(lines), then]
 }
 
 function shortened(lines: readonly string[]): string[] {

@@ -2,8 +2,9 @@ import type { Oid } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findNeuron, type NeuronRow, seqIdAtPath } from '../../store/neuron-queries.ts'
+import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
+import { seqIdBefore } from './push-base.ts'
 
 /** A Neuron that somebody changed with git. */
 export type PushedNeuron = {
@@ -29,9 +30,9 @@ export async function pushedNeurons(
     pages.flatMap(({ path, after: blob }) => (blob === undefined ? [] : [readPage(sql, path, blob, readText)])),
   )
   const kept = new Set(present.map(({ seqId }) => seqId))
-  const left = new Set(pages.map(({ path }) => seqIdAtPath(sql, path)).filter((seqId) => seqId !== undefined))
-  const removed = [...left].flatMap((seqId): PushedNeuron[] => {
-    const before = kept.has(seqId) ? undefined : findNeuron(sql, seqId)
+  const left = await Promise.all(pages.map((page) => seqIdBefore(sql, page, readText)))
+  const removed = [...new Set(left)].flatMap((seqId): PushedNeuron[] => {
+    const before = seqId === undefined || kept.has(seqId) ? undefined : findNeuron(sql, seqId)
     return before === undefined ? [] : [{ seqId, before, path: before.path, blob: undefined, text: null }]
   })
   return [...present, ...removed].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -28,7 +28,7 @@ const maxTopic = 100
 type Request =
   | { kind: 'main'; from: Oid; to: Oid }
   | { kind: 'propose'; from: Oid; to: Oid }
-  | { kind: 'dismiss'; candidateId: string }
+  | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
 
 /** Who pushes, and the origin at which they reach the server. */
 type Pusher = { caller: Caller; reachedAt: string }
@@ -81,7 +81,7 @@ async function judgeUpdate(
 async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: string): Promise<Request> {
   const { ref, to } = update
   const [, candidateId] = headRef.exec(ref) ?? []
-  if (candidateId !== undefined) return dismissal(kb, candidateId, to)
+  if (candidateId !== undefined) return dismissal(kb, candidateId, update)
   const main = await kb.repository.readRef(mainRef)
   if (main === undefined) throw new PushRefused('the knowledge base has no main')
   if (ref === mainRef) return mainPush(kb, main, update, quarantine)
@@ -97,7 +97,7 @@ async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: st
   return { kind: 'propose', from, to }
 }
 
-function dismissal(kb: KnowledgeBase, candidateId: string, to: Oid | undefined): Request {
+function dismissal(kb: KnowledgeBase, candidateId: string, { from: head, to }: RefUpdate): Request {
   if (to !== undefined) {
     throw new PushRefused(
       `the server makes the heads of candidates; push a changed page to ${proposeRef} to revise one`,
@@ -106,7 +106,7 @@ function dismissal(kb: KnowledgeBase, candidateId: string, to: Oid | undefined):
   const row = findCandidate(kb.projection.read, candidateId)
   if (row === undefined) throw new PushRefused('there is no such candidate')
   if (row.status === 'approved') throw new PushRefused('the candidate was approved already')
-  return { kind: 'dismiss', candidateId }
+  return { kind: 'dismiss', candidateId, head }
 }
 
 async function mainPush(
@@ -198,8 +198,9 @@ async function receiveUpdate(
 ): Promise<string[]> {
   const request = await readRequest(kb, update)
   if (request.kind === 'dismiss') {
-    await dismissCandidate(ganglion, caller, request.candidateId, { reason: 'Its head was deleted by a push.' })
-    return [`Dismissed the candidate ${request.candidateId}.`]
+    const { candidateId, head } = request
+    await dismissCandidate(ganglion, caller, candidateId, { reason: 'Its head was deleted by a push.', head })
+    return [`Dismissed the candidate ${candidateId}.`]
   }
   const { from, to } = request
   const changes = await pushedChanges(kb.repository, from, to)

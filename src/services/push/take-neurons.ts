@@ -5,18 +5,18 @@ import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { candidatesOfOrigin, pendingRemovals } from '../../store/candidate-index.ts'
+import { pendingOfFingerprint, pendingRemovals } from '../../store/candidate-index.ts'
+import { documentOfSeqId } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { Removal } from '../removal-trailer.ts'
 import { followRenames } from '../rename/follow-renames.ts'
-import { nextNumber } from '../seq-numbers.ts'
+import { nextNumbers } from '../seq-numbers.ts'
 import {
   connectorOf,
   fingerprintOf,
   gitCandidate,
   namedCandidate,
   type Origin,
-  originOf,
   type PageParts,
   pageParts,
 } from './git-candidate.ts'
@@ -68,9 +68,9 @@ export async function takeNeurons(
   const { neurons, aliases } = await followRenames(kb, pushed, { ...options, rewriteLinks })
   const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
   const used = new Set<string>()
-  let number = nextNumber(kb)
+  const number = nextNumbers(kb)
   for (const neuron of neurons) {
-    const seqId = neuron.seqId ?? formatSeqId(kb.identity.prefix, number++)
+    const seqId = neuron.seqId ?? formatSeqId(kb.identity.prefix, number())
     await takeNeuron(kb, neuron, {
       ...options,
       seqId,
@@ -94,12 +94,13 @@ async function takeNeuron(
   options.used.add(candidateId)
   if (text === null) {
     taking.removals.push({ seqId, candidateId })
-    taking.files.set(path, null)
+    // Another may stand in its place.
+    if (!taking.files.has(path)) taking.files.set(path, null)
   } else {
     const { id, aliases } = parseNeuronFile(text).fields
     const page = editNeuron(text, {
       seqId,
-      id: before?.documentId ?? id ?? uuidv7(),
+      id: before?.documentId ?? documentOfSeqId(kb.projection.write, seqId) ?? id ?? uuidv7(),
       candidate: candidateId,
       aliases: [...new Set([...aliases, ...keptAliases])],
     })
@@ -115,7 +116,7 @@ function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
   return seqId === undefined ? 'Add' : 'Restore'
 }
 
-/** The pending candidate that is merged, or that an earlier attempt of the same push left; else a new one. */
+/** The pending candidate that is merged, that proposes this very page, or that an earlier attempt of the push left; else a new one. */
 function candidateFor(
   kb: KnowledgeBase,
   neuron: PushedNeuron,
@@ -125,10 +126,9 @@ function candidateFor(
   const { write: sql } = kb.projection
   const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [namedCandidate(sql, neuron)?.id]
   if (merged !== undefined && !used.has(merged)) return merged
-  const left = candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
-    ({ status, fingerprint }) => status === 'pending' && fingerprint === fingerprintOf(neuron),
-  )
-  if (left !== undefined && !used.has(left.id)) return left.id
+  const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
+  const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
+  if (proposed !== undefined) return proposed
   const candidate = gitCandidate(kb.identity.id, neuron, { parts, origin, reason, actor, at })
   taking.candidates.push(candidate)
   return candidate.id

@@ -7,7 +7,7 @@ import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findNeuron, isPathTaken, type NeuronRow, versionOfBlob } from '../../store/neuron-queries.ts'
+import { documentOfSeqId, findNeuron, isPathTaken, type NeuronRow, versionOfBlob } from '../../store/neuron-queries.ts'
 import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
 
 /** A curator's changes on the way from candidate to Neuron. */
@@ -85,7 +85,8 @@ function restoredPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, 
   const { fields } = parseNeuronFile(candidate.frontMatter ?? '')
   const { target: seqId } = candidate
   if (seqId === null || fields.seqId !== seqId || candidate.removes) throw new GanglionError('target_not_found')
-  return newPage(view, candidate, edit, { ...ids, seqId, ...(fields.id === undefined ? {} : { id: fields.id }) })
+  const id = documentOfSeqId(view.sql, seqId) ?? fields.id ?? ids.id
+  return newPage(view, candidate, edit, { ...ids, seqId, ...(id === undefined ? {} : { id }) })
 }
 
 async function changedPage(

@@ -151,6 +151,13 @@ export async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
+/** Where a server logs to, and the lines in it that tell of errors. */
+export function loggedLines(): { level: 'trace'; stream: { write(line: string): void }; errors(): string[] } {
+  const lines: string[] = []
+  const stream = { write: (line: string) => void lines.push(line) }
+  return { level: 'trace', stream, errors: () => lines.filter((line) => Number(/"level":(\d+)/.exec(line)?.[1]) >= 50) }
+}
+
 /** A gate that tells when somebody came to it, and lets everybody pass once it was opened; at the latest when the test ends. */
 export function gate(): { pass(): Promise<void>; arrived: Promise<void>; open(): void } {
   const arrival = Promise.withResolvers<void>()

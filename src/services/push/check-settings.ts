@@ -1,0 +1,23 @@
+import type { Repository, TreeChange } from '../../git/repository.ts'
+import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
+import { parseKbFile } from '../../markdown/kb-file.ts'
+import type { KbIdentity } from '../knowledge-base.ts'
+
+/** What is wrong with `kb.yaml`, where the push changes it. */
+export async function settingsProblems(
+  identity: KbIdentity,
+  repository: Repository,
+  changes: readonly TreeChange[],
+): Promise<SettingsProblem[]> {
+  const change = changes.find(({ path }) => path === 'kb.yaml')
+  if (change === undefined) return []
+  if (change.after === undefined) {
+    return [{ path: 'kb.yaml', severity: 'error', message: 'must not be removed' }]
+  }
+  const object = await repository.find(change.after)
+  const { settings, problems } = parseKbFile(object?.type === 'blob' ? object.data.toString('utf8') : '')
+  const fixed = (['id', 'slug', 'prefix'] as const)
+    .filter((key) => settings[key] !== null && settings[key] !== identity[key])
+    .map((key): SettingsProblem => ({ path: key, severity: 'error', message: `must stay ${identity[key]}` }))
+  return [...problems, ...fixed]
+}

@@ -1,0 +1,29 @@
+import type { Oid } from '../../git/object.ts'
+import type { Repository } from '../../git/repository.ts'
+import { isNeuronPath } from '../../knowledge/neuron-path.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { blobAtPath, seqIdAtPath } from '../../store/neuron-queries.ts'
+import type { Projection } from '../../store/projection.ts'
+
+type Sql = Projection['read']
+
+/** The seqId that a changed file had where its pusher began, which may be behind main. */
+export async function seqIdBefore(
+  sql: Sql,
+  { path, before }: { path: string; before?: Oid | undefined },
+  readText: (oid: Oid) => Promise<string>,
+): Promise<string | undefined> {
+  if (before === undefined || !isNeuronPath(path)) return undefined
+  if (blobAtPath(sql, path) === before) return seqIdAtPath(sql, path)
+  return parseNeuronFile(await readText(before)).fields.seqId
+}
+
+/** Whether a file that main holds now had its seqId at an earlier commit, too. */
+export async function wasHolder(
+  sql: Sql,
+  { path, seqId }: { path: string; seqId: string },
+  { repository, base }: { repository: Repository; base: Oid },
+): Promise<boolean> {
+  const before = await repository.blobAt(base, path)
+  return (await seqIdBefore(sql, { path, before }, (oid) => repository.readTextOnce(oid))) === seqId
+}
