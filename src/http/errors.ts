@@ -42,7 +42,7 @@ export function refusalOf(
 /** Whether the client went before it had its answer: nothing is wrong here, and nobody reads one. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   if (!(error instanceof Error)) return false
-  const isReset = raw.destroyed && !raw.complete && 'code' in error && error.code === 'ECONNRESET'
+  const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
   // What was done for it was ended then.
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
