@@ -17,6 +17,8 @@ export type Extracted = {
   title: string | undefined
   /** GitHub Flavored Markdown with ATX headings; no HTML, no front matter, links of http, https and mailto only. */
   markdown: string
+  /** 1-based line of the Markdown from which on it is searched, but becomes no page: the rows of large tables. */
+  searchOnlyFrom?: number
   /** In the order of their lines. */
   anchors: Anchor[]
   /** What was lost, for people. */

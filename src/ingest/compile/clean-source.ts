@@ -1,4 +1,5 @@
 import { linkKey } from '../../knowledge/link-target.ts'
+import type { Extracted } from '../extracted.ts'
 import { headingText } from './heading-text.ts'
 import { linkableTitle, maxTitle } from './linkable-title.ts'
 import { type SourceBlock, sourceBlocks } from './source-blocks.ts'
@@ -16,11 +17,11 @@ const maxName = 120
  * file. Where a Neuron of another origin has the title (`taken`, as `linkKey` has them), with the name of its file.
  */
 export function entitledSource(
-  { title: own, markdown }: { title: string | undefined; markdown: string },
+  { title: own, markdown, searchOnlyFrom }: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom'>,
   filename: string,
   taken: ReadonlySet<string>,
 ): EntitledSource {
-  const blocks = sourceBlocks(cleaned(markdown))
+  const blocks = sourceBlocks(cleaned(firstLines(markdown, searchOnlyFrom)))
   const [first, ...others] = blocks
   const isHead =
     first !== undefined && first.depth > 0 && others.every(({ depth }) => depth === 0 || depth > first.depth)
@@ -38,6 +39,17 @@ export function entitledSource(
     title: taken.has(linkKey(title)) ? linkableTitle(title, maxTitle - suffix.length) + suffix : title,
     blocks: shown < 0 ? blocks : blocks.toSpliced(shown, 1),
   }
+}
+
+/** Up to the line before `end`, 1-based. */
+function firstLines(text: string, end = Number.POSITIVE_INFINITY): string {
+  let at = 0
+  for (let line = 1; line < end; line++) {
+    const next = text.indexOf('\n', at)
+    if (next < 0) return text
+    at = next + 1
+  }
+  return text.slice(0, at)
 }
 
 /** Without control characters, byte order marks and other ends of lines; lines stay in number. */

@@ -154,7 +154,10 @@ function partsOf(
   const whole = { preamble: blocks, parts: [], found: 0 }
   if (sizeOf(blocks) <= maxSinglePage) return whole
   const { parts, ...plan } = planParts(blocks)
-  return parts.length < 2 ? whole : { ...plan, parts: titleParts(parts, title, taken) }
+  if (parts.length > 1) return { ...plan, parts: titleParts(parts, title, taken) }
+  // Without the pieces that the plan has left out.
+  const kept = parts.flatMap((part) => [...(part.heading ? [part.heading] : []), ...part.blocks])
+  return { ...whole, preamble: [...plan.preamble, ...kept] }
 }
 
 /** With the heading, where the title does not show all of it. */

@@ -1,6 +1,7 @@
 import { shorten } from '../../knowledge/inert-text.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { isWritableTarget } from '../../markdown/rewrite-links.ts'
+import { withoutOuterFormatSigns } from '../format-signs.ts'
 
 /** UTF-16 units of a title, which must fit into a wiki link. */
 export const maxTitle = 200
@@ -12,7 +13,10 @@ const wideColon = '：'
 
 /** A title of at most `max` UTF-16 units that can be the target of a wiki link; empty where there is nothing to see. */
 export function linkableTitle(text: string, max = maxTitle): string {
-  const bare = oneLine(text, text.length).replace(/[[\]|\\]/g, (sign) => replacements[sign] ?? ' ')
+  const bare = withoutOuterFormatSigns(oneLine(text, text.length)).replace(
+    /[[\]|\\]/g,
+    (sign) => replacements[sign] ?? ' ',
+  )
   const title = shorten(bare.replaceAll('#', wideHash), max)
   if (title === '' || isWritableTarget(title)) return title
   return title.replaceAll(':', wideColon)

@@ -8,7 +8,8 @@ export type LinkName = { name: string; title: string }
 /** A stretch of a line that names a Neuron; offsets in UTF-16 units. */
 export type Mention = { start: number; end: number; title: string }
 
-type Entry = { title: string; exact?: string }
+/** `exact` are the spellings that alone are meant. */
+type Entry = { title: string; exact?: readonly string[] }
 type Node = { next: Map<string, Node>; entry?: Entry | undefined }
 type Token = { key: string; start: number; end: number }
 
@@ -18,31 +19,42 @@ const maxLine = 20_000
 const tokenPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}_\p{Pd}]/gu
 /** What makes one word of two, as in `on-call` or `node.js`. */
 const joinedBefore = /[\p{L}\p{M}\p{N}_][.\-_/@&+\p{Pd}]?$/u
+const capitalInside = /\p{L}.*\p{Lu}/u
+/** What a sentence, an item or a cell begins behind, at the end of what stands before it. */
+const sentenceStart = /(?:^[\s>*+-]*(?:\d{1,9}[.)]\s+)?|[.!?:…]["'”’»)\]*_~]*\s+|\|\s*)["'“„«‘([*_~]*$/u
+/** Characters before a word in which that is looked for. */
+const maxBefore = 40
 const joinedAfter = /^(?:[.\-_/@&+\p{Pd}]?[\p{L}\p{M}\p{N}]|_)/u
 
 /**
  * Finds names in text, as whole words, the longest that begins at a word: a trie of words (Fredkin, "Trie memory", 1960). Case,
- * accents, hyphens and blanks do not matter, as in the target of a link. A single word is no name if it is a stop word; if it is
- * shorter than four letters, only as an abbreviation, in capitals. A name of two Neurons names neither.
+ * accents, hyphens and blanks do not matter, as in the target of a link. A single word could mean anything: it is a name only as it
+ * is written itself, not where a sentence begins, which gives any word its capital, nor if it is a stop word; if it is shorter than
+ * four letters, only as an abbreviation, in capitals. A name of two Neurons names neither.
  */
 export class NameTrie {
   readonly #root: Node = { next: new Map() }
 
   constructor(names: readonly LinkName[], stopWords: ReadonlySet<string>) {
-    const titles = new Map<string, { exact: string; title: string } | undefined>()
+    const titles = new Map<string, { exact: readonly string[]; title: string } | undefined>()
     for (const { name, title } of names) {
       const key = linkKey(name)
       const known = titles.get(key)
-      titles.set(key, titles.has(key) && known?.title !== title ? undefined : { exact: name.trim(), title })
+      titles.set(
+        key,
+        titles.has(key) && known?.title !== title
+          ? undefined
+          : { exact: [...(known?.exact ?? []), name.trim()], title },
+      )
     }
     for (const [key, named] of titles) {
       if (named === undefined || !isWritableTarget(named.title)) continue
       const tokens = tokensOf(key)
       const isWord = tokens.length === 1
       if (tokens.length === 0 || /^[\p{N}\p{P}\p{S}\s]*$/u.test(key) || (isWord && stopWords.has(key))) continue
-      const isShort = isWord && key.length < shortestWord
-      if (isShort && !/^\p{Lu}[\p{Lu}\p{N}]+$/u.test(named.exact)) continue
-      this.#add(tokens, isShort ? named : { title: named.title })
+      const exact = key.length < shortestWord ? named.exact.filter(isAbbreviation) : named.exact
+      if (isWord && exact.length === 0) continue
+      this.#add(tokens, isWord ? { title: named.title, exact } : { title: named.title })
     }
   }
 
@@ -79,12 +91,25 @@ export class NameTrie {
       node = token && node.next.get(token.key)
       if (token === undefined || node === undefined) break
       const written = line.slice(start, token.end)
-      const fits = node.entry && (node.entry.exact === undefined || node.entry.exact === written)
+      const fits = node.entry && isNamed(node.entry, written, line, start)
       if (!fits || joinedAfter.test(line.slice(token.end, token.end + 3)) || written.includes('_')) continue
       found = { mention: { start, end: token.end, title: node.entry?.title ?? '' }, last: at }
     }
     return found
   }
+}
+
+function isAbbreviation(name: string): boolean {
+  return /^\p{Lu}[\p{Lu}\p{N}]+$/u.test(name)
+}
+
+function isNamed({ exact }: Entry, written: string, line: string, start: number): boolean {
+  if (exact === undefined) return true
+  if (!exact.includes(written)) return false
+  if (!/^\p{Lu}/u.test(written) || capitalInside.test(written)) return true
+  const from = start - maxBefore
+  const before = from > 0 ? `…${line.slice(from, start)}` : line.slice(0, start)
+  return !sentenceStart.test(before)
 }
 
 function tokensOf(text: string): Token[] {

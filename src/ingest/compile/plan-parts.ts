@@ -1,6 +1,6 @@
 import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
 import { headingText } from './heading-text.ts'
-import { type SourceBlock, sizeOf } from './source-blocks.ts'
+import { hasWords, type SourceBlock, sizeOf } from './source-blocks.ts'
 
 /** Characters below which a section does not stand alone. */
 const least = 400
@@ -43,7 +43,7 @@ type Section = {
 
 /**
  * Parts of a document: split at the shallowest level of headings that occurs twice, sections below 400 characters joined to their
- * neighbour, those above 12,000 split at deeper headings and then between blocks; at most 500.
+ * neighbour, those above 12,000 split at deeper headings and then between blocks, without pieces that hold no words; at most 500.
  */
 export function planParts(blocks: readonly SourceBlock[]): Plan {
   const level = splitLevel(blocks)
@@ -142,10 +142,12 @@ function splitSection(section: Section): PlannedPart[] {
   return around(before, parts, after)
 }
 
-/** Between blocks. */
+/** Between blocks. Pieces that hold nothing but signs are left out; where all are like that, the first stands for them. */
 function cutSection(section: Section): PlannedPart[] {
   const { before, after, ...inside } = section
-  const runs = packBlocks(cutBlocks(inside.blocks))
+  const all = packBlocks(cutBlocks(inside.blocks))
+  const worded = all.filter((run) => run.some(hasWords))
+  const runs = worded.length > 0 ? worded : all.slice(0, 1)
   const parts = runs.map((run, index): PlannedPart => {
     const { heading, ...part } = asPart({ ...inside, before: [], blocks: run, after: [] })
     if (runs.length === 1) return heading ? { ...part, heading } : part

@@ -22,6 +22,7 @@ const interruptingItem = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/
 const indented = /^(?: {2}|\t)/
 /** Characters of a line above which it is text, whatever it begins with. */
 const maxHeading = 500
+const word = /[\p{L}\p{M}]{2}|[\p{N}\p{Lo}]/u
 const delimiterCell = /^:?-+:?$/
 
 /**
@@ -105,6 +106,11 @@ export function sizeOf(blocks: readonly SourceBlock[]): number {
   let size = 0
   for (const { lines } of blocks) for (const line of lines) size += line.length + 1
   return size
+}
+
+/** Whether a block says anything: letters that stand alone are no words, of a table its header is not asked. */
+export function hasWords({ kind, lines }: SourceBlock): boolean {
+  return (kind === 'table' ? lines.slice(2) : lines).some((line) => word.test(line))
 }
 
 function fenceOf(line: string, isInList: boolean): Fence | undefined {

@@ -1,5 +1,6 @@
 import { oneLine } from '../../knowledge/text.ts'
 import { type Anchor, type Extracted, ExtractionError } from '../extracted.ts'
+import { withoutOuterFormatSigns } from '../format-signs.ts'
 import { cleanMarkdown } from './clean-markdown.ts'
 import { maxMarkdownBytes } from './limits.ts'
 
@@ -12,7 +13,7 @@ const maxWarnings = 50
  * inside.
  * @throws {ExtractionError} `empty`, `too-large`
  */
-export function cleanExtracted({ title, markdown, anchors, warnings }: Extracted): Extracted {
+export function cleanExtracted({ title, markdown, searchOnlyFrom, anchors, warnings }: Extracted): Extracted {
   const cleaned = cleanMarkdown(markdown).trimEnd()
   const blankLines = /^(?:[ \t]*\n)*/.exec(cleaned)?.[0] ?? ''
   const text = cleaned.slice(blankLines.length)
@@ -23,8 +24,9 @@ export function cleanExtracted({ title, markdown, anchors, warnings }: Extracted
   }
   const firstLine = countLines(blankLines) + 1
   return {
-    title: oneLine(title ?? '', maxTitle) || undefined,
+    title: oneLine(withoutOuterFormatSigns(title ?? ''), maxTitle) || undefined,
     markdown: text,
+    ...(searchOnlyFrom !== undefined && { searchOnlyFrom: Math.max(1, searchOnlyFrom - firstLine + 1) }),
     anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),
     warnings: [...new Set(warnings.map((warning) => oneLine(warning, maxWarning)))].slice(0, maxWarnings),
   }

@@ -1,4 +1,5 @@
 import type { Element, ElementContent, Root, RootContent } from 'hast'
+import { writableEmphasis } from './emphasis-hast.ts'
 import { markFootnotes } from './footnotes.ts'
 import { collapse, findElement } from './hast.ts'
 import { isOutwardLink } from './outward-link.ts'
@@ -23,10 +24,12 @@ export function cleanHast(tree: Root): Root {
 }
 
 function cleanChildren(children: readonly RootContent[], depth: number): ElementContent[] {
-  return children.flatMap((child) => {
-    if (child.type === 'text') return [{ type: 'text' as const, value: child.value }]
-    return child.type === 'element' && !isDropped(child) ? cleanElement(child, depth) : []
-  })
+  return writableEmphasis(
+    children.flatMap((child) => {
+      if (child.type === 'text') return [{ type: 'text' as const, value: child.value }]
+      return child.type === 'element' && !isDropped(child) ? cleanElement(child, depth) : []
+    }),
+  )
 }
 
 function cleanElement(element: Element, depth: number): ElementContent[] {

@@ -1,3 +1,4 @@
+import { withoutOuterFormatSigns } from '../format-signs.ts'
 import { cleanLine, type OwnHtml } from './clean-line.ts'
 import { fencedLines } from './fenced-lines.ts'
 
@@ -14,9 +15,14 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
     .replace(/[^\P{Cc}\n\t]|\uFEFF/gu, '')
   const lines = text.split('\n')
   const isFenced = fencedLines(lines)
-  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanLine(line, html)))
+  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(line, html))))
   const first = cleaned.findIndex((line) => line.trim() !== '')
   const start = cleaned[first]?.trim() ?? ''
   if (start.startsWith('---')) cleaned[first] = /^-+$/.test(start) ? '***' : `\\${start}`
   return cleaned.join('\n')
+}
+
+function cleanHeading(line: string): string {
+  const [marks] = /^ {0,3}#{1,6}[ \t]+/.exec(line) ?? []
+  return marks === undefined ? line : marks + withoutOuterFormatSigns(line.slice(marks.length))
 }

@@ -3,6 +3,7 @@ import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../extracted.ts'
 import { decodeText } from './decode-text.ts'
 import { DataTable } from './office-table.ts'
+import { largeTableWarning, withLooseRows } from './table-rows.ts'
 
 const maxColumns = 256
 const maxCell = 10_000
@@ -10,15 +11,20 @@ const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[
 
 /**
  * Comma-separated values, or those of another delimiter, as one table; as sections of 100 rows where there are more of them, and
- * beyond what DataTable writes out as statistics and the first rows.
+ * beyond what DataTable writes out as statistics and the first rows, with the others for search.
  */
 export const extractCsv: Extractor = async ({ file }) => {
   const { rows, warnings } = readRows(decodeText(await readFile(file)))
   if (rows.size === 0 && rows.cell(0, 0) === undefined) throw new ExtractionError('empty', 'The table has no values.')
-  if (rows.isSummarized) warnings.push(`The table has ${rows.size} rows: statistics and its first rows stand for them.`)
   const blocks = rows.blocks()
-  const markdown = rows.isSummarized ? blocks : sections(blocks.join('\n\n').split('\n\n'), rows.size)
-  return { title: undefined, markdown: markdown.join('\n\n'), anchors: [], warnings }
+  const head = { title: undefined, anchors: [], warnings }
+  if (!rows.isSummarized) {
+    return { ...head, markdown: sections(blocks.join('\n\n').split('\n\n'), rows.size).join('\n\n') }
+  }
+  const loose = { name: undefined, first: rows.shown + 1, rows: rows.furtherRows() }
+  const { kept, ...text } = withLooseRows(blocks.join('\n\n'), [loose])
+  warnings.push(largeTableWarning('The table', rows.size, rows.shown, kept[0] ?? 0))
+  return { ...head, ...text }
 }
 
 /** @param tables of 100 rows each. */

@@ -25,6 +25,8 @@ export class ColumnStatistics {
     this.filled++
     if (number.test(value)) this.#addNumber(Number(value))
     else if (date.test(value)) this.#addDate(value)
+    // Of too many, none is told as the most frequent.
+    if (this.#isFull) return
     const key = value.slice(0, maxValue)
     const count = this.#counts.get(key)
     if (count !== undefined) this.#counts.set(key, count + 1)

@@ -1,5 +1,6 @@
 import { ColumnStatistics } from './office-statistics.ts'
 import { inlineText } from './office-text.ts'
+import { type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Rows of a table before its header is said again. */
 const batch = 100
@@ -10,7 +11,7 @@ const maxSampleCharacters = 2 ** 17
 
 /**
  * A table that rows are put into one by one, of any size: what it keeps is bounded. The first row is its header. Cells are plain
- * text.
+ * text. Where it is summarized, the rows that it does not show are left for search.
  */
 export class DataTable {
   /** Of all rows, the header too. */
@@ -18,6 +19,13 @@ export class DataTable {
   #characters = 0
   readonly #rows: string[][] = []
   readonly #columns: ColumnStatistics[] = []
+  /** Rows after those, as text, while there is room. */
+  readonly #further: string[] = []
+  readonly #room: Room
+
+  constructor(room: Room = roomForRows()) {
+    this.#room = room
+  }
 
   /** Of rows below the header. */
   get size(): number {
@@ -38,6 +46,17 @@ export class DataTable {
       this.#characters += cell.length
     }
     if (this.#count <= maxRows + 1 && this.#characters <= maxCharacters) this.#rows.push(cells)
+    else if (this.#room.bytes > 0) this.#addFurther(rowLine(cells))
+  }
+
+  /** Rows that the blocks show, below the header. */
+  get shown(): number {
+    return this.isSummarized ? this.#sample().length - 1 : this.size
+  }
+
+  /** The rows after those that the blocks show, as text: all for which there was room. */
+  furtherRows(): string[] {
+    return [...this.#rows.slice(this.shown + 1).map(rowLine), ...this.#further]
   }
 
   /** Puts text into a cell that has none, as cells that are merged have it; row 0 is the header. */
@@ -61,17 +80,26 @@ export class DataTable {
     if (!this.isSummarized) return [markdownTable(this.#rows.map(pick))]
     const header = this.#rows[0] ?? []
     const statistics = used.map((at) => [inlineText(header[at] ?? ''), ...(this.#columns[at]?.summary() ?? [])])
-    let characters = 0
-    const sample = this.#rows.slice(0, batch + 1).filter((row, at) => {
-      characters += row.reduce((sum, cell) => sum + cell.length, 0)
-      return at === 0 || characters <= maxSampleCharacters
-    })
+    const sample = this.#sample()
     return [
       `${this.size} rows.`,
       markdownTable([['Column', 'Filled', 'Distinct', 'Least', 'Greatest', 'Mean', 'Most frequent'], ...statistics]),
       `The first ${sample.length - 1} rows:`,
       markdownTable(sample.map(pick)),
     ]
+  }
+
+  #addFurther(line: string): void {
+    this.#room.bytes -= Buffer.byteLength(line) + 1
+    if (this.#room.bytes >= 0) this.#further.push(line)
+  }
+
+  #sample(): string[][] {
+    let characters = 0
+    return this.#rows.slice(0, batch + 1).filter((row, at) => {
+      characters += row.reduce((sum, cell) => sum + cell.length, 0)
+      return at === 0 || characters <= maxSampleCharacters
+    })
   }
 }
 

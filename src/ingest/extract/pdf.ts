@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { LiteParse } from '@llamaindex/liteparse'
 import type { Anchor, Extracted, Extractor, OnProgress } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
+import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
 import { type Page, plainParagraphs } from './pdf-page.ts'
@@ -22,9 +23,17 @@ export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const parsed = await parsePages(bytes, onProgress)
   if (parsed === undefined) return secondReading(bytes)
   const { texts, warnings } = await recogniseScans(bytes, parsed, onProgress)
-  const pages = parsed.map(({ number, markdown }) => ({ number, lines: (texts.get(number) ?? markdown).split('\n') }))
+  const pages = parsed.map((page) => ({
+    number: page.number,
+    lines: (texts.get(page.number) ?? unrecognised(page)).split('\n'),
+  }))
   if (!hasText(pages)) return secondReading(bytes)
   return assemble(bytes, pages, warnings)
+}
+
+/** Of a page whose letters have no meaning, neither has their size. */
+function unrecognised({ markdown, scan }: ReadPage): string {
+  return scan === 'garbled' ? markdown.replace(/^#{1,6}\s+/gm, '') : markdown
 }
 
 /** The bytes from the header of a PDF on, which may have others before it (ISO 32000-1, annex H). */
@@ -84,7 +93,7 @@ async function secondReading(bytes: Buffer): Promise<Extracted> {
 
 async function assemble(bytes: Buffer, read: readonly Page[], warnings: string[]): Promise<Extracted> {
   const { title, bookmarks } = await pdfFacts(bytes)
-  const pages = withBookmarks(dropRunningLines(read), bookmarks)
+  const pages = withBookmarks(withoutFalseHeadings(dropRunningLines(read)), bookmarks)
   const lines: string[] = []
   const anchors: Anchor[] = []
   for (const page of pages) {

@@ -15,6 +15,7 @@ const cleanText = z.string().refine((text) => text.isWellFormed() && !/[^\P{Cc}\
 const extracted = z.strictObject({
   title: cleanText.max(1000).optional(),
   markdown: cleanText.refine((text) => Buffer.byteLength(text) <= maxMarkdownBytes, 'is too large'),
+  searchOnlyFrom: z.int().min(1).exactOptional(),
   anchors: z.array(anchor).max(200_000),
   warnings: z.array(cleanText.max(1000)).max(100),
 })

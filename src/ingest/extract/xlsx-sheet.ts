@@ -1,6 +1,7 @@
 import { DataTable } from './office-table.ts'
 import { plainLine } from './office-text.ts'
 import { isTrue, scanXml, type XmlAttributes } from './office-xml.ts'
+import type { Room } from './table-rows.ts'
 import { formatNumber } from './xlsx-number-format.ts'
 import { maxCell, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
@@ -26,14 +27,15 @@ type Region = { lines: string[][]; table: DataTable | undefined; rows: number[] 
 type Range = { top: number; left: number; bottom: number }
 
 /** Reads a sheet as it streams by: regions of rows become tables, or lines of text. */
-export function readSheet(part: Buffer, workbook: Workbook): SheetText {
-  const reader = new SheetReader(workbook)
+export function readSheet(part: Buffer, workbook: Workbook, room: Room): SheetText {
+  const reader = new SheetReader(workbook, room)
   scanXml(part, reader)
   return reader.result()
 }
 
 class SheetReader {
   readonly #workbook: Workbook
+  readonly #room: Room
   readonly #regions: Region[] = []
   readonly #merged: Range[] = []
   readonly #hidden: { first: number; last: number }[] = []
@@ -49,8 +51,9 @@ class SheetReader {
   #isValue = false
   #isReading = false
 
-  constructor(workbook: Workbook) {
+  constructor(workbook: Workbook, room: Room) {
     this.#workbook = workbook
+    this.#room = room
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
@@ -139,7 +142,7 @@ class SheetReader {
       return
     }
     if (region.table === undefined) {
-      region.table = new DataTable()
+      region.table = new DataTable(this.#room)
       if (isLine) {
         for (const [at, line] of region.lines.entries()) {
           region.table.add(line)

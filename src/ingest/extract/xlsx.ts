@@ -2,6 +2,7 @@ import type { Anchor, Extracted, ExtractInput } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
 import { OfficePackage } from './office-package.ts'
 import { plainLine } from './office-text.ts'
+import { type LooseRows, largeTableWarning, roomForRows, withLooseRows } from './table-rows.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
 import { readWorkbook } from './xlsx-workbook.ts'
 
@@ -10,7 +11,8 @@ const maxCharacters = 16 * 2 ** 20
 
 /**
  * Reads a workbook (ECMA-376 Part 1, SpreadsheetML): a section for each sheet that is shown, its regions as tables, with the values
- * that formulas had when it was saved. Hidden sheets, rows and columns are left out, and told of. @throws {ExtractionError}
+ * that formulas had when it was saved; below them, for search, the rows that large tables do not show. Hidden sheets, rows and
+ * columns are left out, and told of. @throws {ExtractionError}
  */
 export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   const document = await OfficePackage.open(file, (name) => !/xl\/(?:theme|drawings|charts|media|comments)/i.test(name))
@@ -18,16 +20,22 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   const anchors: Anchor[] = []
   const lines: string[] = []
   const warnings: string[] = []
+  const large: { table: string; size: number; loose: LooseRows }[] = []
+  const room = roomForRows()
   let characters = 0
   for (const { name, hidden, part } of workbook.sheets) {
     if (hidden) warnings.push(`The hidden sheet "${name}" was left out.`)
     else if (part === undefined) warnings.push(`The file lacks its sheet "${name}".`)
     else if (characters > maxCharacters) warnings.push(`The sheet "${name}" was left out: the workbook is too large.`)
     else {
-      const sheet = readSheet(part, workbook)
+      const sheet = readSheet(part, workbook, room)
       warnings.push(...warningsOf(name, sheet))
       if (sheet.blocks.length === 0) continue
       anchors.push({ line: lines.length + 1, sheet: name })
+      for (const table of sheet.summarized) {
+        const loose = { name, first: table.shown + 1, rows: table.furtherRows() }
+        large.push({ table: `A table of the sheet "${name}"`, size: table.size, loose })
+      }
       for (const block of [`## ${plainLine(name)}`, ...sheet.blocks]) {
         characters += block.length
         lines.push(...block.split('\n'), '')
@@ -35,15 +43,21 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
     }
   }
   if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
-  return { title: document.title(), markdown: lines.join('\n').trimEnd(), anchors, warnings }
+  const { kept, ...text } = withLooseRows(
+    lines.join('\n').trimEnd(),
+    large.map(({ loose }) => loose),
+  )
+  for (const [at, { table, size, loose }] of large.entries()) {
+    warnings.push(largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0))
+  }
+  return { title: document.title(), ...text, anchors, warnings }
 }
 
-function warningsOf(name: string, { hiddenRows, hiddenColumns, wide, summarized }: SheetText): string[] {
+function warningsOf(name: string, { hiddenRows, hiddenColumns, wide }: SheetText): string[] {
   const of = `of the sheet "${name}"`
   return [
     ...(hiddenRows > 0 ? [`${hiddenRows} hidden rows ${of} were left out.`] : []),
     ...(hiddenColumns > 0 ? [`${hiddenColumns} hidden columns ${of} were left out.`] : []),
     ...(wide ? [`The columns beyond IV ${of} were left out.`] : []),
-    ...summarized.map(({ size }) => `A table ${of} has ${size} rows: statistics and its first rows stand for them.`),
   ]
 }

@@ -27,10 +27,40 @@ describe('a small document', () => {
     expect(titles(await compile('Some words.', { filename: 'vip_letter 2.docx' }))).toEqual(['vip letter 2'])
   })
 
+  test('has a title without signs that cannot be seen at its ends', async () => {
+    const flag = '\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}'
+    expect(titles(await compile('Words.', { title: '\u200bSetup \u200b' }))).toEqual(['Setup'])
+    expect(titles(await compile('Words.', { title: `Team ${flag}` }))).toEqual([`Team ${flag}`])
+  })
+
   test('keeps text that looks like front matter as text', async () => {
     const [page] = await compile('---\ntitle: Forged\n---\n\nWords.')
     expect(page).toMatchObject({ title: 'handbook', content: '---\ntitle: Forged\n---\n\nWords.' })
   })
+})
+
+test('what is for search alone becomes no page', async () => {
+  const markdown = `# Log\n\nOf doors.\n\n${sections('Rows', 'More rows', 'Further rows')}`
+  const [page, ...others] = await compile(markdown, { searchOnlyFrom: 5 })
+  expect(page?.content).toBe('Of doors.')
+  expect(others).toEqual([])
+})
+
+test.for([
+  ['quotes', `${'> '.repeat(50_000)}deep`],
+  ['emphasis', '*a _b '.repeat(50_000)],
+  ['cells', `| | x |\n| - | - |\n${'| | |\n'.repeat(20_000)}`],
+] as const)('a document of one word and many %s is one page', async ([, markdown]) => {
+  const pages = await compile(markdown)
+  expect(pages).toHaveLength(1)
+  expect(pages[0]?.content.length).toBeLessThan(13_000)
+})
+
+test('pieces of a section that hold no words are no pages, the others are numbered', async () => {
+  const nothing = '* * | _ '.repeat(5000)
+  const pages = await compile([paragraph('first', 6000), nothing, paragraph('last', 6000)].join('\n\n'))
+  expect(titles(pages)).toEqual(['handbook', 'handbook (1)', 'handbook (2)'])
+  expect(pages[2]?.content).toContain('The last desk')
 })
 
 describe('a long document', () => {

@@ -5,9 +5,20 @@ import type { CompiledPage } from '../../../src/ingest/compile/compiled.ts'
 /** Compiles Markdown as an upload of the name `handbook.md`, unless told otherwise. */
 export function compile(
   markdown: string,
-  { title, anchors, ...input }: Partial<Omit<CompileInput, 'extracted'> & CompileInput['extracted']> = {},
+  {
+    title,
+    anchors,
+    searchOnlyFrom,
+    ...input
+  }: Partial<Omit<CompileInput, 'extracted'> & CompileInput['extracted']> = {},
 ): Promise<CompiledPage[]> {
-  const extracted = { title, markdown, anchors: anchors ?? [], warnings: [] }
+  const extracted = {
+    title,
+    markdown,
+    ...(searchOnlyFrom !== undefined && { searchOnlyFrom }),
+    anchors: anchors ?? [],
+    warnings: [],
+  }
   return compileDocument({ filename: 'handbook.md', tags: [], language: 'en', names: [], ...input, extracted })
 }
 

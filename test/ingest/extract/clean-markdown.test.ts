@@ -5,6 +5,11 @@ import { expectSafeMarkdown } from './conformance.ts'
 
 const cases: [string, string, string][] = [
   ['HTML is shown as text', 'a <b onclick="x">b</b> <!-- c -->', 'a \\<b onclick="x">b&lt;/b> \\<!-- c -->'],
+  [
+    'a heading ends with what can be seen',
+    '## Setup\u200b\n\n## \u200fمی\u200cخواهم\u200e',
+    '## Setup\n\n## می\u200cخواهم',
+  ],
   ['code keeps what looks like HTML', 'a `<b>` ``<i>`` c', 'a `<b>` ``<i>`` c'],
   ['fenced code too', '~~~\n<b>![a](b)\n~~~\n<b>', '~~~\n<b>![a](b)\n~~~\n\\<b>'],
   ['code in a list ends with it', '- ```\n  <a>\n<b>', '- ```\n  <a>\n\\<b>'],

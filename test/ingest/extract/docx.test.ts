@@ -122,6 +122,38 @@ test('pictures are their descriptions, text boxes and equations their text', asy
   expect((await markdownOf(docx(body))).split('\n\n')).toEqual(['A red bridge', 'In a box', '(a+b)/c'])
 })
 
+test('an equation on a line means what it does on the page', async () => {
+  const text = (value: string) => `<m:r><m:t>${value}</m:t></m:r>`
+  const tag = (name: string, ...content: string[]) => `<m:${name}>${content.join('')}</m:${name}>`
+  const e = (...content: string[]) => tag('e', ...content)
+  const fraction = (above: string, below: string, type = 'bar') =>
+    tag('f', `<m:fPr><m:type m:val="${type}"/></m:fPr>`, tag('num', text(above)), tag('den', text(below)))
+  const power = (base: string, of: string) => tag('sSup', e(base), tag('sup', text(of)))
+  const sub = (base: string, of: string) => tag('sSub', e(text(base)), tag('sub', text(of)))
+  const cosine = (of: string) => tag('func', tag('fName', text('cos')), e(of))
+  const equations = {
+    'f(x)=a_0': text('f') + tag('d', e(text('x'))) + text('=') + sub('a', '0'),
+    'cos((nπx)/L)': cosine(fraction('nπx', 'L')),
+    'cos(x)': cosine(tag('d', e(text('x')))),
+    '∑_(k=0)^n C(n,k)x^k a^(n-k)':
+      `<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>${tag('sub', text('k=0'))}${tag('sup', text('n'))}` +
+      `${e(tag('d', e(fraction('n', 'k', 'noBar'))), power(text('x'), 'k'), power(text('a'), 'n-k'))}</m:nary>`,
+    '∫x dx': tag('nary', '<m:naryPr/>', tag('sub'), tag('sup'), e(text('x dx'))),
+    '2 1/z dz': text('2') + fraction('1', 'z') + text('dz'),
+    '(1/n)^2': power(fraction('1', 'n'), '2'),
+    '{x|y}': `<m:d><m:dPr><m:begChr m:val="{"/><m:endChr m:val="}"/></m:dPr>${e(text('x'))}${e(text('y'))}</m:d>`,
+    '√2+x^(1/3)':
+      tag('rad', '<m:radPr><m:degHide m:val="1"/></m:radPr>', tag('deg'), e(text('2'))) +
+      text('+') +
+      tag('rad', tag('deg', text('3')), e(text('x'))),
+    '(1, 0; 0, 1)': tag('d', e(tag('m', tag('mr', e(text('1')), e(text('0'))), tag('mr', e(text('0')), e(text('1')))))),
+    'lim_n(x)': tag('func', tag('fName', tag('limLow', e(text('lim')), tag('lim', text('n')))), e(text('x'))),
+  }
+  const body = Object.values(equations).map((equation) => `<w:p><m:oMath>${equation}</m:oMath></w:p>`)
+  const shown = (await markdownOf(docx(body.join('')))).replaceAll('\\', '').split('\n\n')
+  expect(shown).toEqual(Object.keys(equations))
+})
+
 test('cells that are merged are one, also downwards', async () => {
   const cell = (text: string, properties: string) => `<w:tc><w:tcPr>${properties}</w:tcPr>${p(text)}</w:tc>`
   const body = `<w:tbl>${row(p('a'), p('b'), p('c'))}<w:tr>${cell('wide', '<w:gridSpan w:val="2"/>')}${cell('tall', '<w:vMerge w:val="restart"/>')}</w:tr><w:tr>${cell('d', '')}${cell('e', '')}${cell('', '<w:vMerge/>')}</w:tr></w:tbl>`

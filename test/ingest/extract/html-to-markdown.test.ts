@@ -42,3 +42,13 @@ test('a cell that spans a million others does not make them', () => {
 test('elements nested deep become their text', () => {
   expect(htmlToMarkdown(`${'<div>'.repeat(500)}a<b>b</b>${'</div>'.repeat(500)}`)).toBe('ab')
 })
+
+test.for([
+  ['<p>It is<b> an old harbour </b>now</p>', 'It is **an old harbour** now'],
+  ['<p>A <b><i> quay </i></b>and<i> </i>more</p>', 'A **_quay_** and more'],
+  ['<p><i>Ducks (</i>Aythya <i>to</i> Mergus<i>)</i></p>', '_Ducks_ (Aythya _to_ Mergus)'],
+  ['<p><b>Note:</b> read <i>(this)</i> first.</p>', '**Note:** read _(this)_ first.'],
+  ['<p>un<b>believ</b>able</p>', 'un**believ**able'],
+] as const)('emphasis takes no character references: %s', ([html, markdown]) => {
+  expect(htmlToMarkdown(html)).toBe(markdown)
+})

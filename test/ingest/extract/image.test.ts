@@ -108,6 +108,26 @@ test('recognised words are read by columns, below what stands above both', () =>
   expect(markdown.indexOf('First column has its line 7')).toBeLessThan(markdown.indexOf('Other column has its line 0'))
 })
 
+test('blanks that are recognised as hyphens are blanks, and a line of them above text is a heading', () => {
+  const lines = [
+    'The crates are weighed before they are stored, and again when they are taken',
+    'from the stores of the harbour, by whoever is at the quay on that day.',
+    'The-Weights-of-Crates--',
+    'A crate that is full of salt weighs as much as two that are full of the wool-',
+    'len cloth, and half of one that is full of copper.',
+    'Conclusions-',
+    'The weights that were found are those that had been told to the masters of the',
+    'harbour, as far as state-of-the-art scales can show them.',
+  ]
+  expect(layoutMarkdown(lines.flatMap((line, at) => words(line, 0, at * 14))).split('\n\n')).toEqual([
+    `${lines[0]} ${lines[1]}`,
+    '## The Weights of Crates',
+    `${lines[3]?.slice(0, -1)}${lines[4]}`,
+    '## Conclusions',
+    `${lines[6]} ${lines[7]}`,
+  ])
+})
+
 test('rows of a table are not taken for columns', () => {
   const row = (name: string, at: number) => [...words(name, 0, at * 14), ...words(`${at} kg`, 300, at * 14)]
   const markdown = layoutMarkdown(['Copper', 'Salt', 'Wool', 'Tin', 'Wine', 'Oil', 'Cork'].flatMap(row))

@@ -56,6 +56,28 @@ test('headings have the level of their size, and the first is the title', async 
   expect(markdown).toMatch(/^## Storing$/m)
 })
 
+test('what is only printed large is text', async () => {
+  const { markdown } = await extract([
+    {
+      texts: [
+        { text: 'Loading', x: 60, y: 730, size: 16, bold: true },
+        ...body('loading'),
+        { text: 'and motivation to load', x: 60, y: 620, size: 16, bold: true },
+        ...block(['Crates are stored in rows of twelve, heavy ones below and light ones above them.'], 60, 590),
+        { text: 'Storing', x: 60, y: 540, size: 16, bold: true },
+        ...block(['What is stored is weighed twice, and by two people, before it is written down.'], 60, 510),
+      ],
+    },
+    { texts: [{ text: 'Harbour rules', x: 60, y: 780, size: 24, bold: true }, ...body('harbour')] },
+  ])
+  expect(markdown).toMatch(/^and motivation to load$/m)
+  expect(markdown.match(/^#+ .*$/gm)?.map((line) => line.replace(/^#+ /, ''))).toEqual([
+    'Loading',
+    'Storing',
+    'Harbour rules',
+  ])
+})
+
 test('two columns are read one after the other', async () => {
   const column = (name: string) =>
     Array.from({ length: 20 }, (_, at) => `${name} column, line number ${at + 1} of its text`)

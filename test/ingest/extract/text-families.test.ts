@@ -101,7 +101,26 @@ describe('tables of .csv', () => {
     expect(markdown).toContain('6000 rows')
     expect(markdown).toContain('| 100 | n0 |')
     expect(markdown).not.toContain('| 5000 |')
-    expect(warnings).toHaveLength(1)
+    expect(warnings).toEqual([
+      'The table has 6000 rows: its page has statistics and the first 100; search finds all of them.',
+    ])
+  })
+
+  test('that are long have each row for search, after what becomes pages', async () => {
+    const { markdown, searchOnlyFrom } = await extractBytes('csv', table(6000))
+    const lines = markdown.split('\n')
+    expect(lines[(searchOnlyFrom ?? 0) - 1]).toBe('## rows 101–6000')
+    const searched = lines.slice(searchOnlyFrom).filter((line) => line !== '')
+    expect(searched).toEqual(Array.from({ length: 5900 }, (_, at) => `${at + 101}; n${(at + 100) % 3}`))
+  })
+
+  test('that are too long to be searched are cut, and that is told', async () => {
+    const row = (at: number) => `${at},${'Zeile für Zeile '.repeat(60)}\n`
+    const bytes = `id,text\n${Array.from({ length: 25_000 }, (_, at) => row(at + 1)).join('')}`
+    const { markdown, warnings } = await extractBytes('csv', bytes)
+    const [, last] = /; search finds the first (\d+), the others were left out\.$/.exec(warnings[0] ?? '') ?? []
+    expect(Number(last)).toBeGreaterThan(10_000)
+    expect(markdown.split('\n').at(-1)).toMatch(new RegExp(`^${last}; Zeile`))
   })
 
   test('get names for columns that have none, and keep rows of other lengths', async () => {

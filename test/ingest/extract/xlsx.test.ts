@@ -138,7 +138,24 @@ test('a huge table is statistics, its first rows and a warning', async () => {
   expect(markdown).toContain('| city | 6000 | 2 |  |  |  | Rome (4000), Oslo (2000) |')
   expect(markdown).toContain('| 99 | Oslo | t99 |')
   expect(markdown).not.toContain('t100 |')
-  expect(warnings).toEqual(['A table of the sheet "Log" has 6000 rows: statistics and its first rows stand for them.'])
+  expect(warnings).toEqual([
+    'A table of the sheet "Log" has 6000 rows: its page has statistics and the first 100; search finds all of them.',
+  ])
+})
+
+test('the rows of a huge table are for search alone, below all sheets', async () => {
+  const body = Array.from({ length: 6000 }, (_, at) => [at, `t${at}`])
+  const { markdown, searchOnlyFrom = 0 } = await extractBytes(
+    'xlsx',
+    xlsx([
+      { name: 'Log', xml: rows([['n', 't'], ...body]) },
+      { name: 'Notes', xml: rows([['One']]) },
+    ]),
+  )
+  const lines = markdown.split('\n')
+  expect(lines.slice(0, searchOnlyFrom - 1)).toContain('## Notes')
+  expect(lines[searchOnlyFrom - 1]).toBe('## Log: rows 101–6000')
+  for (const row of [100, 4999, 5999]) expect(lines.slice(searchOnlyFrom)).toContain(`${row}; t${row}`)
 })
 
 test('what would be a formula, HTML or Markdown is text', async () => {
