@@ -88,6 +88,16 @@ test('an uploaded text becomes Neurons that are found, and so is the Source', as
   expect(await search(product, 'wombat dusk', 'wiki')).toEqual(wiki)
 })
 
+test('each row of a large table is found, in the Source', async () => {
+  const product = await ingesting()
+  const rows = Array.from({ length: 6_000 }, (_, row) => `Animal ${row},enclosure${row}q,${row % 90}`)
+  const { id } = await upload(product, 'animals.csv', `name,place,weight\n${rows.join('\n')}\n`)
+  expect(await settled(product, id)).toMatchObject({ status: 'success' })
+  for (const row of [10, 4_990, 5_990]) {
+    expect(await search(product, `enclosure${row}q`, 'source')).toMatchObject([{ id, filename: 'animals.csv' }])
+  }
+})
+
 test('an archived Source is no longer found, its Neurons are', async () => {
   const product = await ingesting()
   const { id } = await upload(product, 'handbook.md', handbook)
