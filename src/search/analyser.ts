@@ -33,7 +33,7 @@ export type Analyser = {
 }
 
 /** To be raised with every change of the rules, or of the package of the stemmers. */
-const revision = 1
+const revision = 2
 const maxCached = 50_000
 const none: readonly string[] = []
 const startsWithLetter = /^\p{L}/u

@@ -1,5 +1,5 @@
 import { isInternal, maySee } from '../knowledge/audience.ts'
-import type { StoredPage } from './index-store.ts'
+import type { StoredChunk, StoredPage } from './index-store.ts'
 import type { Scope, View } from './search-index.ts'
 
 /** What a scope lets see, and the figures that ranking needs of just that. */
@@ -15,6 +15,14 @@ export type Visible = {
 }
 
 type Entry = StoredPage & { length: number; signature: number }
+
+/** Begins the version of a page that has not all of its chunks. */
+export const unfinished = 'unfinished '
+
+/** Whether a page has not all of its chunks: nobody sees it. */
+export function isUnfinished({ version }: { version: string }): boolean {
+  return version.startsWith(unfinished)
+}
 
 /** The pages of an index in memory: who may see them, which chunks are whose, and how long they are. */
 export class Catalog {
@@ -47,11 +55,32 @@ export class Catalog {
     this.#byKey.set(page.key, entry)
     this.#byId[page.id] = entry
     if (page.note !== undefined) this.#noted.set(page.key, page)
-    for (const chunk of page.chunks) {
-      this.#pageOf[chunk.id] = page.id
-      this.#lengthOf[chunk.id] = chunk.length
-    }
-    this.#chunkCount += page.chunks.length
+    this.#note(page.id, page.chunks)
+    this.#visible.clear()
+  }
+
+  /** More of a page that is unfinished. */
+  addChunks(key: string, chunks: readonly StoredChunk[]): void {
+    const entry = this.#byKey.get(key)
+    if (entry === undefined) return
+    entry.chunks.push(...chunks)
+    for (const { length } of chunks) entry.length += length
+    this.#note(entry.id, chunks)
+  }
+
+  /** Forgets the last chunks of a page that is unfinished. */
+  removeLast(key: string, count: number): void {
+    const entry = this.#byKey.get(key)
+    if (entry === undefined) return
+    const removed = entry.chunks.splice(-count)
+    for (const { length } of removed) entry.length -= length
+    this.#chunkCount -= removed.length
+  }
+
+  /** Finishes a page, or makes it one that is unfinished. */
+  setVersion(key: string, version: string): void {
+    const entry = this.#byKey.get(key)
+    if (entry !== undefined) entry.version = version
     this.#visible.clear()
   }
 
@@ -105,7 +134,7 @@ export class Catalog {
     const pages = new Uint8Array(this.#byId.length)
     let [pageCount, chunkCount, length] = [0, 0, 0]
     for (const page of this.#byKey.values()) {
-      if (isSeen[page.signature] !== true) continue
+      if (isSeen[page.signature] !== true || isUnfinished(page)) continue
       pages[page.id] = 1
       pageCount++
       chunkCount += page.chunks.length
@@ -121,5 +150,13 @@ export class Catalog {
     }
     this.#visible.set(key, visible)
     return visible
+  }
+
+  #note(page: number, chunks: readonly StoredChunk[]): void {
+    for (const { id, length } of chunks) {
+      this.#pageOf[id] = page
+      this.#lengthOf[id] = length
+    }
+    this.#chunkCount += chunks.length
   }
 }

@@ -4,6 +4,7 @@ import {
   type ChunkHit,
   type IndexedDocument,
   type PageHit,
+  type PagePart,
   type Reach,
   type Scope,
   SearchTimeout,
@@ -24,6 +25,8 @@ export type IndexRequests = {
     argument: { stamp: string; newStamp: string; put: readonly IndexedDocument[]; remove: readonly string[] }
     result: undefined
   }
+  grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
+  shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
   search: { argument: { stamp: string; q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
   retrieve: { argument: { stamp: string; question: string; scope: Scope; reach: Reach }; result: ChunkHit[] }
   close: { argument: undefined; result: undefined }
@@ -75,8 +78,14 @@ export class IndexHost {
     if (argument.stamp !== index.stamp) throw new StaleIndex()
     if (method === 'search') return index.search(argument.q, argument.scope)
     if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument.reach)
-    index.apply(argument, argument.newStamp)
-    return this.#evict()
+    const result =
+      method === 'grow'
+        ? index.grow(argument.part, argument.newStamp)
+        : method === 'shrink'
+          ? index.shrink(argument.key, argument.newStamp)
+          : index.apply(argument, argument.newStamp)
+    this.#evict()
+    return result
   }
 
   /** What is in memory may be ahead of the disk. */

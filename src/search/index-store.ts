@@ -118,14 +118,31 @@ export class IndexStore {
       VALUES (${key}, ${kind}, ${version}, ${title}, ${audience === undefined ? null : JSON.stringify(audience)},
         ${JSON.stringify(tags)}, ${note ?? null})`
     const id = Number(added.lastInsertRowid)
-    const stored = chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets }) => {
+    return { key, kind, version, tags, audience, note, id, chunks: this.addChunks(id, chunks) }
+  }
+
+  /** More chunks of a page. Within a transaction. */
+  addChunks(page: number, chunks: readonly ChunkTerms[]): StoredChunk[] {
+    return chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets }) => {
       const bytes = new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
       const chunk = this.#sql
         .run`INSERT INTO chunks (page, headings, content, text, terms, length, own_at, text_at, offsets)
-        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${ownAt}, ${textAt}, ${bytes})`
+        VALUES (${page}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${ownAt}, ${textAt}, ${bytes})`
       return { id: Number(chunk.lastInsertRowid), length }
     })
-    return { key, kind, version, tags, audience, note, id, chunks: stored }
+  }
+
+  /** Within a transaction. */
+  setVersion(page: number, version: string): void {
+    this.#sql.run`UPDATE pages SET version = ${version} WHERE id = ${page}`
+  }
+
+  /** Within a transaction. */
+  removeChunks(chunks: readonly { id: number }[]): void {
+    for (const { id } of chunks) {
+      this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE id = ${id}`
+      this.#sql.run`DELETE FROM chunks WHERE id = ${id}`
+    }
   }
 
   /** Within a transaction. */
@@ -166,11 +183,28 @@ export class IndexStore {
     return { terms: String(row?.terms ?? ''), ownAt: Number(row?.own_at ?? 0) }
   }
 
+  /** The terms of all chunks of a page, in the order of its text. */
+  termsOfPage(page: number): string {
+    return this.#sql.all`SELECT terms FROM chunks WHERE page = ${page} ORDER BY id`.map(({ terms }) => terms).join('')
+  }
+
   /** The terms of every chunk, by id. */
   *allTerms(): Generator<{ id: number; page: number; terms: string }> {
     for (const { id, page, terms } of this.db.prepare('SELECT id, page, terms FROM chunks ORDER BY id').iterate()) {
       yield { id: Number(id), page: Number(page), terms: String(terms) }
     }
+  }
+
+  /** With how many chunks it outgrew the memory; see {@link noteOutgrown}. */
+  outgrownAt(): number | undefined {
+    const row = this.#sql.get`SELECT value FROM meta WHERE key = 'outgrown'`
+    return row && Number(row.value)
+  }
+
+  /** @param chunkCount undefined: it fits into memory again. */
+  noteOutgrown(chunkCount: number | undefined): void {
+    if (chunkCount === undefined) this.#sql.run`DELETE FROM meta WHERE key = 'outgrown'`
+    else this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('outgrown', ${String(chunkCount)})`
   }
 
   /** The chunks that are gone since {@link noteSnapshot}. */

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { type Analyser, analyserFor } from './analyser.ts'
 import { idf } from './bm25.ts'
 import { Catalog, type Visible } from './catalog.ts'
+import { coverage } from './coverage.ts'
 import { feedback } from './feedback.ts'
 import { highlight, highlightMatches } from './highlight.ts'
 import { IndexStore } from './index-store.ts'
 import { matchesNote } from './matches-note.ts'
 import { MiniSearchEngine } from './minisearch-engine.ts'
 import { occurrences, pageTerms } from './page-terms.ts'
+import { PageWriter } from './page-writer.ts'
 import { parseQuery } from './parse-query.ts'
 import { leavesOf, type Query } from './query.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
@@ -19,6 +21,7 @@ import {
   type Engine,
   type IndexedDocument,
   type PageHit,
+  type PagePart,
   type Reach,
   type Scope,
   type SearchIndex,
@@ -32,8 +35,10 @@ import { checkDeadline, type Deadline, type TermEngine } from './term-engine.ts'
 
 /** Milliseconds that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
-/** `auto` keeps the postings in memory up to so many chunks, and does so again from half of them down. */
-const maxInMemory = 20_000
+/** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
+const maxInMemory = { chunks: 20_000, terms: 100_000 }
+/** Different terms that take as much memory as one chunk. */
+const termsPerChunk = 15
 
 /** Chunks that feedback puts in order. */
 const minCandidates = 100
@@ -59,18 +64,19 @@ export class KbIndex implements SearchIndex {
   readonly options: IndexOptions
   #engine: { name: Engine; terms: TermEngine }
   #stamp: string
-  #unsavedChunks = 0
+  readonly #writer: PageWriter
 
   constructor(directory: string, options: IndexOptions) {
     this.options = options
     mkdirSync(directory, { recursive: true })
     this.#analyser = analyserFor(options.language)
     this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
+    this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
     this.#snapshotFile = join(directory, snapshotFile)
     try {
       this.#stamp = this.#store.stamp()
       for (const page of this.#store.pages()) this.#catalog.add(page)
-      this.#engine = this.#openEngine(this.#fitting(undefined))
+      this.#engine = this.#openEngine(this.#fitting(0))
     } catch (error) {
       this.#store.close()
       throw error
@@ -87,14 +93,15 @@ export class KbIndex implements SearchIndex {
     return this.#engine.name
   }
 
-  /** Chunks whose postings are in memory. */
+  /** Chunks whose postings are in memory; and one more for as many different terms as take its memory. */
   get chunksInMemory(): number {
-    return this.engine === 'minisearch' ? this.#catalog.chunkCount : 0
+    if (this.engine !== 'minisearch') return 0
+    return this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
   }
 
   /** Chunks that came or went since {@link save}. */
   get unsavedChunks(): number {
-    return this.#unsavedChunks
+    return this.#writer.changedChunks
   }
 
   /** Names what the index holds: another one after every change. */
@@ -117,28 +124,29 @@ export class KbIndex implements SearchIndex {
   ): void {
     const keys = new Set([...remove, ...put.map(({ key }) => key)])
     const pages = put.map((page) => ({ ...page, chunks: pageTerms(page, this.#analyser) }))
-    this.#store.transaction(() => {
-      if (!this.isCurrent) throw new StaleIndex()
+    this.#change(newStamp, (engine) => {
       for (const key of keys) {
         const page = this.#catalog.find(key)
-        if (page === undefined) continue
-        this.#unsavedChunks += page.chunks.length
-        this.#engine.terms.remove(page)
-        this.#store.remove(page.id)
-        this.#catalog.remove(page)
+        if (page !== undefined) this.#writer.remove(page, engine)
       }
-      for (const page of pages) {
-        const stored = this.#store.add(page)
-        const chunks = stored.chunks.map(({ id }, index) => ({ id, terms: page.chunks[index]?.terms ?? '' }))
-        this.#unsavedChunks += chunks.length
-        this.#catalog.add(stored)
-        this.#engine.terms.add({ id: stored.id, chunks })
-      }
-      this.#store.setStamp(newStamp)
+      for (const page of pages) this.#writer.add(page, engine)
     })
-    this.#stamp = newStamp
-    const fitting = this.#fitting(this.engine)
-    if (fitting !== this.engine) this.#engine = this.#openEngine(fitting)
+  }
+
+  grow(part: PagePart, newStamp: string = randomUUID()): number {
+    let held = 0
+    this.#change(newStamp, (engine) => {
+      held = this.#writer.grow(part, engine)
+    })
+    return held
+  }
+
+  shrink(key: string, newStamp: string = randomUUID()): number {
+    let left = 0
+    this.#change(newStamp, (engine) => {
+      left = this.#writer.shrink(key, engine)
+    })
+    return left
   }
 
   search(q: string, scope: Scope): { hits: PageHit[]; total: number } {
@@ -196,7 +204,7 @@ export class KbIndex implements SearchIndex {
       if (!this.isCurrent) throw new StaleIndex()
       this.#engine.terms.save()
     })
-    this.#unsavedChunks = 0
+    this.#writer.changedChunks = 0
   }
 
   close(): void {
@@ -253,9 +261,26 @@ export class KbIndex implements SearchIndex {
     return noted.sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  #fitting(now: Engine | undefined): Engine {
+  /** @throws {StaleIndex} */
+  #change(newStamp: string, work: (engine: TermEngine) => void): void {
+    this.#store.transaction(() => {
+      if (!this.isCurrent) throw new StaleIndex()
+      work(this.#engine.terms)
+      this.#store.setStamp(newStamp)
+    })
+    this.#stamp = newStamp
+    const fitting = this.#fitting(this.#engine.terms.termsInMemory)
+    if (fitting !== this.engine) this.#engine = this.#openEngine(fitting)
+  }
+
+  #fitting(termCount: number): Engine {
     if (this.options.engine !== 'auto') return this.options.engine
-    return this.#catalog.chunkCount > (now === 'sqlite' ? maxInMemory / 2 : maxInMemory) ? 'sqlite' : 'minisearch'
+    const { chunkCount } = this.#catalog
+    const outgrownAt = this.#store.outgrownAt()
+    if (outgrownAt !== undefined && chunkCount > outgrownAt / 2) return 'sqlite'
+    const isOutgrown = chunkCount > maxInMemory.chunks || termCount > maxInMemory.terms
+    if (isOutgrown || outgrownAt !== undefined) this.#store.noteOutgrown(isOutgrown ? chunkCount : undefined)
+    return isOutgrown ? 'sqlite' : 'minisearch'
   }
 
   #openEngine(name: Engine): { name: Engine; terms: TermEngine } {
@@ -267,15 +292,6 @@ export class KbIndex implements SearchIndex {
 
 function deadline(timeLimit: number): number {
   return performance.now() + timeLimit
-}
-
-function coverage(terms: string, weighted: readonly QuestionTerm[]): number {
-  let [held, all] = [0, 0]
-  for (const { term, weight } of weighted) {
-    all += weight
-    if (occurrences(terms, term) > 0) held += weight
-  }
-  return all === 0 ? 0 : held / all
 }
 
 function isMarked(html: string): boolean {

@@ -11,8 +11,8 @@ import {
   type Deadline,
   mostFrequent,
   type PageMatches,
+  type TermChunk,
   type TermEngine,
-  type TermPage,
 } from './term-engine.ts'
 
 /** Postings in memory: the faster engine, for knowledge bases that fit. */
@@ -36,19 +36,28 @@ export class MiniSearchEngine implements TermEngine {
     this.#terms = terms
   }
 
-  add({ chunks }: TermPage): void {
+  get termsInMemory(): number {
+    return this.#postings.heldTerms
+  }
+
+  addChunks(chunks: readonly TermChunk[]): void {
     for (const chunk of chunks) {
       this.#terms.set(chunk.id, chunk.terms)
       this.#postings.add(chunk)
     }
   }
 
-  remove({ chunks }: { chunks: readonly { id: number }[] }): void {
+  removeChunks(chunks: readonly { id: number }[]): void {
     for (const { id } of chunks) {
       this.#postings.remove({ id, terms: this.#terms.get(id) ?? '' })
       this.#terms.delete(id)
     }
   }
+
+  /** Pages are known by their chunks. */
+  addPage(): void {}
+
+  removePage(): void {}
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches {
     const lists = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))

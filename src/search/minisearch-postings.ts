@@ -14,13 +14,23 @@ const options = {
  * BM25 and counts what a reader may not see, so that ranking is done on the postings.
  */
 export class MiniSearchPostings extends MiniSearch<Chunk> {
+  #heldTerms = 0
+
   constructor() {
     super(options)
+    this.#countTerms()
   }
 
   /** @param snapshot what `toJSON` gave. */
   static restore(snapshot: AsPlainObject): MiniSearchPostings {
-    return Object.assign(new MiniSearchPostings(), MiniSearch.loadJS<Chunk>(snapshot, options))
+    const restored = Object.assign(new MiniSearchPostings(), MiniSearch.loadJS<Chunk>(snapshot, options))
+    restored.#countTerms()
+    return restored
+  }
+
+  /** How many different terms there are. */
+  get heldTerms(): number {
+    return this.#heldTerms
   }
 
   /** Calls with every chunk that holds a term, and how often it does. */
@@ -38,5 +48,21 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
   /** Terms that begin so, with the number of chunks that hold each. */
   *termsWithPrefix(prefix: string): Generator<[term: string, chunkCount: number]> {
     for (const [term, fields] of this._index.atPrefix(prefix)) yield [term, fields.get(0)?.size ?? 0]
+  }
+
+  /** Keeps count from now on: the `size` of MiniSearch's map looks at every term. */
+  #countTerms(): void {
+    const index = this._index
+    const [fetch, remove] = [index.fetch.bind(index), index.delete.bind(index)]
+    this.#heldTerms = index.size
+    index.fetch = (term, initial) =>
+      fetch(term, () => {
+        this.#heldTerms++
+        return initial()
+      })
+    index.delete = (term) => {
+      remove(term)
+      this.#heldTerms--
+    }
   }
 }

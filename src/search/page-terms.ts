@@ -32,13 +32,16 @@ export type ChunkTerms = Chunk &
     length: number
   }
 
-/** What each chunk of a page is found by; a page without any text has one chunk, so that its title is found. */
-export function pageTerms(page: IndexedDocument, analyser: Analyser): ChunkTerms[] {
+/**
+ * What each chunk of a page is found by; a page without any text has one chunk, so that its title is found.
+ * @param start how many chunks of the page come before these.
+ */
+export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0): ChunkTerms[] {
   const title = analyser.tokens(page.title)
   const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
   const chunks = page.chunks.length === 0 ? [emptyChunk] : page.chunks
   return chunks.map((chunk, index) => {
-    const titles = Array<Token[]>(index === 0 ? titleWeights.first : titleWeights.other).fill(title)
+    const titles = Array<Token[]>(start + index === 0 ? titleWeights.first : titleWeights.other).fill(title)
     const text = analyser.tokens(chunk.text)
     const ofPage = joinTerms([...titles, ...otherNames])
     const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))

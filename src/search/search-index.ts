@@ -19,6 +19,16 @@ export type IndexedDocument = {
   chunks: readonly Chunk[]
 }
 
+/** Some chunks of a page that is too big to be taken in at once: it is not seen before it has the last of them. */
+export type PagePart = IndexedDocument & {
+  /** Names all its chunks: what was begun with others is begun anew. */
+  fingerprint: string
+  /** How many come before these. */
+  start: number
+  /** How many there are in all: 1 at least. */
+  total: number
+}
+
 /** Who looks: what this audience may not see is not counted, ranked or found. */
 export type View = { audience: Audience; defaultAudience: readonly string[] }
 
@@ -56,6 +66,10 @@ export interface SearchIndex {
   versions(): Map<string, string>
   /** Takes pages in, in place of what has the same key, and takes keys out; all of it or nothing. */
   apply(changes: { put: readonly IndexedDocument[]; remove: readonly string[] }): void
+  /** Takes a part of a page in, or out what is in its way. @returns how many chunks of the page the index has now. */
+  grow(part: PagePart): number
+  /** Takes a page out, some chunks at a time; at once it is not seen any more. @returns how many chunks are left. */
+  shrink(key: string): number
   /**
    * Pages that match a query of the query language, best first.
    * @throws {QueryError} for a query beyond the limits. @throws {SearchTimeout}

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLTagStore, StatementSync } from 'node:sqlite'
-import type { Catalog, Visible } from './catalog.ts'
+import { type Catalog, isUnfinished, type Visible } from './catalog.ts'
 import type { IndexStore } from './index-store.ts'
 import { boundary, occurrences } from './page-terms.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query } from './query.ts'
@@ -11,8 +11,8 @@ import {
   type Deadline,
   mostFrequent,
   type PageMatches,
+  type TermChunk,
   type TermEngine,
-  type TermPage,
 } from './term-engine.ts'
 
 /**
@@ -78,15 +78,22 @@ export class SqliteEngine implements TermEngine {
     })
   }
 
-  add({ id, chunks }: TermPage): void {
-    this.#sql.run`INSERT INTO page_terms (rowid, terms) VALUES (${id}, ${chunks.map(({ terms }) => terms).join('')})`
-    for (const chunk of chunks)
-      this.#sql.run`INSERT INTO chunk_terms (rowid, terms) VALUES (${chunk.id}, ${chunk.terms})`
+  readonly termsInMemory = 0
+
+  addChunks(chunks: readonly TermChunk[]): void {
+    for (const { id, terms } of chunks) this.#sql.run`INSERT INTO chunk_terms (rowid, terms) VALUES (${id}, ${terms})`
   }
 
-  remove({ id, chunks }: { id: number; chunks: readonly { id: number }[] }): void {
+  removeChunks(chunks: readonly { id: number }[]): void {
+    for (const { id } of chunks) this.#removeChunk.run(id)
+  }
+
+  addPage(id: number, terms: string): void {
+    this.#sql.run`INSERT INTO page_terms (rowid, terms) VALUES (${id}, ${terms})`
+  }
+
+  removePage(id: number): void {
     this.#removePage.run(id)
-    for (const chunk of chunks) this.#removeChunk.run(chunk.id)
   }
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches {
@@ -229,8 +236,10 @@ export class SqliteEngine implements TermEngine {
     this.#store.transaction(() => {
       for (const table of ['page_terms', 'chunk_terms'])
         this.#db.exec(`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
-      for (const { id, chunks } of this.#catalog.pages()) {
-        this.add({ id, chunks: chunks.map((chunk) => ({ id: chunk.id, terms: this.#store.terms(chunk.id).terms })) })
+      for (const page of this.#catalog.pages()) {
+        const chunks = page.chunks.map(({ id }) => ({ id, terms: this.#store.terms(id).terms }))
+        this.addChunks(chunks)
+        if (!isUnfinished(page)) this.addPage(page.id, chunks.map(({ terms }) => terms).join(''))
       }
     })
   }

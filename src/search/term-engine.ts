@@ -7,8 +7,8 @@ import { SearchTimeout } from './search-index.ts'
 /** By `performance.now()`: when a search gives up. */
 export type Deadline = number
 
-/** A page as an engine takes it in and out: `terms` is what `pageTerms` made. */
-export type TermPage = { id: number; chunks: readonly { id: number; terms: string }[] }
+/** A chunk as an engine takes it in: `terms` is what `pageTerms` made. */
+export type TermChunk = { id: number; terms: string }
 
 export type PageMatches = {
   /** The best pages that match, each with its best chunk, best first. */
@@ -23,9 +23,15 @@ const maxExpansions = 200
 
 /** Finds and ranks the chunks and pages that hold terms. What is not visible is as if it were not there. */
 export interface TermEngine {
-  add(page: TermPage): void
+  /** How many different terms are in memory. */
+  readonly termsInMemory: number
+  addChunks(chunks: readonly TermChunk[]): void
+  /** Of chunks that were added. */
+  removeChunks(chunks: readonly { id: number }[]): void
+  /** A page is whole: all its chunks were added. @param terms of all of them */
+  addPage(id: number, terms: string): void
   /** Of a page that was added. */
-  remove(page: { id: number; chunks: readonly { id: number }[] }): void
+  removePage(id: number): void
   /** @throws {SearchTimeout} */
   search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches
   /** The best chunks that hold any of the terms, best first. @throws {SearchTimeout} */

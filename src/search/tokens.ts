@@ -5,6 +5,8 @@ export type Range = { start: number; end: number }
 
 /** Longer words are cut to this: of a hash or of text without spaces, more tells nothing. */
 export const maxWord = 64
+/** Shorter ones are taken for names, however their letters are mixed. */
+const minEncoded = 20
 
 const letter = `[[\\p{L}\\p{N}]--${unspaced}]`
 /** Letters, digits, marks, and what shows nothing inside a word: soft hyphen and joiners. */
@@ -45,11 +47,28 @@ function humpsOf(run: string, start: number, end: number): Range[] {
   // Longer ones are no words but encoded data, where case says nothing.
   if (end - start > maxWord) return [{ start, end }]
   const words: Range[] = []
-  for (const { length } of run.slice(start, end).split(humps)) {
+  const word = run.slice(start, end)
+  if (isEncoded(word)) return [{ start, end }]
+  for (const { length } of word.split(humps)) {
     const from = words.at(-1)?.end ?? start
     words.push({ start: from, end: from + length })
   }
   return words
+}
+
+/** Whether a word is encoded data, such as base64, and no name: long, and more often than not one kind follows another. */
+function isEncoded(word: string): boolean {
+  if (word.length <= minEncoded) return false
+  let changes = 0
+  for (let at = 1; at < word.length; at++)
+    if (kindOf(word.charCodeAt(at)) !== kindOf(word.charCodeAt(at - 1))) changes++
+  return changes * 2 > word.length
+}
+
+/** Digit, capital, and anything else; of ASCII, which encodings are in. */
+function kindOf(code: number): number {
+  if (code >= 48 && code <= 57) return 0
+  return code >= 65 && code <= 90 ? 1 : 2
 }
 
 /**

@@ -75,6 +75,11 @@ describe('identifiers', () => {
     expect(read('__init__')).toEqual(['init=init'])
   })
 
+  test('that are encoded data stay whole', () => {
+    expect(read('aB3xK9pQz7Lm2Rt5Vw8Yc1')).toHaveLength(1)
+    expect(read('convertUtf8ToUtf16String')).toHaveLength(5)
+  })
+
   test('are found by the whole as a word of its own', () => {
     for (const [identifier, word] of [
       ['snake_case', 'snakecase'],
@@ -181,7 +186,7 @@ test('the revision stands for these terms', () => {
   const text = "The user's snake_case HTTPServer2 cost 10,000 in v1.2.3; naïveté, 我是中国人 and generically IDs"
   const found = english.tokens(text).flatMap(({ term, also }) => [term, ...also])
   expect(`${english.version.split(' ')[0]}: ${found.join(' ')}`).toBe(
-    '1: the user snake snakecas case http httpserver2 server2 cost 10000 in v1 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
+    '2: the user snake snakecas case http httpserver2 server2 cost 10000 in v1 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
   )
 })
 

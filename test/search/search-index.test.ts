@@ -164,6 +164,55 @@ describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
     expect(answers(newIndex(engine === 'sqlite' ? 'minisearch' : 'sqlite', [], directory))).toEqual(expected)
   })
 
+  test('a page that comes in parts is not seen before the last of them, and is then as if it had come at once', () => {
+    const directory = tempDir()
+    const texts = Array.from({ length: 150 }, (_, n) => `A ticket of part ${n}, with ${n * 7919} and page.`)
+    const big = page('big', texts, { kind: 'source', title: 'Big' })
+    const parts = [0, 50, 100].map((start) => ({
+      ...big,
+      ...{ chunks: big.chunks.slice(start, start + 50), fingerprint: 'one', start, total: 150 },
+    }))
+    const [first, second, third] = parts
+    if (!first || !second || !third) throw new Error('no parts')
+    const answers = (index: ReturnType<typeof newIndex>) =>
+      ['ticket', 'part', '"ticket page" OR lead', 'tick*'].flatMap((q) => [
+        index.search(q, curator),
+        index.retrieve(q, curator),
+      ])
+    const without = answers(newIndex(engine, handbook))
+    const whole = answers(newIndex(engine, [...handbook, big]))
+    const index = newIndex(engine, handbook, directory)
+    expect(index.grow(first)).toBe(50)
+    expect(index.grow(third)).toBe(50)
+    expect(answers(index)).toEqual(without)
+    index.save()
+    expect(index.grow(second)).toBe(100)
+    index.close()
+    const again = newIndex(engine, [], directory)
+    expect(answers(again)).toEqual(without)
+    expect(again.grow(third)).toBe(150)
+    expect(answers(again)).toEqual(whole)
+    expect(again.versions().get('big')).toBe(big.version)
+    expect(again.grow(first)).toBe(150)
+    // Another text of the same page: what is there gives way.
+    const other = { ...first, version: 'other', fingerprint: 'two', total: 50 }
+    const counts = Array.from({ length: 5 }, () => again.grow(other))
+    expect(counts).toEqual([0, 0, 0, 50, 50])
+    expect(answers(again)).toEqual(
+      answers(newIndex(engine, [...handbook, { ...big, chunks: big.chunks.slice(0, 50) }])),
+    )
+    expect([again.shrink('big'), again.shrink('big')]).toEqual([0, 0])
+    expect(answers(again)).toEqual(without)
+    expect(again.grow(first)).toBe(50)
+    again.apply({ put: [big], remove: [] })
+    expect(answers(again)).toEqual(whole)
+    expect(again.shrink('big')).toBe(86)
+    expect(answers(again)).toEqual(without)
+    again.apply({ put: [], remove: ['big'] })
+    again.close()
+    expect(answers(newIndex(engine, [], directory))).toEqual(without)
+  })
+
   test('any sequence of changes gives the index that the last pages give', () => {
     const word = fc.constantFrom('lead', 'ticket', 'page', 'calendar', 'the', 'pages', '東京', 'on-call')
     const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '))
@@ -209,4 +258,26 @@ describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
 test('auto takes the engine that fits the size', () => {
   const index = newIndex('auto', handbook)
   expect(index.engine).toBe('minisearch')
+})
+
+test('auto goes over to the disk when there are too many different words, and stays there until half of them are gone', () => {
+  const directory = tempDir()
+  const pages = Array.from({ length: 4 }, (_, p) =>
+    page(
+      `r_${p}`,
+      Array.from({ length: 300 }, (_, n) => Array.from({ length: 100 }, (_, m) => `x${p}y${n}z${m}`).join(' ')),
+    ),
+  )
+  const index = newIndex('auto', pages.slice(0, 3), directory)
+  expect(index.engine).toBe('minisearch')
+  index.apply({ put: pages.slice(3), remove: [] })
+  expect([index.engine, index.chunksInMemory]).toEqual(['sqlite', 0])
+  expect(keysOf(index, 'x3y299z99')).toEqual(['r_3'])
+  index.close()
+  const again = newIndex('auto', [], directory)
+  again.apply({ put: [], remove: ['r_3'] })
+  expect(again.engine).toBe('sqlite')
+  again.apply({ put: [], remove: ['r_2'] })
+  expect(again.engine).toBe('minisearch')
+  expect(keysOf(again, 'x1y299z99')).toEqual(['r_1'])
 })

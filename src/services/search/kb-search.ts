@@ -1,32 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { GanglionError } from '../../contract/errors.ts'
+import { isUuid } from '../../knowledge/candidate-id.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
+import { KeyedLock } from '../../store/keyed-lock.ts'
 import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pauses } from '../pauses.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { SearchedSources } from './searched-sources.ts'
 
 /** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
 const batchSize = 50
 const batchLength = 512 * 1024
+/** Characters of a Source beyond which no query waits for it, and the chunks of one that the index takes in at a time. */
+const maxAwaited = 256 * 1024
+const partSize = 64
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
 /** How often something is tried that other changes to the index can make void. */
 const maxAttempts = 3
-
-/** The uploaded Sources of a knowledge base, as the index takes them. */
-export type SearchedSources = {
-  /** Other whenever there may be others, or others of their texts. */
-  mark(): Promise<string>
-  /** By their keys in the index. */
-  versions(): Promise<ReadonlyMap<string, string>>
-  /** Nothing for a key that is none, or of a text that is not there. */
-  document(key: string): Promise<IndexedDocument | undefined>
-}
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp'>
 type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
@@ -43,6 +40,11 @@ export class KbSearch {
   #followed: { main: string | undefined; sources: string; address: IndexAddress } | undefined
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
   #stamp = ''
+  /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
+  readonly #turns = new KeyedLock()
+  /** The keys of Sources that are too big to be waited for, and the work on them. */
+  readonly #big = new Set<string>()
+  #takingBig: Promise<void> | undefined
 
   constructor(
     kb: KnowledgeBase,
@@ -55,8 +57,11 @@ export class KbSearch {
     this.#sources = options.sources
   }
 
-  /** Brings the index up to the projection as it is now. */
-  readonly follow = coalesce(() => unlessStale(() => this.#follow()))
+  /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
+  readonly follow = coalesce(async () => {
+    await unlessStale(() => this.#inTurn(() => this.#follow()))
+    if (this.#big.size > 0) this.#takingBig ??= this.#takeBig()
+  })
 
   /**
    * Asks the index, up to date.
@@ -75,7 +80,7 @@ export class KbSearch {
   /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await within(patience, this.follow()).catch(() => undefined)
+    await within(patience, Promise.all([this.follow(), this.#takingBig])).catch(() => undefined)
   }
 
   #ask<Result>(send: (address: IndexAddress, stamp: string) => Promise<Result>): Promise<Result> {
@@ -133,6 +138,10 @@ export class KbSearch {
     return [...different, ...versions.keys()]
   }
 
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run('', work)
+  }
+
   /** @returns false where it was closed on the way. */
   async #update(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
     const pause = pauses()
@@ -146,9 +155,8 @@ export class KbSearch {
         const key = keys[next] ?? ''
         const neuron = findNeuron(this.#kb.projection.read, key)
         if (neuron === undefined) {
-          const source = await this.#sources.document(key)
-          if (source === undefined) remove.push(key)
-          else put.push(Promise.resolve(source))
+          if (!isUuid(key)) remove.push(key)
+          else put.push(...(await this.#source(address, key)))
           length += batchLength
           continue
         }
@@ -167,10 +175,67 @@ export class KbSearch {
     address: IndexAddress,
     changes: { put: readonly IndexedDocument[]; remove: readonly string[] },
   ): Promise<void> {
+    await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), ...changes })
+  }
+
+  /** For a change that is sent at once: what is asked from now on is answered after it. */
+  #nextStamp(): { stamp: string; newStamp: string } {
     const [stamp, newStamp] = [this.#stamp, randomUUID()]
-    // At once, since what is asked from now on is answered after this.
     this.#stamp = newStamp
-    await this.#pool.ask(address, 'apply', { stamp, newStamp, ...changes })
+    return { stamp, newStamp }
+  }
+
+  /** A Source to be put; none that is gone, or is too big and is begun with. */
+  async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
+    const source = await this.#sources.document(key)
+    const isBig = source !== undefined && source.length > maxAwaited
+    const isGone = !isBig && (await this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })) === 0
+    if (!isGone) this.#big.add(key)
+    return isGone && source !== undefined ? [source.read()] : []
+  }
+
+  /** Big Sources, one after the other. What fails is tried again with the next that is followed. */
+  async #takeBig(): Promise<void> {
+    try {
+      for (const key of this.#big) {
+        if (this.#isClosed) return
+        this.#big.delete(key)
+        await this.#takeSource(key)
+      }
+    } catch {
+      await this.#inTurn(async () => {
+        this.#followed = undefined
+        this.#big.clear()
+      })
+    } finally {
+      this.#takingBig = undefined
+    }
+  }
+
+  /** Part by part, between which the index answers queries. */
+  async #takeSource(key: string): Promise<void> {
+    const source = await this.#sources.document(key)
+    const { versions } = await this.#pool.ask(await this.#address(), 'versions', undefined)
+    if (this.#isClosed || versions.get(key) === source?.version) return
+    const document = await source?.read()
+    const total = document?.chunks.length ?? 0
+    const fingerprint = document === undefined ? '' : fingerprintOf(document)
+    // What is in the way is taken out first, so that the count can fall, too.
+    for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
+      count = await this.#inTurn(async () => {
+        const address = await this.#address()
+        if (document === undefined) return this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })
+        // It may have been archived, or read again, since: then it is looked at anew.
+        const isLast = count + partSize >= total
+        if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
+          this.#big.add(key)
+          return total
+        }
+        const chunks = document.chunks.slice(count, count + partSize)
+        const part = { ...document, chunks, fingerprint, start: count, total }
+        return this.#pool.ask(address, 'grow', { ...this.#nextStamp(), part })
+      })
+    }
   }
 
   async #document(neuron: NeuronRow, text: string): Promise<IndexedDocument> {

@@ -1,13 +1,12 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import type { IndexedDocument } from '../../search/search-index.ts'
 import type { EventLog } from '../../store/events.ts'
 import type { Source } from '../../store/source.ts'
 import type { Sources } from '../../store/sources.ts'
 import { tagsOf } from '../ingest/source-tags.ts'
 import type { SourceTexts } from '../ingest/source-texts.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
-import type { SearchedSources } from './kb-search.ts'
+import type { SearchedSources } from './searched-sources.ts'
 
 type Shelf = { sources: Sources; sourceTexts: SourceTexts; events: EventLog; parser: ParserPool }
 
@@ -34,17 +33,20 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
       const extracted = source.extractedAt === null ? undefined : await sourceTexts.find(source)
       if (extracted === undefined) return undefined
       const { id, filename } = source
-      return {
+      const { title = filename, markdown } = extracted
+      const version = versionOf(source)
+      const read = async () => ({
         key: id,
-        kind: 'source',
-        version: versionOf(source),
-        title: extracted.title ?? filename,
+        kind: 'source' as const,
+        version,
+        title,
         aliases: [filename],
         tags: tagsOf(source),
         audience: undefined,
         note: undefined,
-        chunks: await chunksOf(extracted.markdown, parser),
-      } satisfies IndexedDocument
+        chunks: await chunksOf(markdown, parser),
+      })
+      return { version, length: markdown.length, read }
     },
   }
 }
