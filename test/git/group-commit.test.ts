@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
 import { Repository } from '../../src/git/repository.ts'
@@ -86,6 +87,8 @@ test('native commits in between are built upon, never overwritten', async () => 
           break
         } catch {
           nativeGit(clone, ['pull', '--quiet', '--rebase', 'origin', 'main'])
+          // The lock that stood in the way may be this process's own.
+          await setImmediate()
         }
       }
       pushed++
