@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ErrorAnswer } from '../contract/envelope.ts'
 import { type ErrorCode, errorTable } from '../contract/errors.ts'
+import { parseJson } from '../knowledge/json.ts'
 
 /** A running server, and the API key to ask it with. */
 export type ApiServer = {
@@ -119,14 +120,6 @@ function reasonOf(error: unknown): string {
 function redirected(url: string, location: string | null): string {
   const origin = location === null ? undefined : URL.parse(location, url)?.origin
   return `${url} redirects${origin === undefined ? '' : ` to ${origin}`}. The key is not sent on; give the URL of the server itself.`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isErrorCode(code: string): code is ErrorCode {

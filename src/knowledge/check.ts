@@ -5,7 +5,7 @@ import { checkPaths } from './check-paths.ts'
 import type { CheckedFile } from './checked-file.ts'
 import type { SettingsProblem } from './kb-settings.ts'
 import type { Finding } from './neuron.ts'
-import { oneLine } from './text.ts'
+import { compareText, oneLine } from './text.ts'
 
 export type CheckOptions = {
   /** The KB's seqId prefix. */
@@ -32,16 +32,15 @@ export function checkKb(
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
     ...checkLinks(files, options.previousTitles),
   ].sort(
-    (a, b) => compare(a.path, b.path) || a.line - b.line || compare(a.rule, b.rule) || compare(a.message, b.message),
+    (a, b) =>
+      compareText(a.path, b.path) ||
+      a.line - b.line ||
+      compareText(a.rule, b.rule) ||
+      compareText(a.message, b.message),
   )
 }
 
 /** A problem of `kb.yaml` as a finding. */
 export function settingsFinding({ path, severity, message }: SettingsProblem): Finding {
   return { rule: 'settings', severity, path: 'kb.yaml', line: 1, message: oneLine(`${path} ${message}`, 500) }
-}
-
-/** By UTF-16 unit: the same on every machine, whatever its locale. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }

@@ -17,3 +17,8 @@ export function oneLine(text: string, max: number): string {
 export function hasBadCharacters(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()
 }
+
+/** By UTF-16 unit: the same on every machine, whatever its locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { post } from '../../src/cli/api-client.ts'
 import { CandidateState } from '../../src/contract/candidates.ts'
+import { listening } from '../support/listening.ts'
 import { type Finished, finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { ganglion, main, serve } from './support.ts'
@@ -41,15 +41,8 @@ function review(args: string[], { url, key }: { url: string; key: string }): Pro
 }
 
 /** A server that is not Ganglion; answers its URL. */
-async function startOther(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : ''}`
+function otherServer(listener: RequestListener): Promise<string> {
+  return listening(createServer(listener))
 }
 
 test('approves, dismisses with a reason, and comments', async () => {
@@ -163,18 +156,18 @@ test.each<[string, string[], string, Record<string, string>?]>([
 
 test('whoever else answers is told apart, and the key is in no message and goes to nobody else', async () => {
   const asked: unknown[] = []
-  const thief = await startOther((request, response) => {
+  const thief = await otherServer((request, response) => {
     asked.push(request.headers.authorization)
     response.end()
   })
   const echo = (type: string, status: number, text: (authorization: string) => string) =>
-    startOther(({ headers }, response) => {
+    otherServer(({ headers }, response) => {
       response.writeHead(status, { 'content-type': type }).end(text(headers.authorization ?? ''))
     })
-  const closed = await startOther(() => {})
+  const closed = await otherServer(() => {})
   const answers: [url: string, message: RegExp][] = [
     [
-      await startOther((_, response) => response.writeHead(307, { location: `${thief}/?${key}` }).end()),
+      await otherServer((_, response) => response.writeHead(307, { location: `${thief}/?${key}` }).end()),
       new RegExp(`redirects to ${thief}\\. The key is not sent on`),
     ],
     [await echo('text/html', 200, (text) => `<h1>Sign in</h1>${text}`), /answered 200, not as Ganglion does/],
@@ -187,7 +180,7 @@ test('whoever else answers is told apart, and the key is in no message and goes 
       }),
       /could not be understood/,
     ],
-    [await startOther(({ socket }) => socket.destroy()), /cannot be reached: UND_ERR_SOCKET/],
+    [await otherServer(({ socket }) => socket.destroy()), /cannot be reached: UND_ERR_SOCKET/],
     ['http://127.0.0.1:9', /cannot be reached: /],
     [`${closed.replace('http:', 'https:')}`, /cannot be reached: /],
   ]
@@ -202,8 +195,8 @@ test('whoever else answers is told apart, and the key is in no message and goes 
 })
 
 test('a server that never answers is given up', async () => {
-  const silent = await startOther(() => {})
-  const slow = await startOther((_, response) => void response.writeHead(200).write('{'))
+  const silent = await otherServer(() => {})
+  const slow = await otherServer((_, response) => void response.writeHead(200).write('{'))
   for (const url of [silent, slow]) {
     const asking = post({ url, key }, '/x', {}, CandidateState, { timeout: 200 })
     await expect(asking).rejects.toThrow(`${url} did not answer in time.`)

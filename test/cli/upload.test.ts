@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { uploadFile } from '../../src/cli/upload-file.ts'
+import { listening } from '../support/listening.ts'
 import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { ganglion, main, serve } from './support.ts'
@@ -68,10 +67,8 @@ async function flakyProxy(target: string, cut: (request: IncomingMessage) => num
       forwarded.write(chunk)
       if (passed >= limit) setTimeout(break_, 50)
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  return listening(server)
 }
 
 test('files are uploaded and become Neurons; those that are known are told, not failed', {

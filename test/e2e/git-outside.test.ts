@@ -1,20 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { verify } from '../../src/services/operations/verify.ts'
+import { eventually } from '../support/eventually.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron } from './git-support.ts'
 import { type Product, startProduct } from './support.ts'
-
-/** Waits for what the server does by itself. */
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const found = await look()
-    if (found !== undefined) return found
-    await delay(50)
-  }
-  throw new Error('It did not happen.')
-}
 
 async function followed(): Promise<{ product: Product; errors: unknown[]; clone: Clone }> {
   const errors: unknown[] = []
@@ -37,7 +27,7 @@ test('what is pushed by path gets what the server gives, and is found', async ()
   expect((await clone.run('push', 'path', 'main')).code).toBe(0)
 
   const seqId = 'handbook_00000002'
-  await until(async () => ((await hits(product, 'wombat')).includes('From outside') ? true : undefined))
+  await eventually(async () => expect(await hits(product, 'wombat')).toContain('From outside'))
   const [made] = (await candidates(product, 'approved')).filter(({ connector }) => connector === 'git')
   expect(made).toMatchObject({ seqId, title: 'From outside' })
   expect((await neuron(product, seqId)).body).toMatchObject({ title: 'From outside', content: 'The quick wombat.' })
@@ -56,9 +46,11 @@ test('what breaks a rule is reported by verify and in an event, and is no Neuron
   expect((await clone.run('push', 'path', 'main')).code).toBe(0)
 
   const { tenantId } = (await product.ganglion.knowledgeBases.list())[0] ?? { tenantId: '' }
-  const told = await until(async () => {
+  const told = await eventually(async () => {
     const events = await product.ganglion.events.after(tenantId, 0, 100)
-    return events.find(({ data }) => data.problems !== undefined)
+    const found = events.find(({ data }) => data.problems !== undefined)
+    if (found === undefined) throw new Error('It was not told.')
+    return found
   })
   expect(told).toMatchObject({ kind: 'kb.pushed', isCuratorOnly: true })
   expect(told.data.problems?.join('\n')).toMatch(
@@ -77,5 +69,5 @@ test('a push over HTTP is found by search within a second', async () => {
   expect(await hits(product, 'One')).toEqual(['First'])
   await clone.commit({ 'neurons/new.md': page('Brand new', 'A numbat.') })
   expect((await clone.push('main')).code).toBe(0)
-  await until(async () => ((await hits(product, 'numbat')).includes('Brand new') ? true : undefined))
+  await eventually(async () => expect(await hits(product, 'numbat')).toContain('Brand new'))
 })

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { ganglionJson, serve } from '../cli/support.ts'
+import { listening } from '../support/listening.ts'
 import { tempDir } from '../support/temp.ts'
 
 const Message = z.object({ type: z.string(), timestamp: z.iso.datetime(), data: z.looseObject({ id: z.int() }) })
@@ -26,10 +26,8 @@ async function receiver() {
     } catch {
       response.writeHead(500).end()
     }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close().closeAllConnections())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, state, messages }
+  })
+  return { url: `${await listening(server)}/hook`, state, messages }
 }
 
 const waiting = { timeout: 40_000, interval: 100 }

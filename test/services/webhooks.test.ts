@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
@@ -15,6 +13,7 @@ import { WebhookSender } from '../../src/services/webhooks/webhook-sender.ts'
 import type { NewEvent } from '../../src/store/events.ts'
 import type { Webhook } from '../../src/store/webhooks.ts'
 import { eventually } from '../support/eventually.ts'
+import { listening } from '../support/listening.ts'
 import { newTestBed } from './support.ts'
 
 type Taken = {
@@ -46,14 +45,8 @@ async function receiver(answer: (n: number) => number = () => 204) {
 }
 
 async function listen(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/hook`, port }
+  const origin = await listening(createServer(listener))
+  return { url: `${origin}/hook`, port: Number(new URL(origin).port) }
 }
 
 /** A tenant whose events are told by hand, and a sender whose clock is set by hand. */

@@ -1,10 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import type { S3Options } from '../../src/store/blobs/s3-blobs.ts'
+import { listening } from '../support/listening.ts'
 
 export type S3Server = {
   options: S3Options
@@ -55,11 +53,7 @@ export async function s3Server(): Promise<S3Server> {
     if (last === undefined) return answer(200, object.bytes, { 'content-length': object.bytes.length })
     return answer(206, object.bytes.subarray(Number(first), Number(last) + 1))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close().closeAllConnections())
-  const { port } = server.address() as AddressInfo
-  const endpoint = `http://127.0.0.1:${port}`
+  const endpoint = await listening(server)
   return {
     options: { endpoint, region, bucket: 'bucket', prefix: 'some where/', accessKeyId, secretAccessKey },
     objects,

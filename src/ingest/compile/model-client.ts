@@ -1,5 +1,6 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { z } from 'zod'
+import { parseJson } from '../../knowledge/json.ts'
 import { clientOf, type LanguageModel } from '../../models/language-model.ts'
 import type { ModelGap } from './model-draft.ts'
 import { ModelError } from './model-error.ts'
@@ -139,11 +140,7 @@ function textIn(answer: unknown): string {
 function objectIn(text: string): unknown {
   const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
   const [begin, end] = [said.indexOf('{'), said.lastIndexOf('}')]
-  try {
-    return JSON.parse(said.slice(Math.max(begin, 0), end + 1))
-  } catch {
-    return undefined
-  }
+  return parseJson(said.slice(Math.max(begin, 0), end + 1))
 }
 
 function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionError, APIError }: Loaded['module']) {

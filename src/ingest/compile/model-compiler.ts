@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { linkKey } from '../../knowledge/link-target.ts'
+import type { OnProgress } from '../extracted.ts'
 import { type CompileInput, compileDocument, type DocumentPlan, planDocument } from './compile-document.ts'
 import type { CompiledPage } from './compiled.ts'
 import { type ShownText, supportedClaims, supportedEdges, supportedTags, supportedTitle } from './model-check.ts'
@@ -37,7 +38,7 @@ type Context = {
   /** Aborts when nobody wants the result any more. */
   signal: AbortSignal
   /** Requests that are done, and how many there are. */
-  onProgress: (done: number, total: number) => void
+  onProgress: OnProgress
 }
 
 /** Raised whenever documents are asked about or checked otherwise: what was kept before counts for nothing. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseJson } from '../../knowledge/json.ts'
 import { type Extracted, type ExtractInput, ExtractionError, type OnProgress } from '../extracted.ts'
 import { type Ending, runConfined } from './confined-process.ts'
 import { defaultLimits, type ExtractLimits } from './limits.ts'
@@ -102,12 +103,4 @@ function size(bytes: number): string {
 
 function detail(errors: string): Error | undefined {
   return errors === '' ? undefined : new Error(errors)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

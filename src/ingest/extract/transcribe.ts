@@ -1,5 +1,6 @@
 import { openAsBlob } from 'node:fs'
 import { z } from 'zod'
+import { parseJson } from '../../knowledge/json.ts'
 import { type ExtractInput, ExtractionError, type Transcriber } from '../extracted.ts'
 
 /** Bytes of an answer. */
@@ -112,12 +113,4 @@ function reasonOf(refusal: string, apiKey: string | undefined): string {
   const message = Refusal.safeParse(parseJson(refusal)).data?.error.message ?? ''
   const line = (apiKey === undefined ? message : message.replaceAll(apiKey, '…')).replace(/\s+/g, ' ').trim()
   return line === '' ? '' : `: ${line.slice(0, maxReason)}`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

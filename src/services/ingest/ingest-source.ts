@@ -3,7 +3,7 @@ import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { EventData, EventKind, IngestStage } from '../../contract/events.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
-import { type Extracted, ExtractionError } from '../../ingest/extracted.ts'
+import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
 import { type Job, Jobs } from '../../store/jobs.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/source.ts'
@@ -15,7 +15,7 @@ export type StepContext = {
   /** Aborts when nobody wants the result any more. */
   signal: AbortSignal
   /** How much of the step's work is done, and how much there is. */
-  onProgress: (done: number, total: number) => void
+  onProgress: OnProgress
 }
 
 /** What ingest is made of. Each step may be done again, whatever became of it before, and comes to the same. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isUuid } from '../../knowledge/candidate-id.ts'
+import { parseJson } from '../../knowledge/json.ts'
 import { migrations } from '../../store/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */
@@ -74,12 +75,4 @@ export async function readManifest(dir: string): Promise<Manifest> {
     )
   }
   return parsed
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

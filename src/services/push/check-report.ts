@@ -1,4 +1,5 @@
 import type { Finding } from '../../knowledge/neuron.ts'
+import { compareText } from '../../knowledge/text.ts'
 
 const maxLines = 50
 const maxLineLength = 500
@@ -11,7 +12,7 @@ const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
  */
 export function formatFindings(findings: readonly Finding[]): string[] {
   const rank = ({ severity }: Finding) => Number(severity === 'warning')
-  const inOrder = [...findings].sort((a, b) => rank(a) - rank(b) || compare(a.path, b.path) || a.line - b.line)
+  const inOrder = [...findings].sort((a, b) => rank(a) - rank(b) || compareText(a.path, b.path) || a.line - b.line)
   const lines = inOrder.slice(0, maxLines).map(formatFinding)
   const more = inOrder.length - lines.length
   return more > 0 ? [...lines, `… and ${more} more.`] : lines
@@ -29,8 +30,4 @@ function escapeUnsafe(text: string): string {
     const digits = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()
     return `\\u{${digits}}`
   })
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
 }

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { listening } from '../../support/listening.ts'
 
 const Body = z.object({
   model: z.string(),
@@ -35,17 +34,8 @@ export async function fakeModel(...replies: Reply[]): Promise<FakeModel> {
     if (request.url === '/v1/chat/completions') await reply?.(response)
     else response.writeHead(404).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
   return {
-    url: `http://127.0.0.1:${address.port}/v1`,
+    url: `${await listening(server)}/v1`,
     requests,
     closed: () => new Promise((resolve) => waiting.push(resolve)),
   }

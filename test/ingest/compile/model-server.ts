@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { listening } from '../../support/listening.ts'
 
 const Body = z.looseObject({
   model: z.string(),
@@ -23,16 +22,7 @@ export async function modelServer(reply: Reply): Promise<{ url: string; requests
     requests.push(request)
     reply(response, request)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
-  return { url: `http://127.0.0.1:${address.port}/v1`, requests }
+  return { url: `${await listening(server)}/v1`, requests }
 }
 
 /** Answers with a chat completion. */
