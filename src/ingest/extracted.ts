@@ -23,6 +23,18 @@ export type Extracted = {
   anchors: Anchor[]
   /** What was lost, for people. */
   warnings: string[]
+  /** Why the text may not be what the document shows, for people, e.g. a guessed encoding. A curator then decides on its pages. */
+  doubts?: string[]
+  /** The part of the text that was recognised in pictures; absent if there is none. */
+  recognised?: Recognised
+}
+
+/** How much text was recognised, and how surely. */
+export type Recognised = {
+  /** At least 1. */
+  words: number
+  /** Mean of the recogniser's confidence in each word, 0 to 1. */
+  confidence: number
 }
 
 /** What is to be read, and how. */

@@ -5,15 +5,16 @@ import { cleanMarkdown } from './clean-markdown.ts'
 import { maxMarkdownBytes } from './limits.ts'
 
 const maxTitle = 200
-const maxWarning = 500
-const maxWarnings = 50
+const maxNote = 500
+const maxNotes = 50
 
 /**
  * What every extractor's result becomes: Markdown without HTML, images and front matter, links outwards only, anchors in order and
  * inside.
  * @throws {ExtractionError} `empty`, `too-large`
  */
-export function cleanExtracted({ title, markdown, searchOnlyFrom, anchors, warnings }: Extracted): Extracted {
+export function cleanExtracted(extracted: Extracted): Extracted {
+  const { title, markdown, searchOnlyFrom, anchors, warnings, doubts = [], recognised } = extracted
   const cleaned = cleanMarkdown(markdown).trimEnd()
   const blankLines = /^(?:[ \t]*\n)*/.exec(cleaned)?.[0] ?? ''
   const text = cleaned.slice(blankLines.length)
@@ -28,8 +29,14 @@ export function cleanExtracted({ title, markdown, searchOnlyFrom, anchors, warni
     markdown: text,
     ...(searchOnlyFrom !== undefined && { searchOnlyFrom: Math.max(1, searchOnlyFrom - firstLine + 1) }),
     anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),
-    warnings: [...new Set(warnings.map((warning) => oneLine(warning, maxWarning)))].slice(0, maxWarnings),
+    warnings: cleanNotes(warnings),
+    ...(doubts.length > 0 && { doubts: cleanNotes(doubts) }),
+    ...(recognised !== undefined && { recognised }),
   }
+}
+
+function cleanNotes(notes: readonly string[]): string[] {
+  return [...new Set(notes.map((note) => oneLine(note, maxNote)))].slice(0, maxNotes)
 }
 
 /** The last of several on the lines before the text is kept, none after it. */

@@ -18,6 +18,8 @@ const extracted = z.strictObject({
   searchOnlyFrom: z.int().min(1).exactOptional(),
   anchors: z.array(anchor).max(200_000),
   warnings: z.array(cleanText.max(1000)).max(100),
+  doubts: z.array(cleanText.max(1000)).max(100).exactOptional(),
+  recognised: z.strictObject({ words: z.int().min(1), confidence: z.number().min(0).max(1) }).exactOptional(),
 })
 
 const problem = z.enum([
