@@ -39,7 +39,10 @@ export const Source = z
     seq: z.int().positive().describe('Number within the knowledge base.'),
     contentHash: Sha256.describe('SHA-256 of the bytes.'),
     tags: z.string().nullable().describe('Separated by commas.'),
-    warnings: z.array(z.string()).describe('What was lost when its text was read.').exactOptional(),
+    warnings: z
+      .array(z.string())
+      .describe('What its last ingest lost, or did another way than it was set to: for people.')
+      .exactOptional(),
     createdAt: Timestamp,
   })
   .meta({

@@ -38,7 +38,7 @@ export type Source = {
   archivedAt: string | null
   /** The id of the first of the Sources that are one document: its own, unless it came to replace another. */
   editionOf: string
-  /** What was lost when its text was read, for people. */
+  /** What its last ingest lost, or did another way than it was set to: for people. */
   warnings: string[]
 }
 

@@ -21,12 +21,12 @@ const script = `
   const pause = () => delay(Math.random() * 15)
   const steps = {
     extract: () => pause().then(() => ({ title: 'Note', markdown: 'Text.', anchors: [], warnings: [] })),
-    compile: () => pause().then(() => []),
+    compile: () => pause().then(() => ({ pages: [], warnings: [] })),
     async commit(source) {
       await pause()
       appendFileSync(ledger, source.id + '\\n')
       await pause()
-      return { seqIds: [source.id], pending: 0, commit: undefined }
+      return { seqIds: [source.id], pending: 0, commit: undefined, warnings: [] }
     },
   }
   await startIngest(ganglion, steps, { onError: (error) => console.error(error) })
@@ -63,7 +63,7 @@ test('whenever the process is killed, each Source is ingested in the end, and to
     steps({
       async commit({ id }) {
         committed.add(id)
-        return { seqIds: [id], pending: 0, commit: undefined }
+        return { seqIds: [id], pending: 0, commit: undefined, warnings: [] }
       },
     }),
   )

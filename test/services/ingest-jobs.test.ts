@@ -30,11 +30,11 @@ function watched(ganglion: Ganglion) {
     },
     async compile(source, { markdown }) {
       await see(`compile ${markdown}`, source)()
-      return []
+      return { pages: [], warnings: [] }
     },
     async commit(source) {
       await see('commit', source)()
-      return { seqIds: ['handbook_00000001', 'handbook_00000002'], pending: 1, commit: 'c0ffee' }
+      return { seqIds: ['handbook_00000001', 'handbook_00000002'], pending: 1, commit: 'c0ffee', warnings: [] }
     },
   })
   return { seen, steps: given }
@@ -57,6 +57,26 @@ test('a binary format: pending while it is read, ready, processing, success', as
   expect((await ganglion.sources.get(source.id))?.extractedAt).not.toBeNull()
   const completed = { kind: 'ingest.completed', status: 'success', neurons: 2, pending: 1, commit: 'c0ffee' }
   expect(await eventsOf(ganglion, source)).toEqual([uploaded, stages[0], started, stages[1], stages[2], completed])
+})
+
+test('the warnings of each step stand on the Source, those of its last ingest only', async () => {
+  const { ganglion, kbId, app } = await newTestBed()
+  const extracted = { title: 'Note', markdown: 'Text.', anchors: [] }
+  let warned = true
+  const given = steps({
+    extract: async () => ({ ...extracted, warnings: warned ? ['Page 2 is blank.', 'Page 3 is blank.'] : [] }),
+    compile: async () => ({ pages: [], warnings: ['Page 3 is blank.', 'Without the model.'] }),
+    commit: async () => ({ seqIds: [], pending: 0, commit: undefined, warnings: warned ? ['A curator decides.'] : [] }),
+  })
+  const source = await addSource(ganglion, { kbId, status: 'pending' })
+  await ingest(ganglion, given)
+  await becomes(ganglion, source, 'success')
+  const warnings = async () => (await ganglion.sources.get(source.id))?.warnings
+  expect(await warnings()).toEqual(['Page 2 is blank.', 'Page 3 is blank.', 'Without the model.', 'A curator decides.'])
+  warned = false
+  await ingestDocument(ganglion, app, source.id)
+  await becomes(ganglion, source, 'success')
+  expect(await warnings()).toEqual(['Page 3 is blank.', 'Without the model.'])
 })
 
 test('a text format: ready, processing at once, success', async () => {
@@ -119,7 +139,7 @@ test('a failed Source is ingested again when asked, and its reason is cleared', 
   const extract = vi.fn(steps().extract).mockRejectedValueOnce(failure('not-configured'))
   const gate = Promise.withResolvers<void>()
   const source = await addSource(ganglion, { kbId, status: 'pending' })
-  await ingest(ganglion, steps({ extract, compile: () => gate.promise.then(() => []) }))
+  await ingest(ganglion, steps({ extract, compile: () => gate.promise.then(() => ({ pages: [], warnings: [] })) }))
   await becomes(ganglion, source, 'failed')
   const answer = await ingestDocument(ganglion, app, source.id)
   expect(answer).toEqual({ ok: true, message: 'The ingest of note.md begins.' })

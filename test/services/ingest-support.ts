@@ -40,8 +40,8 @@ export async function addSource(ganglion: Ganglion, changes: Partial<Source> & {
 export function steps(changes: Partial<IngestSteps> = {}): IngestSteps {
   return {
     extract: async () => ({ title: 'Note', markdown: 'Text.', anchors: [], warnings: [] }),
-    compile: async () => [],
-    commit: async () => ({ seqIds: ['handbook_00000001'], pending: 0, commit: undefined }),
+    compile: async () => ({ pages: [], warnings: [] }),
+    commit: async () => ({ seqIds: ['handbook_00000001'], pending: 0, commit: undefined, warnings: [] }),
     ...changes,
   }
 }

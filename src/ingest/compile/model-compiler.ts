@@ -8,7 +8,7 @@ import type { ModelClient } from './model-client.ts'
 import type { Draft, DraftPage, ModelGap } from './model-draft.ts'
 import { ModelError } from './model-error.ts'
 import { beginningsOf, numbered, piecesOf, type ShownLine } from './model-lines.ts'
-import { modelNotice } from './model-notice.ts'
+import { modelNotice, modelWarning } from './model-notice.ts'
 import { outlineRequest, pageRequest } from './model-prompt.ts'
 import { NameTrie } from './name-trie.ts'
 import { languageOf, stopWordsFor, wordsOf } from './words.ts'
@@ -57,7 +57,7 @@ const maxSample = 200_000
 /**
  * Compiles documents with a language model: first it says what a document is about and which pages it should become, then it
  * writes each of them. What the document does not say is dropped, and the same bytes give the same pages, since what the model made
- * of them is kept. Where it fails, the pages are those of `compileDocument`, and the summary says so.
+ * of them is kept. If the model fails, the pages are those of `compileDocument`, and the summary and a warning say so.
  */
 export class ModelCompiler {
   readonly #options: ModelCompilerOptions
@@ -66,10 +66,13 @@ export class ModelCompiler {
     this.#options = options
   }
 
-  async compile({ titles, scope, ...input }: ModelCompileInput, context: Context): Promise<CompiledPage[]> {
+  async compile(
+    { titles, scope, ...input }: ModelCompileInput,
+    context: Context,
+  ): Promise<{ pages: CompiledPage[]; warnings: string[] }> {
     const { drafts, client, failed } = this.#options
     const { extracted, filename, language } = input
-    if (extracted.markdown.trim().length < shortest) return compileDocument(input)
+    if (extracted.markdown.trim().length < shortest) return { pages: await compileDocument(input), warnings: [] }
     const { title = null, markdown } = extracted
     const key = createHash('sha256')
       .update(JSON.stringify([version, client.model, scope, language, filename, title, markdown]))
@@ -81,11 +84,13 @@ export class ModelCompiler {
         await drafts.keep(key, draft)
       }
       const notice = draft.gap === undefined ? '' : modelNotice(draft.gap, 'partly', language)
-      return await compileDocument(input, { draft, notice })
+      const pages = await compileDocument(input, { draft, notice })
+      return { pages, warnings: draft.gap === undefined ? [] : [modelWarning(draft.gap, 'partly')] }
     } catch (error) {
       if (!(error instanceof ModelError)) throw error
       failed(error)
-      return compileDocument(input, { notice: modelNotice(error.gap, 'whole', language) })
+      const pages = await compileDocument(input, { notice: modelNotice(error.gap, 'whole', language) })
+      return { pages, warnings: [modelWarning(error.gap, 'whole')] }
     }
   }
 }

@@ -32,6 +32,14 @@ const german: Notices = {
 
 /** What a summary says of it, on one line, in the language (BCP 47) of the knowledge base; English where there are no words for it. */
 export function modelNotice(gap: ModelGap, extent: 'whole' | 'partly', language: string): string {
-  const words = /^de(?:-|$)/i.test(language) ? german : english
+  return sentence(/^de(?:-|$)/i.test(language) ? german : english, gap, extent)
+}
+
+/** The same as a warning on the Source: in English, as all that the API says of itself. */
+export function modelWarning(gap: ModelGap, extent: 'whole' | 'partly'): string {
+  return sentence(english, gap, extent)
+}
+
+function sentence(words: Notices, gap: ModelGap, extent: 'whole' | 'partly'): string {
   return `${words[extent]}: ${words.reasons[gap]}`
 }

@@ -22,12 +22,20 @@ export type StepContext = {
 export type IngestSteps = {
   /** @throws {ExtractionError} */
   extract: (source: Source, context: StepContext) => Promise<Extracted>
-  compile: (source: Source, extracted: Extracted, context: StepContext) => Promise<CompiledPage[]>
+  compile: (source: Source, extracted: Extracted, context: StepContext) => Promise<Compilation>
   commit: (source: Source, pages: CompiledPage[], context: StepContext) => Promise<IngestResult>
 }
 
-/** Of the Neurons that the Source has on main, and how many candidates wait for a curator. */
-export type IngestResult = { seqIds: readonly string[]; pending: number; commit: string | undefined }
+/** `warnings` are for people: what the pages lack, or how they were made. */
+export type Compilation = { pages: CompiledPage[]; warnings: readonly string[] }
+
+/** The Neurons that the Source has on main, how many candidates wait for a curator, and what people must know of it. */
+export type IngestResult = {
+  seqIds: readonly string[]
+  pending: number
+  commit: string | undefined
+  warnings: readonly string[]
+}
 
 export type IngestOptions = {
   onError: (error: unknown) => void
@@ -60,6 +68,8 @@ class Run {
   #telling = Promise.resolve()
   readonly #progress = progressReporter((progress) => this.#tellSoon('ingest.progress', progress))
   #stage: IngestStage = 'extracting'
+  /** What the steps so far have warned of. */
+  #warnings: string[] = []
 
   constructor(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
     this.#ganglion = ganglion
@@ -101,10 +111,14 @@ class Run {
       if (!(await this.#move('ready', change, 'ingest.started'))) return
     }
     extracted ??= await extract()
+    this.#warnings.push(...extracted.warnings)
     this.#begin('compiling')
-    const pages = await this.#steps.compile(source, extracted, context)
+    const { pages, warnings } = await this.#steps.compile(source, extracted, context)
+    this.#warnings.push(...warnings)
     this.#begin('committing')
-    const { seqIds, pending, commit } = await this.#steps.commit(source, pages, context)
+    const committed = await this.#steps.commit(source, pages, context)
+    const { seqIds, pending, commit } = committed
+    this.#warnings.push(...committed.warnings)
     await this.#finish('success', { neurons: seqIds.length, pending, ...(commit === undefined ? {} : { commit }) })
   }
 
@@ -137,7 +151,7 @@ class Run {
     await this.#telling
     await this.#write(async (db) => {
       if (!(await new Jobs(db).complete(this.#job))) return
-      const change = { status, errorMessage: data.error ?? null }
+      const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(this.#warnings)] }
       const isSet = await this.#ganglion.sources.change(this.#job.documentId, unfinished, change, db)
       if (isSet)
         await this.#insert(db, status === 'success' ? 'ingest.completed' : 'ingest.failed', { ...data, status })

@@ -36,7 +36,7 @@ export function ingestSteps(
       const { filename } = source
       const input = { extracted, filename, tags: tagsOf(source), language, names: linkableNames(kb, source.editionOf) }
       // What only curators may see is told to nobody else.
-      if (compiler === undefined || isInternal(input.tags)) return compileDocument(input)
+      if (compiler === undefined || isInternal(input.tags)) return { pages: await compileDocument(input), warnings: [] }
       return compiler.compile(
         { ...input, titles: titlesForModel(kb, source.editionOf), scope: kb.identity.id },
         context,
@@ -51,7 +51,7 @@ export function ingestSteps(
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
       const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
       const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
-      return { seqIds, pending, commit }
+      return { seqIds, pending, commit, warnings: [] }
     },
   }
 }
@@ -97,8 +97,7 @@ async function extractSource(
     extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming }),
   )
   await sourceTexts.keep(source, extracted)
-  const { warnings } = extracted
-  const change = { extractedAt: now().toISOString(), warnings }
-  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
+  const extractedAt = now().toISOString()
+  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], { extractedAt })
   return extracted
 }

@@ -103,10 +103,14 @@ async function compileWith(reply: Reply, changes: Partial<ModelCompileInput> = {
   const client = new ModelClient({ url, model: 'm', apiKey: 'secret', timeoutMs: 20_000, maxRetries: 0, ...limits })
   const compiler = new ModelCompiler({ client, drafts, failed: (error) => failures.push(error) })
   const compile = (more: Partial<ModelCompileInput> = {}) => compiler.compile({ ...input, ...changes, ...more }, calm)
-  return { pages: await compile(), compile, requests, failures, kept: drafts.kept }
+  return { ...(await compile()), compile, requests, failures, kept: drafts.kept }
 }
 
-async function expectFallback(pages: CompiledPage[], notice: string): Promise<void> {
+async function expectFallback(
+  { pages, warnings }: { pages: CompiledPage[]; warnings: string[] },
+  notice: string,
+): Promise<void> {
+  expect(warnings).toEqual([notice])
   const [summary, ...parts] = await compileDocument(input)
   expect(pages.slice(1)).toEqual(parts)
   expect(pages[0]).toEqual({ ...summary, content: `${summary?.content}\n\n${notice}` })
@@ -120,8 +124,8 @@ function pageOf(pages: readonly CompiledPage[], title: string): CompiledPage {
 
 describe('a model that answers', () => {
   test('writes pages in the place of the parts that they are of, with the same keys', async () => {
-    const { pages, failures } = await compileWith(good())
-    expect(failures).toEqual([])
+    const { pages, failures, warnings } = await compileWith(good())
+    expect({ failures, warnings }).toEqual({ failures: [], warnings: [] })
     expect(pages.map(({ key, title }) => [key, title])).toEqual([
       ['summary', 'Handbook of the desk'],
       ['refunds', 'Larger refunds'],
@@ -259,21 +263,21 @@ describe('what the document does not say is dropped', () => {
     ['behind the last', { from: 1, to: 9999 }],
     ['in reverse', { from: 3, to: 1 }],
   ])('what cites lines %s', async (_, lines) => {
-    const { pages } = await compileWith(
+    const compiled = await compileWith(
       good({ page: (request) => ({ statements: statementsFor(request).map((claim) => ({ ...claim, lines })) }) }),
     )
-    await expectFallback(pages, 'Compiled without the language model: the document does not say what it wrote.')
+    await expectFallback(compiled, 'Compiled without the language model: the document does not say what it wrote.')
   })
 
   test('a page with one claim that is left gives way to the part', async () => {
-    const { pages } = await compileWith(
+    const compiled = await compileWith(
       good({ page: (request) => ({ statements: statementsFor(request).slice(0, 1) }) }),
     )
-    await expectFallback(pages, 'Compiled without the language model: the document does not say what it wrote.')
+    await expectFallback(compiled, 'Compiled without the language model: the document does not say what it wrote.')
   })
 
-  test('one of two pages: the summary says that it is in part', async () => {
-    const { pages } = await compileWith(
+  test('one of two pages: the summary and a warning say that it is in part', async () => {
+    const { pages, warnings } = await compileWith(
       good({
         page: (request) =>
           request.user.includes('"Evening desk"') ? { statements: [] } : { statements: refundClaims(request) },
@@ -283,6 +287,7 @@ describe('what the document does not say is dropped', () => {
     expect(pages[0]?.content).toMatch(
       /\n\nCompiled in part without the language model: the document does not say what it wrote\.$/,
     )
+    expect(warnings).toEqual(['Compiled in part without the language model: the document does not say what it wrote.'])
   })
 
   test('titles and tags in other words', async () => {
@@ -416,8 +421,8 @@ describe('a model that fails leaves the pages of the document, and the summary s
     ['broken connections', (response) => response.destroy(), 'it could not be reached.'],
   ]
   test.each(failing)('%s', async (_, reply, reason) => {
-    const { pages, failures, kept } = await compileWith(reply)
-    await expectFallback(pages, `Compiled without the language model: ${reason}`)
+    const { failures, kept, ...compiled } = await compileWith(reply)
+    await expectFallback(compiled, `Compiled without the language model: ${reason}`)
     expect(failures).toHaveLength(1)
     expect(kept.size).toBe(0)
   })
@@ -432,20 +437,20 @@ describe('a model that fails leaves the pages of the document, and the summary s
       },
     ],
   ] satisfies [string, Reply][])('an answer that %s', async (_, reply) => {
-    const { pages } = await compileWith(reply, {}, { timeoutMs: 200 })
-    await expectFallback(pages, 'Compiled without the language model: it did not answer in time.')
+    const compiled = await compileWith(reply, {}, { timeoutMs: 200 })
+    await expectFallback(compiled, 'Compiled without the language model: it did not answer in time.')
   })
 
   test('after two pages: nothing of it is kept, and the next compile asks again', async () => {
     let isDown = true
     const well = good()
-    const { pages, compile } = await compileWith((response, request) => {
+    const { compile, ...compiled } = await compileWith((response, request) => {
       if (isDown && request.user.includes('"Evening desk"')) response.destroy()
       else well(response, request)
     })
-    await expectFallback(pages, 'Compiled without the language model: it could not be reached.')
+    await expectFallback(compiled, 'Compiled without the language model: it could not be reached.')
     isDown = false
-    expect((await compile()).map(({ title }) => title)).toContain('Evening desk')
+    expect((await compile()).pages.map(({ title }) => title)).toContain('Evening desk')
   })
 
   test('what passes is tried again', async () => {
@@ -456,8 +461,9 @@ describe('a model that fails leaves the pages of the document, and the summary s
   })
 
   test('in the language of the knowledge base', async () => {
-    const { pages } = await compileWith((response) => response.destroy(), { language: 'de' })
+    const { pages, warnings } = await compileWith((response) => response.destroy(), { language: 'de' })
     expect(pages[0]?.content).toMatch(/\n\nOhne das Sprachmodell erstellt: Es war nicht erreichbar\.$/)
+    expect(warnings).toEqual(['Compiled without the language model: it could not be reached.'])
   })
 
   test('one that nobody waits for any more throws the reason', async () => {
@@ -477,13 +483,16 @@ describe('what was written is kept', () => {
       (isOther ? other : one)(response, request),
     )
     isOther = true
-    expect(await compile()).toEqual(pages)
+    expect((await compile()).pages).toEqual(pages)
     expect(requests).toHaveLength(3)
   })
 
   test('other Neurons change links only', async () => {
     const { pages, compile, requests } = await compileWith(good())
-    const linked = await compile({ names: [{ name: 'Anna Berg', title: 'Anna Berg' }], titles: ['Anna Berg'] })
+    const { pages: linked } = await compile({
+      names: [{ name: 'Anna Berg', title: 'Anna Berg' }],
+      titles: ['Anna Berg'],
+    })
     expect(requests).toHaveLength(3)
     expect(pageOf(linked, 'Larger refunds').content).toContain('[[Anna Berg]]')
     const unlinked = linked.map((page) => ({ ...page, content: page.content.replace('[[Anna Berg]]', 'Anna Berg') }))
