@@ -5,7 +5,8 @@ const shown = 20
 
 /** What an import did, for a person: the first 20 of each list. */
 export function formatImport(report: ImportReport): string {
-  const { created, updated, unchanged, pending, attachments, renamed, skipped, unresolved } = report
+  const { created, updated, unchanged, pending, attachments } = report
+  const { renamed, skipped, unresolved, conflicts, notices } = report
   const counts = [
     `${created} Neurons created, ${updated} updated, ${unchanged} unchanged; ${attachments} attachments imported.`,
     ...(pending === 0 ? [] : [`${pending} conflict with what a curator has changed, and wait in the queue.`]),
@@ -13,6 +14,8 @@ export function formatImport(report: ImportReport): string {
   return [
     ...counts,
     ...section('Renamed', renamed, ({ from, to }) => `${from} -> ${to}`),
+    ...section('Conflicts', conflicts, ({ path, candidateId }) => `${path}: candidate ${candidateId}`),
+    ...section('Notices', notices, ({ path, line, message }) => `${path}:${line}: ${message}`),
     ...section('Skipped', skipped, ({ path, reason }) => `${path}: ${reason}`),
     ...section('Links that lead nowhere', unresolved.filter(isMissing), linkLine),
     ...section(

@@ -1,6 +1,7 @@
 import type { Role } from '../contract/vocabulary.ts'
 
-export type Audience = 'curator' | 'tool' | 'public' | 'student'
+export const audiences = ['curator', 'tool', 'public', 'student'] as const
+export type Audience = (typeof audiences)[number]
 
 /** What a Neuron's audience must list, in any one of, for a reader to see it. */
 const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
@@ -30,7 +31,7 @@ export function maySee(
   return sees[audience].some((name) => listed.includes(name))
 }
 
-/** Whether tags hide a Neuron from all but curators. */
+/** Whether tags hide a Neuron from all but curators: `internal` does, and so does any tag nested below it. */
 export function isInternal(tags: readonly string[]): boolean {
-  return tags.some((tag) => tag.trim().toLowerCase() === 'internal')
+  return tags.some((tag) => /^#?internal(?:\/|$)/i.test(tag.trim()))
 }

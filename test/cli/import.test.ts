@@ -31,6 +31,7 @@ test('import reports what it did, as text and as one line of JSON', async () => 
     json: {
       ...{ created: 0, updated: 0, unchanged: 1, pending: 0, attachments: 0 },
       ...{ renamed: [], skipped: [{ path: '.obsidian', reason: 'is hidden' }], unresolved: [] },
+      ...{ conflicts: [], notices: [] },
     },
   })
 })
@@ -73,16 +74,24 @@ test('the report shows the first 20 of each list, and each on its line', () => {
   )
   const ambiguous = { path: 'neurons/b.md', target: 'x\u001b[2J', reason: 'ambiguous' } as const
   const report = formatImport({
-    ...{ created: 1, updated: 2, unchanged: 3, pending: 4, attachments: 5, skipped: [] },
+    ...{ created: 1, updated: 2, unchanged: 3, pending: 1, attachments: 5, skipped: [] },
+    conflicts: [{ path: 'c.md', candidateId: '019caed1' }],
+    notices: [{ path: 'd.md', line: 3, message: 'Something is said.' }],
     renamed: [{ from: 'a:b.md', to: 'neurons/a-b.md' }],
     unresolved: [...unresolved, ambiguous],
   })
   expect(report.split('\n')).toEqual([
     '1 Neurons created, 2 updated, 3 unchanged; 5 attachments imported.',
-    '4 conflict with what a curator has changed, and wait in the queue.',
+    '1 conflict with what a curator has changed, and wait in the queue.',
     '',
     'Renamed (1):',
     '  a:b.md -> neurons/a-b.md',
+    '',
+    'Conflicts (1):',
+    '  c.md: candidate 019caed1',
+    '',
+    'Notices (1):',
+    '  d.md:3: Something is said.',
     '',
     'Links that lead nowhere (25):',
     ...unresolved.slice(0, 20).map(({ target }) => `  neurons/a.md: [[${target}]]`),

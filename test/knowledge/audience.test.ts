@@ -39,10 +39,20 @@ test('a Neuron without an audience has the default one', () => {
   expect(maySee('tool', { tags: [] }, [])).toBe(false)
 })
 
-test.each(['internal', 'Internal', ' INTERNAL '])('the tag %j hides a Neuron from all but curators', (tag) => {
-  const neuron = { audience: ['tool', 'public', 'student'], tags: ['x', tag] }
-  expect(audiences.filter((reader) => maySee(reader, neuron, []))).toEqual(['curator'])
-})
+test.each(['internal', 'Internal', ' INTERNAL ', 'internal/hr', 'Internal/HR/pay', '#internal', 'internal/'])(
+  'the tag %j hides a Neuron from all but curators',
+  (tag) => {
+    const neuron = { audience: ['tool', 'public', 'student'], tags: ['x', tag] }
+    expect(audiences.filter((reader) => maySee(reader, neuron, []))).toEqual(['curator'])
+  },
+)
+
+test.each(['internally', 'internal-affairs', 'hr/internal', 'not internal', 'internal hr'])(
+  'the tag %j hides nothing',
+  (tag) => {
+    expect(maySee('public', { audience: ['public'], tags: [tag] }, [])).toBe(true)
+  },
+)
 
 test('whatever an app or reader asks for, it sees nothing that no audience of its own may see', () => {
   const names = fc.subarray(['curator', 'tool', 'public', 'student', 'partners'])

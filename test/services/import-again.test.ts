@@ -58,7 +58,7 @@ test('a second run over the same folder changes nothing', async () => {
   const refs = nativeGit(given.gitDir, ['for-each-ref'])
   expect(await given.run()).toEqual({
     ...{ created: 0, updated: 0, unchanged: 2, pending: 0, attachments: 0 },
-    ...{ renamed: [], skipped: [], unresolved: [] },
+    ...{ renamed: [], skipped: [], unresolved: [], conflicts: [], notices: [] },
   })
   expect(nativeGit(given.gitDir, ['for-each-ref'])).toBe(refs)
 })
@@ -131,7 +131,9 @@ test('a conflict leaves one pending candidate, whose approval changes nothing un
   await given.run()
   editFile(given, 'neurons/a.md', (text) => text.replace('one', 'one, says the curator'))
   put(given.vault, 'a.md', note('one, says the folder', 'two'))
-  expect(await given.run()).toMatchObject({ updated: 0, pending: 1 })
+  const { conflicts, ...counts } = await given.run()
+  expect(counts).toMatchObject({ updated: 0, pending: 1 })
+  expect(conflicts).toEqual([{ path: 'a.md', candidateId: pendingOf(given)[0]?.id }])
   const main = nativeGit(given.gitDir, ['rev-parse', 'main'])
   expect(await given.run()).toMatchObject({ created: 0, pending: 1 })
   expect(await given.run()).toMatchObject({ created: 0, pending: 1 })

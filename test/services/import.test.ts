@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { checkDirectory } from '../../src/services/check/check-directory.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import {
@@ -34,7 +35,8 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   })
   const commits = commitCount(given, 'main')
   expect(await given.run()).toEqual({
-    ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1, renamed: [] },
+    ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1 },
+    ...{ renamed: [], conflicts: [], notices: [] },
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
     unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
   })
@@ -138,6 +140,83 @@ test('front matter that cannot be read, or is too long, is kept as text', async 
   expectSound(given)
 })
 
+test('front matter that cannot be read is reported with its line, and hides the page where it may have meant to', async () => {
+  const given = await importing({
+    'broken.md': '---\ntitle: a\nabout: one: two\n---\n\nText.\n',
+    'hidden.md': '---\ntags: [internal\ntitle: x\n---\n\nText.\n',
+    'audience.md': '---\naudience: [curator\n---\n\nText.\n',
+  })
+  const { notices } = await given.run()
+  expect(notices.map(({ path, line, message }) => [path, line, message.includes('tagged internal')])).toEqual([
+    ['audience.md', expect.any(Number), true],
+    ['broken.md', 3, false],
+    ['hidden.md', expect.any(Number), true],
+  ])
+  expect((await neuronOf(given, 'neurons/hidden.md')).tags).toEqual(['internal'])
+  expect((await neuronOf(given, 'neurons/audience.md')).tags).toEqual(['internal'])
+  expect((await neuronOf(given, 'neurons/broken.md')).tags).toEqual([])
+  expect(await given.run()).toMatchObject({ unchanged: 3 })
+})
+
+test("another tool's audience is kept aside and reported, and hides nothing; ours hides", async () => {
+  const given = await importing({
+    'foreign.md': '---\ntitle: x\naudience: developers\n---\n\nText.\n',
+    'map.md': '---\naudience: {level: beginner}\n---\n\nText.\n',
+    'ours.md': '---\naudience: [curator, developers]\n---\n\nText.\n',
+    'internal.md': '---\naudience: internal\n---\n\nText.\n',
+    'empty.md': '---\naudience: []\n---\n\nText.\n',
+  })
+  const { notices } = await given.run()
+  expect(notices).toEqual([
+    {
+      ...{ path: 'foreign.md', line: 3 },
+      message:
+        'The audience "developers" means nothing here and is kept as imported-audience: the default audience sees the page.',
+    },
+    { path: 'map.md', line: 2, message: expect.stringContaining('{"level":"beginner"}') },
+  ])
+  expect(parseNeuronFile(fileOf(given, 'neurons/foreign.md'))).toMatchObject({
+    extra: { 'imported-audience': 'developers' },
+  })
+  const seenBy = async (name: string) => {
+    const { seqId } = await neuronOf(given, `neurons/${name}.md`)
+    const reader = { ...given.curator, role: 'reader' } as const
+    return readNeuron(given.ganglion, reader, { kb: 'notes', seqId }).then(
+      () => true,
+      () => false,
+    )
+  }
+  const names = ['foreign', 'map', 'ours', 'internal', 'empty']
+  expect(await Promise.all(names.map(seenBy))).toEqual([true, true, false, false, false])
+})
+
+test('notes in other encodings are converted to UTF-8, and said', async () => {
+  const text = 'Grüße aus München, schön hier. Ça va, naïve résumé.\n'
+  const given = await importing({
+    'utf8-bom.md': Buffer.from(`\ufeff${text}`),
+    'utf16le-bom.md': Buffer.from(`\ufeff${text}`, 'utf16le'),
+    'utf16le.md': Buffer.from(text, 'utf16le'),
+    'utf16be.md': Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    'latin1.md': Buffer.from(text, 'latin1'),
+    'windows-1252.md': Buffer.from([...Buffer.from('It', 'latin1'), 0x92, ...Buffer.from('s a caf\xe9.\n', 'latin1')]),
+    // Too large as it is, and small enough in UTF-8.
+    'large.md': Buffer.from(`${'a'.repeat(600 * 1024)}\n`, 'utf16le'),
+    // Twice as large in UTF-8.
+    'too-large.md': Buffer.from('\xe9'.repeat(600 * 1024), 'latin1'),
+  })
+  const { notices, skipped, created } = await given.run()
+  expect([created, skipped]).toEqual([7, [{ path: 'too-large.md', reason: 'is larger than 1008 KB' }]])
+  const converted = ['large', 'latin1', 'utf16be', 'utf16le-bom', 'utf16le', 'windows-1252']
+  expect(notices.map(({ path, message }) => `${path} ${message}`)).toEqual(
+    converted.map((name) => `${name}.md The note was converted to UTF-8.`),
+  )
+  for (const name of ['utf8-bom', 'utf16le-bom', 'utf16le', 'utf16be', 'latin1']) {
+    expect((await neuronOf(given, `neurons/${name}.md`)).content).toBe(text.trim())
+  }
+  expect((await neuronOf(given, 'neurons/windows-1252.md')).content).toBe('It’s a café.')
+  expectSound(given)
+})
+
 test('line endings stay, a byte order mark goes', async () => {
   const given = await importing({
     'crlf.md': '---\r\ncssclass: x\r\n---\r\n\r\nOne\r\nTwo\r\n',
@@ -190,7 +269,6 @@ test('names that some file system cannot hold are mended, reported, and still an
 test('what cannot be imported is skipped with the reason', async () => {
   const given = await importing({
     'good.md': 'x',
-    'latin1.md': Buffer.from([0x63, 0x61, 0x66, 0xe9]),
     'nul.md': 'a\0b',
     'huge.md': 'x'.repeat(1024 * 1024 + 1),
     'huge.bin': Buffer.alloc(2 * 1024 * 1024 + 1),
@@ -204,10 +282,9 @@ test('what cannot be imported is skipped with the reason', async () => {
     '.trash is hidden',
     'huge.bin is larger than 2048 KB',
     'huge.md is larger than 1008 KB',
-    'latin1.md is not UTF-8 text',
     'link.md is a symbolic link',
     "node_modules is a tool's own",
-    'nul.md is not UTF-8 text',
+    'nul.md is not text',
   ])
 })
 

@@ -30,8 +30,16 @@ export type ImportCounts = {
   pending: number
 }
 
+/** A note whose change conflicts with one made here: its path in the folder, and the candidate that waits for a curator. */
+export type Conflict = { path: string; candidateId: string }
+
 /** `written` are the seqIds of new and changed Neurons. */
-export type BatchOutcome = { counts: ImportCounts; written: string[]; created: { origin: string; path: string }[] }
+export type BatchOutcome = {
+  counts: ImportCounts
+  written: string[]
+  created: { origin: string; path: string }[]
+  conflicts: Conflict[]
+}
 
 /** What is under way: the outcome so far, and what goes onto the two refs. */
 type Batch = BatchOutcome & {
@@ -55,10 +63,10 @@ export async function importBatch(
   const batch: Batch = {
     ...{ kb, staging, actor, at, nextNumber: nextNumbers(kb) },
     ...{ candidates: new Map(), files: new Map(), pathKeys: new Set() },
-    ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [] },
+    ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [], conflicts: [] },
   }
   for (const file of notes) batch.counts[await importNote(batch, file)]++
-  const { counts, written, created, candidates, files } = batch
+  const { counts, written, created, conflicts, candidates, files } = batch
   const author = signatureOf(actor, at)
   const message = (verb: string, size: number) =>
     commitMessage(`${verb} ${size} ${size === 1 ? 'note' : 'notes'}`, { Connector: importConnector })
@@ -67,7 +75,7 @@ export async function importBatch(
     await kb.commitToQueue(staging, { ...records, author, at })
   }
   if (files.size > 0) await kb.commitToMain(staging, { files, message: message('Import', files.size), author, at })
-  return { counts, written, created }
+  return { counts, written, created, conflicts }
 }
 
 /** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
@@ -84,7 +92,9 @@ async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCou
   const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
   const waiting = same === undefined ? undefined : await readPast(batch, same)
   // It would change a Neuron that is no longer there.
-  if (waiting !== undefined && waiting.record.target !== (target?.seqId ?? null)) return 'pending'
+  if (waiting !== undefined && waiting.record.target !== (target?.seqId ?? null)) {
+    return noteConflict(batch, file, waiting.record)
+  }
   const imported = latest === undefined ? undefined : await readPast(batch, latest)
   const isMerged = target !== undefined && imported !== undefined && !isAsImported(batch.kb, target, imported)
   const candidate = propose(batch, file, { target, imported, waiting, isMerged })
@@ -95,10 +105,15 @@ async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCou
   const text = isMerged
     ? await mergedNeuron(batch.staging, { note: file.note, fields, target, before: imported.record })
     : neuronOfNote(file.note, fields, aliasesFor(file, target.path))
-  if (text === undefined) return 'pending'
+  if (text === undefined) return noteConflict(batch, file, candidate)
   batch.files.set(target.path, text)
   batch.written.push(target.seqId)
   return 'updated'
+}
+
+function noteConflict({ conflicts }: Batch, { origin }: ReadNote, { id }: Candidate): 'pending' {
+  conflicts.push({ path: origin, candidateId: id })
+  return 'pending'
 }
 
 async function readPast({ staging }: Batch, row: OriginRow): Promise<PastCandidate> {

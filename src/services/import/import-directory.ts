@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { audiences } from '../../knowledge/audience.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { filePaths } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { importAttachments } from './import-attachments.ts'
-import { type ImportCounts, importBatch } from './import-batch.ts'
-import type { ReadNote } from './import-candidate.ts'
+import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { type UnresolvedLink, unresolvedLinks } from './import-links.ts'
-import { readNote } from './import-note.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
+import { type NoteNotice, readNotes } from './read-notes.ts'
 
 export type ImportReport = ImportCounts & {
   attachments: number
@@ -18,6 +16,10 @@ export type ImportReport = ImportCounts & {
   skipped: Skipped[]
   /** Links of new and changed Neurons. */
   unresolved: UnresolvedLink[]
+  /** Neurons that were changed here and in the folder in ways that conflict. Each has a candidate that waits. */
+  conflicts: Conflict[]
+  /** What the authors of the notes should know. */
+  notices: NoteNotice[]
 }
 
 export type ImportOptions = {
@@ -44,8 +46,9 @@ export async function importDirectory(
   const { notes, attachments, skipped } = await planImport(dir, source, filePaths(kb.projection.read))
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
-    ...{ renamed: [], skipped, unresolved: [] },
+    ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [] },
   }
+  const knownAudiences = new Set([...audiences, ...(await kb.settings()).defaultAudience])
   const total = notes.length + attachments.length
   let done = 0
   const advance = (files: number) => {
@@ -57,13 +60,14 @@ export async function importDirectory(
   }
   const seqIds: string[] = []
   for (const batch of batches(notes)) {
-    const read = (await Promise.all(batch.map((file) => readPlanned(file, skipped)))).filter(
-      (note) => note !== undefined,
-    )
-    const { counts, written, created } = await kb.write((staging) =>
-      importBatch(kb, staging, read, { actor, at: now() }),
+    const read = await readNotes(batch, { knownAudiences })
+    skipped.push(...read.skipped)
+    report.notices.push(...read.notices)
+    const { counts, written, created, conflicts } = await kb.write((staging) =>
+      importBatch(kb, staging, read.notes, { actor, at: now() }),
     )
     seqIds.push(...written)
+    report.conflicts.push(...conflicts)
     for (const key of ['created', 'updated', 'unchanged', 'pending'] as const) report[key] += counts[key]
     for (const { origin, path } of created) noteRename(origin, path)
     advance(batch.length)
@@ -89,25 +93,4 @@ function* batches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
     bytes += note.size
   }
   if (batch.length > 0) yield batch
-}
-
-async function readPlanned(file: PlannedFile, skipped: Skipped[]): Promise<ReadNote | undefined> {
-  const bytes = await readFile(file.absolute).catch(() => undefined)
-  const text = bytes && decode(bytes)
-  if (bytes === undefined || text === undefined) {
-    skipped.push({ path: file.origin, reason: bytes === undefined ? 'cannot be read' : 'is not UTF-8 text' })
-    return undefined
-  }
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { ...file, note: readNote(file.origin, text), sha256 }
-}
-
-/** Text without the byte order mark, or undefined where the bytes are no text. */
-function decode(bytes: Buffer): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return text.includes('\0') ? undefined : text
-  } catch {
-    return undefined
-  }
 }

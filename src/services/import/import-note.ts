@@ -1,7 +1,13 @@
+import { isInternal } from '../../knowledge/audience.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { firstHeading } from '../../markdown/first-heading.ts'
-import { fileLayout, parseFrontMatter } from '../../markdown/front-matter.ts'
+import {
+  type FrontMatterProblem,
+  fileLayout,
+  frontMatterKeyLine,
+  parseFrontMatter,
+} from '../../markdown/front-matter.ts'
 import { editFrontMatter } from '../../markdown/front-matter-edit.ts'
 import { readNeuronFields } from '../../markdown/neuron-fields.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -14,7 +20,11 @@ export type Note = {
   content: string
   /** The file with the keys that mean something else here moved to `imported-…`; nothing where its front matter is broken. */
   text: string | undefined
+  notices: Notice[]
 }
+
+/** What the author of a note should know about its import. `line` is 1-based in the file. */
+export type Notice = { line: number; message: string }
 
 export type ImportedFields = Pick<NeuronFields, 'seqId' | 'id' | 'candidate' | 'connector' | 'sources'>
 
@@ -24,22 +34,32 @@ const ownKeys = ['seqId', 'id', 'candidate', 'connector', 'sources', 'metadata']
 const maxFrontMatterBytes = 8 * 1024
 const maxFrontMatterLines = 500
 
-/** Reads a note of somebody else's making. Front matter that is no YAML stays as text, at the head of the content. */
-export function readNote(origin: string, text: string): Note {
+export type NoteOptions = {
+  /** Names that `audience` may hold here; a value with none of them is another tool's. */
+  knownAudiences: ReadonlySet<string>
+}
+
+/** Reads a note written for another tool. Front matter that is not valid YAML stays as text, at the head of the content. */
+export function readNote(origin: string, text: string, { knownAudiences }: NoteOptions): Note {
   const { data, body, problems } = parseFrontMatter(text)
   if (problems.length > 0 || isTooLong(text)) {
-    return { title: titleOf(origin, undefined, body), tags: [], content: text, text: undefined }
+    const tags = mayHide(text) ? ['internal'] : []
+    const notices = unreadable(problems, tags.length > 0)
+    return { title: titleOf(origin, undefined, body), tags, content: text, text: undefined, notices }
   }
-  const mended = editFrontMatter(text, movedKeys(data))
+  const isForeign = isForeignAudience(data, knownAudiences)
+  const mended = editFrontMatter(text, movedKeys(data, isForeign ? ['audience'] : []))
   const { fields, content } = parseNeuronFile(mended)
-  return { title: titleOf(origin, fields.title, content), tags: fields.tags, content, text: mended }
+  const notices = isForeign ? [foreignAudience(text, data)] : []
+  return { title: titleOf(origin, fields.title, content), tags: fields.tags, content, text: mended, notices }
 }
 
 /** The Neuron's file: the note with the fields of a Neuron, everything else as it was. */
 export function neuronOfNote(note: Note, fields: ImportedFields, aliases: readonly string[]): string {
   if (note.text === undefined) {
-    const empty = { tags: [], edges: [], noteShared: false }
-    return formatNeuron({ ...empty, ...fields, title: note.title, aliases: [...aliases] }, note.content)
+    const empty = { edges: [], noteShared: false }
+    const { title, tags } = note
+    return formatNeuron({ ...empty, ...fields, title, tags, aliases: [...aliases] }, note.content)
   }
   const known = parseNeuronFile(note.text).fields
   const allAliases = [...new Set([...known.aliases, ...aliases])]
@@ -52,11 +72,37 @@ function isTooLong(text: string): boolean {
   return Buffer.byteLength(layout.yaml) > maxFrontMatterBytes || layout.yaml.split('\n').length > maxFrontMatterLines
 }
 
-/** The changes that take away the import's own keys, and those that hold what they cannot hold here. */
-function movedKeys(data: YamlMap): Record<string, YamlValue | undefined> {
+/** Whether front matter that cannot be read may say that only some may see the page. */
+function mayHide(text: string): boolean {
+  const layout = fileLayout(text)
+  const head = layout.kind === 'block' ? layout.yaml : (text.split(/\r?\n\s*\n/, 1)[0] ?? '')
+  return /^\s*audience\s*:|\binternal\b/im.test(head)
+}
+
+function unreadable(problems: readonly FrontMatterProblem[], isHidden: boolean): Notice[] {
+  const [{ line, message } = { line: 1, message: 'It is too long.' }] = problems
+  const consequence = isHidden ? ' It may hide the page, so the page is tagged internal.' : ''
+  return [{ line, message: `The front matter cannot be read and is kept as text: ${message}${consequence}` }]
+}
+
+/** Whether `audience` is another tool's key: it holds no name that means something here. */
+function isForeignAudience(data: YamlMap, known: ReadonlySet<string>): boolean {
+  const { audience } = readNeuronFields(data).fields
+  if (audience === undefined || (Array.isArray(data.audience) && data.audience.length === 0)) return false
+  return !audience.some((name) => known.has(name)) && !isInternal(audience)
+}
+
+function foreignAudience(text: string, { audience }: YamlMap): Notice {
+  const value = oneLine(typeof audience === 'string' ? audience : JSON.stringify(audience), 100)
+  const message = `The audience "${value}" means nothing here and is kept as imported-audience: the default audience sees the page.`
+  return { line: frontMatterKeyLine(text, 'audience'), message }
+}
+
+/** The changes that take away the import's own keys, those that hold what they cannot hold here, and `others`. */
+function movedKeys(data: YamlMap, others: readonly string[]): Record<string, YamlValue | undefined> {
   const unfit = readNeuronFields(data).findings.map(({ key }) => key)
   const changes: Record<string, YamlValue | undefined> = {}
-  for (const key of new Set([...ownKeys, ...unfit])) {
+  for (const key of new Set([...ownKeys, ...unfit, ...others])) {
     const value = data[key]
     if (value === undefined) continue
     let name = `imported-${key}`

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { decodeText } from '../../ingest/extract/decode-text.ts'
+import type { ReadNote } from './import-candidate.ts'
+import { type NoteOptions, type Notice, readNote } from './import-note.ts'
+import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
+
+/** A notice, and the path of its note in the folder. */
+export type NoteNotice = { path: string } & Notice
+
+export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }
+
+/** Reads notes from the disk. A note that cannot be read, or is too large as UTF-8, is skipped with the reason. */
+export async function readNotes(files: readonly PlannedFile[], options: NoteOptions): Promise<NotesRead> {
+  const read: NotesRead = { notes: [], notices: [], skipped: [] }
+  for (const result of await Promise.all(files.map((file) => readPlanned(file, options)))) {
+    if ('reason' in result) {
+      read.skipped.push(result)
+      continue
+    }
+    const { note, origin: path } = result
+    read.notes.push(result)
+    read.notices.push(...note.notices.map((notice) => ({ path, ...notice })))
+  }
+  return read
+}
+
+async function readPlanned(file: PlannedFile, options: NoteOptions): Promise<ReadNote | Skipped> {
+  const skip = (reason: string): Skipped => ({ path: file.origin, reason })
+  const bytes = await readFile(file.absolute).catch(() => undefined)
+  if (bytes === undefined) return skip('cannot be read')
+  const utf8 = decodeUtf8(bytes)
+  const text = utf8 ?? decodeOther(bytes)
+  if (text === undefined) return skip('is not text')
+  if (Buffer.byteLength(text) > maxNoteBytes) return skip(`is larger than ${maxNoteBytes / 1024} KB`)
+  const note = readNote(file.origin, text, options)
+  if (utf8 === undefined) note.notices.unshift({ line: 1, message: 'The note was converted to UTF-8.' })
+  return { ...file, note, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+/** The text without its byte order mark; `undefined` if the bytes are not UTF-8 text. */
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+/** Text in another encoding, which is found out; `undefined` if the bytes are no text in it. */
+function decodeOther(bytes: Buffer): string | undefined {
+  try {
+    const text = decodeText(bytes)
+    return /[\0\uFFFD]/.test(text) ? undefined : text
+  } catch {
+    return undefined
+  }
+}
