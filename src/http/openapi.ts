@@ -31,7 +31,12 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Ganglion', version: 'v1', description },
+      info: {
+        title: 'Ganglion',
+        version: 'v1',
+        description,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
       servers: [{ url: '/' }],
       security: [{ bearer: [] }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
@@ -42,9 +47,11 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
         },
         { name: 'Sources', description: 'Files that are uploaded, and become Neurons.' },
         { name: 'Neurons', description: 'Curated knowledge.' },
+        { name: 'Search', description: 'Pages by their words, and passages for language models.' },
         { name: 'Chat', description: 'Questions, and what readers think of the answers.' },
+        { name: 'Events', description: 'What happens, as it happens.' },
         { name: 'Agents', description: 'For language models.' },
-        { name: 'Operations' },
+        { name: 'Operations', description: 'The state of the server, and this description.' },
       ],
     },
     convertConstToEnum: false,
@@ -95,7 +102,7 @@ function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string
   if (schema === undefined) return {}
   const converted: Record<string, unknown> = { ...schema }
   for (const part of ['body', 'querystring', 'params', 'headers'] as const) {
-    if (schema[part] instanceof z.ZodType) converted[part] = toJsonSchema(schema[part], 'input', components)
+    if (schema[part] instanceof z.ZodType) converted[part] = toJsonSchema(schema[part], part, components)
   }
   converted.response = Object.fromEntries(
     Object.entries(schema.response ?? {}).map(([status, answer]) => {
@@ -109,29 +116,50 @@ function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string
 /** A zod schema, or one by content type as Fastify takes them. */
 function toAnswer(answer: unknown, components: Map<string, JsonSchema>): Record<string, unknown> {
   if (answer instanceof z.ZodType) {
-    return { ...toJsonSchema(answer, 'output', components), description: z.globalRegistry.get(answer)?.description }
+    return { ...toJsonSchema(answer, 'response', components), description: z.globalRegistry.get(answer)?.description }
   }
   const { description, content } = AnswerByType.parse(answer)
   const schemas = Object.entries(content).map(([type, { schema }]) => {
-    return [type, { schema: toJsonSchema(schema, 'output', components) }]
+    return [type, { schema: toJsonSchema(schema, 'response', components) }]
   })
   return { description, content: Object.fromEntries(schemas) }
 }
 
-function toJsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Map<string, JsonSchema>): JsonSchema {
+function toJsonSchema(
+  schema: z.ZodType,
+  part: 'body' | 'querystring' | 'params' | 'headers' | 'response',
+  components: Map<string, JsonSchema>,
+): JsonSchema {
   // As a property, a named schema becomes a reference, like those within it.
   const { properties, $defs } = withReferences(
     z.toJSONSchema(z.object({ schema }), {
-      io,
+      io: part === 'response' ? 'output' : 'input',
       override: ({ jsonSchema }) => {
         // The patterns of dates, UUIDs and numbers say no more than their formats, at length.
         if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
+        // A switch is parsed from the text `true` or `false`.
+        if (jsonSchema.type === 'boolean') delete jsonSchema.enum
+        if (part === 'body') describeDefaults(jsonSchema)
       },
     }),
   )
   for (const [name, definition] of Object.entries($defs ?? {})) components.set(name, definition)
   const converted = properties?.schema
   return typeof converted === 'object' ? converted : {}
+}
+
+/**
+ * Says in words what a property is where it is left out. Generators of clients take a property with a `default` for one that
+ * is always there, and would require it in a request.
+ */
+function describeDefaults({ properties }: JsonSchema): void {
+  for (const property of Object.values(properties ?? {})) {
+    if (typeof property !== 'object' || property.default === undefined) continue
+    const { description, default: value } = property
+    const words = `Default: \`${JSON.stringify(value)}\`.`
+    property.description = description === undefined ? words : `${description} ${words}`
+    delete property.default
+  }
 }
 
 function withReferences(schema: JsonSchema): JsonSchema {

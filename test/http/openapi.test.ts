@@ -84,6 +84,25 @@ test('a body in which nothing is required may be left out', async () => {
   expect(isRequired('/api/v1/queue/candidates/{id}/dismiss')).toBe(false)
 })
 
+test('a switch is a boolean, without values that no boolean has', async () => {
+  const { paths } = await description()
+  const parameters = z
+    .array(z.object({ name: z.string(), schema: z.looseObject({}) }))
+    .parse(paths['/api/v1/knowledge-bases/{kbId}/documents/upload']?.post?.parameters)
+  const force = parameters.find(({ name }) => name === 'force')
+  expect(force?.schema).toEqual({ type: 'boolean' })
+})
+
+test('a property of a body with a default says it in words, so that generated clients may leave it out', async () => {
+  const { components } = await description()
+  const { properties, required } = z
+    .object({ properties: z.record(z.string(), z.looseObject({})), required: z.array(z.string()) })
+    .parse(components.schemas.RetrieveInput)
+  expect(required).toEqual(['query'])
+  expect(properties.topK).not.toHaveProperty('default')
+  expect(properties.topK?.description).toContain('`5`')
+})
+
 test('nothing is described by default words', async () => {
   expect(JSON.stringify(await description())).not.toContain('Default Response')
 })

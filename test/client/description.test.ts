@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/services/ingest/start-ingest.ts'
+import { startProduct } from '../e2e/support.ts'
+import type { callEveryOperation } from './every-operation.ts'
+
+const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+const folder = import.meta.dirname
+const generated = join(folder, 'generated')
+
+/** Runs a tool of this folder, or of the project. @throws with what it printed */
+async function run(tool: string, ...args: string[]): Promise<void> {
+  const bin = [join(folder, 'node_modules/.bin'), join(folder, '../../node_modules/.bin')]
+  const env = { ...process.env, PATH: [...bin, process.env.PATH].join(':') }
+  await promisify(execFile)(tool, args, { cwd: folder, env }).catch(({ stdout, stderr }) => {
+    throw new Error(`${tool} ${args.join(' ')}\n${stdout}${stderr}`)
+  })
+}
+
+async function describe() {
+  const product = await startProduct()
+  const { body } = await product.request('GET', '/openapi.json')
+  mkdirSync(generated, { recursive: true })
+  const file = join(generated, 'openapi.json')
+  writeFileSync(file, JSON.stringify(body))
+  return { product, file, description: Description.parse(body) }
+}
+
+test('Redocly and Spectral find no error in the description', async () => {
+  const { file } = await describe()
+  await run('redocly', 'lint', '--extends=recommended', file)
+  await run('spectral', 'lint', '--ruleset=spectral.yaml', file)
+})
+
+test('a generated client compiles with what is required alone, and calls every operation', async () => {
+  const { product, file, description } = await describe()
+  await run('openapi-typescript', file, '--output', join(generated, 'schema.d.ts'))
+  await run('tsc', '--noEmit', '--project', '.')
+  const errors: unknown[] = []
+  const { ganglion } = product
+  const stop = await startIngest(ganglion, ingestSteps(ganglion, undefined), { onError: (error) => errors.push(error) })
+  onTestFinished(stop)
+  const client: { callEveryOperation: typeof callEveryOperation } = await import('./every-operation.ts')
+  const { url, tokens, request } = product
+  const candidate = { knowledgeBaseId: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }
+  const { body } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body: candidate })
+  const approved = await request('POST', `/api/v1/queue/candidates/${body.candidateId}/approve`, { as: tokens.curator })
+  const calls = await client.callEveryOperation({
+    url,
+    token: tokens.curator,
+    kb: 'handbook',
+    seqId: String(approved.body.seqId),
+  })
+  expect(errors).toEqual([])
+  expect(calls.filter(({ status }) => status >= 300)).toEqual([])
+  const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  )
+  expect([...new Set(calls.map(({ operation }) => operation))].sort()).toEqual(operations.sort())
+})
