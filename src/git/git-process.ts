@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { GitError } from './git-error.ts'
 
-/** Nothing of the machine's, the user's or the repository's own set-up may change what a spawned git does. */
+/** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
 export const isolation: readonly string[] = [
   '-c',
   'safe.bareRepository=explicit',
@@ -17,6 +17,15 @@ export const isolation: readonly string[] = [
   'core.fsync=all',
   '-c',
   'gc.auto=0',
+  // Memory is bounded, whatever the machine has and the repository holds. Blobs above the threshold are streamed, not loaded.
+  '-c',
+  'core.bigFileThreshold=4m',
+  '-c',
+  'pack.threads=1',
+  '-c',
+  'pack.windowMemory=64m',
+  '-c',
+  'pack.deltaCacheSize=64m',
 ]
 
 export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {

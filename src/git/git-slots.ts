@@ -1,25 +1,43 @@
-/** No git could be started: too many wait already, or one has waited for too long. */
+/** No git process can be started: too many requests wait already, one has waited for too long, or the server closes. */
 export class GitSlotError extends Error {
-  readonly reason: 'queue-full' | 'waited-too-long'
+  readonly reason: 'queue-full' | 'waited-too-long' | 'closed'
 
   constructor(reason: GitSlotError['reason']) {
-    super(reason === 'queue-full' ? 'Too many wait for a git process' : 'No git process came free in time')
+    super(`No git process can be started: ${reason}`)
     this.name = 'GitSlotError'
     this.reason = reason
   }
 }
 
-/** Processes at once, of one repository and in all; how many may wait for one, and for how many milliseconds. */
-export type SlotLimits = { perRepository: number; inAll: number; waiting: number; patience: number }
+/** Who a process works for. Each name is counted on its own. */
+export type SlotClaim = { key: string; repository: string; tenant: string }
 
-type Waiting = { repository: string; start(): void }
+export type SlotLimits = {
+  /** Processes at once. */
+  perKey: number
+  perRepository: number
+  perTenant: number
+  inAll: number
+  /** Requests that wait for a process. */
+  waiting: number
+  waitingPerKey: number
+  /** Milliseconds that a request waits at most. */
+  patience: number
+}
 
-/** Bounds how many git processes run at once. Who came first is served first, unless its repository is busy. */
+type Waiting = { claim: SlotClaim; start(): void; giveUp(reason: unknown): void }
+
+/**
+ * Bounds how many git processes run at once. Requests that find no free slot wait. Keys are served in turn, the requests of one
+ * key in the order in which they came, so a key with many requests does not delay the others.
+ */
 export class GitSlots {
   readonly #limits: SlotLimits
   readonly #running = new Map<string, number>()
-  readonly #waiting = new Set<Waiting>()
-  #inAll = 0
+  /** By key. A key that was served moves to the end. */
+  readonly #queues = new Map<string, Set<Waiting>>()
+  #waiting = 0
+  #isClosed = false
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
@@ -27,63 +45,98 @@ export class GitSlots {
 
   /**
    * Waits for a slot.
-   * @returns what gives it back; a second call does nothing.
-   * @throws {GitSlotError}, or the signal's reason when that comes first.
+   * @returns a function that frees the slot; a second call does nothing.
+   * @throws {GitSlotError}, or the signal's reason if it aborts first.
    */
-  async take(repository: string, signal: AbortSignal): Promise<() => void> {
+  async take(claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (!this.#isFree(repository)) await this.#wait(repository, signal)
-    else this.#occupy(repository)
+    if (this.#isFree(claim)) this.#count(claim, 1)
+    else await this.#wait(claim, signal)
     let isHeld = true
     return () => {
-      if (isHeld) this.#release(repository)
+      if (!isHeld) return
       isHeld = false
+      this.#count(claim, -1)
+      this.#startWaiting()
     }
   }
 
-  #wait(repository: string, signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#limits.waiting) throw new GitSlotError('queue-full')
+  /** Rejects every request that waits, and every later one that would have to. */
+  close(): void {
+    this.#isClosed = true
+    for (const queue of [...this.#queues.values()]) {
+      for (const waiting of [...queue]) waiting.giveUp(new GitSlotError('closed'))
+    }
+  }
+
+  #wait(claim: SlotClaim, signal: AbortSignal): Promise<void> {
+    if (this.#isClosed) throw new GitSlotError('closed')
+    const queue = this.#queues.get(claim.key) ?? new Set()
+    if (this.#waiting >= this.#limits.waiting || queue.size >= this.#limits.waitingPerKey) {
+      throw new GitSlotError('queue-full')
+    }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', giveUp)
-      this.#waiting.delete(waiting)
+      signal.removeEventListener('abort', abort)
+      queue.delete(waiting)
+      this.#waiting--
+      if (queue.size === 0) this.#queues.delete(claim.key)
     }
     const waiting: Waiting = {
-      repository,
+      claim,
       start: () => {
         leave()
-        this.#occupy(repository)
+        this.#count(claim, 1)
         resolve()
       },
+      giveUp: (reason) => {
+        leave()
+        reject(reason)
+      },
     }
-    const giveUp = () => {
-      leave()
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      leave()
-      reject(new GitSlotError('waited-too-long'))
-    }, this.#limits.patience)
-    signal.addEventListener('abort', giveUp)
-    this.#waiting.add(waiting)
+    const abort = () => waiting.giveUp(signal.reason)
+    const timer = setTimeout(() => waiting.giveUp(new GitSlotError('waited-too-long')), this.#limits.patience)
+    signal.addEventListener('abort', abort)
+    queue.add(waiting)
+    this.#queues.set(claim.key, queue)
+    this.#waiting++
     return promise
   }
 
-  #isFree(repository: string): boolean {
-    return this.#inAll < this.#limits.inAll && (this.#running.get(repository) ?? 0) < this.#limits.perRepository
+  /** Starts what the free slots allow: at most one request of a key before the next key has its turn. */
+  #startWaiting(): void {
+    for (let hasStarted = true; hasStarted; ) {
+      hasStarted = false
+      for (const [key, queue] of [...this.#queues]) {
+        const next = [...queue].find(({ claim }) => this.#isFree(claim))
+        if (next === undefined) continue
+        hasStarted = true
+        next.start()
+        if (this.#queues.delete(key) && queue.size > 0) this.#queues.set(key, queue)
+      }
+    }
   }
 
-  #occupy(repository: string): void {
-    this.#inAll++
-    this.#running.set(repository, (this.#running.get(repository) ?? 0) + 1)
+  #isFree(claim: SlotClaim): boolean {
+    return this.#countersOf(claim).every(([name, limit]) => (this.#running.get(name) ?? 0) < limit)
   }
 
-  #release(repository: string): void {
-    this.#inAll--
-    const left = (this.#running.get(repository) ?? 0) - 1
-    if (left > 0) this.#running.set(repository, left)
-    else this.#running.delete(repository)
-    for (const waiting of [...this.#waiting]) if (this.#isFree(waiting.repository)) waiting.start()
+  #count(claim: SlotClaim, change: 1 | -1): void {
+    for (const [name] of this.#countersOf(claim)) {
+      const running = (this.#running.get(name) ?? 0) + change
+      if (running > 0) this.#running.set(name, running)
+      else this.#running.delete(name)
+    }
+  }
+
+  #countersOf({ key, repository, tenant }: SlotClaim): [name: string, limit: number][] {
+    const { perKey, perRepository, perTenant, inAll } = this.#limits
+    return [
+      ['all', inAll],
+      [`tenant ${tenant}`, perTenant],
+      [`repository ${repository}`, perRepository],
+      [`key ${key}`, perKey],
+    ]
   }
 }

@@ -13,9 +13,6 @@ export type RepositoryLoad = {
 /** No maintenance takes as long as this. */
 const abandonedAfterMs = 60 * 60_000
 
-/** Memory for pack-objects is bounded, whatever the machine has. */
-const bounds = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m', '-c', 'pack.deltaCacheSize=64m']
-
 /** How much a repository has gathered since it was last consolidated. */
 export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   const names = async (...path: string[]) => readdir(join(gitDir, 'objects', ...path)).catch(() => [])
@@ -32,7 +29,7 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
   await clearOldLocks(gitDir)
   const background = { signal, priority: constants.priority.PRIORITY_LOW }
-  await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', '--geometric=2'], background)
+  await runGit(gitDir, ['repack', '--quiet', '-d', '-l', '--geometric=2'], background)
   await writeCommitGraph(gitDir, '--split', background)
   await runGit(gitDir, ['pack-refs', '--all'], background)
 }
@@ -75,7 +72,7 @@ export async function prune(gitDir: string, signal: AbortSignal): Promise<void> 
   await clearOldLocks(gitDir)
   const cruft = ['--cruft', `--cruft-expiration=${kept}`]
   const background = { signal, priority: constants.priority.PRIORITY_LOW }
-  await runGit(gitDir, [...bounds, 'repack', '--quiet', '-d', '-l', ...cruft], background)
+  await runGit(gitDir, ['repack', '--quiet', '-d', '-l', ...cruft], background)
   await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
   await writeCommitGraph(gitDir, '--split=replace', background)
   await writeFile(join(gitDir, prunedMarker), '')

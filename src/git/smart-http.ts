@@ -94,8 +94,16 @@ export function isVersion2(protocol: string | undefined): boolean {
 
 const anyOwner = 'safe.directory=*'
 
+/** Only filters whose cost grows with what is sent: combined ones multiply, sparse ones match patterns against every path. */
 function uploadConfig(hiddenRefs: readonly string[]): string[] {
-  return [anyOwner, 'uploadpack.allowFilter=true', ...hiddenRefs.map((name) => `uploadpack.hideRefs=${name}`)]
+  return [
+    anyOwner,
+    'uploadpack.allowFilter=true',
+    'uploadpackfilter.allow=false',
+    ...['blob:none', 'blob:limit', 'tree'].map((filter) => `uploadpackfilter.${filter}.allow=true`),
+    'uploadpackfilter.tree.maxDepth=0',
+    ...hiddenRefs.map((name) => `uploadpack.hideRefs=${name}`),
+  ]
 }
 
 /** With `proc-receive` for all refs git moves none itself. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
-import { cloned, commitFile, git, gitServer } from './support/git-server.ts'
+import { cloned, commitFile, git, gitServer, loggedLines } from './support/git-server.ts'
 
 const main = 'refs/heads/main'
 
@@ -33,6 +33,24 @@ describe('fetching', () => {
     expect(readFileSync(join(partial, 'a.md'), 'utf8')).toBe('b\n')
   })
 
+  test.each(['blob:limit=1k', 'tree:0'])('filters a clone by %s', async (filter) => {
+    const clone = await cloned(await gitServer(), `--filter=${filter}`)
+    expect(readFileSync(join(clone, 'a.md'), 'utf8')).toBe('a\n')
+  })
+
+  test.each([
+    ['tree:1', 'tree filter allows max depth 0, but got 1'],
+    ['combine:tree:0+blob:none', "filter 'combine' not supported"],
+    ['sparse:oid=main', "filter 'sparse:oid' not supported"],
+    ['object:type=tree', "filter 'object:type' not supported"],
+  ])('rejects the filter %s and says so', async (filter, reason) => {
+    const log = loggedLines()
+    const server = await gitServer({ server: { log } })
+    const { code, stderr } = await git(tempDir(), 'clone', '--bare', `--filter=${filter}`, server.url(), 'clone')
+    expect([code, stderr]).toEqual([128, expect.stringContaining(`fatal: remote error: ${reason}`)])
+    expect(log.errors()).toEqual([])
+  })
+
   test('prepares the refs that are asked for, and all of them for who cannot ask', async () => {
     const server = await gitServer()
     const clone = await cloned(server)
@@ -52,6 +70,7 @@ describe('fetching', () => {
       services: {
         openGitDoor: async () => ({
           gitDir: server.gitDir,
+          claim: { key: 'reader', repository: 'handbook', tenant: 'acme' },
           hiddenRefs: [],
           receiver: { judge: () => Promise.reject(), receive: () => Promise.reject() },
           prepareFetch: async () => void nativeGit(server.gitDir, ['update-ref', 'refs/candidates/1/head', head]),

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { encodePacket, flushPacket } from '../../src/git/pkt-line.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { tempDir } from '../support/temp.ts'
 import {
   cloned,
   commitFile,
@@ -293,10 +294,34 @@ describe('many at once', () => {
     expect(most).toBe(2)
   })
 
-  test('are told to come back where they would wait for too long, or where too many wait', async () => {
+  test('one hundred clones by one key all succeed', async () => {
+    const server = await gitServer()
+    const dir = tempDir()
+    const clone = (n: number) => git(dir, 'clone', '--quiet', '--bare', server.url('reader'), `${n}`)
+    const clones = await Promise.all(Array.from({ length: 100 }, (_, n) => clone(n)))
+    expect(clones.filter(({ code }) => code !== 0)).toEqual([])
+  }, 120_000)
+
+  test('requests of one key leave slots to the other keys of its repository', async () => {
     const judging = gate()
     const server = await gitServer({
-      server: { git: { patience: 400, waiting: 1 } },
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clones = [await waitingPush(server), await waitingPush(server)]
+    const pushes = clones.map((clone, n) => git(clone, 'push', 'origin', `main:refs/heads/b${n}`))
+    await until(() => server.judged.length === 2)
+    expect((await git(tempDir(), 'ls-remote', server.url('reader'))).stdout).toContain('refs/heads/main')
+    judging.open()
+    for (const push of pushes) expect(await push).toMatchObject({ code: 0 })
+  })
+
+  test('are rejected when too many wait, and when one has waited for too long', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      server: { git: { perRepository: 2, patience: 400, waiting: 1 } },
       judge: async () => {
         await judging.pass()
         return { accepted: true, lines: [] }
@@ -339,6 +364,28 @@ describe('a server that closes', () => {
     expect(await push).toMatchObject({ code: 0 })
     await closed
     expect(processesIn(server.gitDir)).toEqual([])
+  })
+
+  test('rejects the requests that wait for their turn', async () => {
+    const judging = gate()
+    const server = await gitServer({
+      server: { git: { perRepository: 1 } },
+      judge: async () => {
+        await judging.pass()
+        return { accepted: true, lines: [] }
+      },
+    })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    const push = git(clone, 'push', 'origin', 'main')
+    await judging.arrived
+    const waiting = git(tempDir(), 'ls-remote', server.url('reader'))
+    await delay(300)
+    const closed = server.app.close()
+    expect((await waiting).stderr).toContain('The service is starting, draining or busy; try again.')
+    judging.open()
+    expect(await push).toMatchObject({ code: 0 })
+    await closed
   })
 
   test('does not wait for ever', async () => {

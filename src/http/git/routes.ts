@@ -127,6 +127,7 @@ function protocolOf({ headers }: FastifyRequest): string | undefined {
 function endTransfers(app: ZodFastify, transfers: GitTransfers, grace: number): void {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
+    transfers.drain()
     timer = setTimeout(() => void transfers.close(), grace)
   })
   app.addHook('onClose', async () => {

@@ -1,3 +1,4 @@
+import type { SlotClaim } from '../../git/git-slots.ts'
 import type { Receiver } from '../../git/push.ts'
 
 /** Where a caller looks for a repository. */
@@ -13,6 +14,8 @@ export type GitAddress = {
 /** A knowledge base's repository as a caller reaches it with git. */
 export type GitDoor = {
   gitDir: string
+  /** What the caller's git processes count for. */
+  claim: SlotClaim
   /** Beginnings of names of refs that the caller may not see. */
   hiddenRefs: readonly string[]
   /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */

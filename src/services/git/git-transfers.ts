@@ -1,5 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
-import { GitSlotError, GitSlots, type SlotLimits } from '../../git/git-slots.ts'
+import { GitSlotError, GitSlots, type SlotClaim, type SlotLimits } from '../../git/git-slots.ts'
 import { peekLsRefs } from '../../git/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/smart-http.ts'
 import type { GitDoor } from './git-door.ts'
@@ -19,7 +19,7 @@ export type GitRequest = {
   onError(error: unknown): void
 }
 
-/** Serves those who fetch and push with git, a bounded number at a time. */
+/** Serves git's clients, a bounded number at a time; see {@link GitSlots}. */
 export class GitTransfers {
   readonly #limits: GitLimits
   readonly #slots: GitSlots
@@ -28,8 +28,9 @@ export class GitTransfers {
 
   constructor(limits: Partial<GitLimits> = {}) {
     const transfer = { maxPack: 64 * 1024 * 1024, maxRefs: 10, cpuSeconds: 60, wallTime: 600_000 }
-    const slots = { perRepository: 2, inAll: 8, waiting: 10, patience: 5000 }
-    this.#limits = { ...transfer, ...slots, ...limits }
+    const slots = { perKey: 2, perRepository: 4, perTenant: 6, inAll: 8 }
+    const queue = { waiting: 1000, waitingPerKey: 200, patience: 300_000 }
+    this.#limits = { ...transfer, ...slots, ...queue, ...limits }
     this.#slots = new GitSlots(this.#limits)
   }
 
@@ -45,10 +46,10 @@ export class GitTransfers {
    * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
-    const { gitDir, hiddenRefs, receiver } = door
+    const { gitDir, hiddenRefs, receiver, claim } = door
     const signal = AbortSignal.any([request.signal, this.#closing.signal])
     const body = await prepare(door, request)
-    const release = await this.#takeSlot(gitDir, signal)
+    const release = await this.#takeSlot(claim, signal)
     const { promise: done, resolve } = Promise.withResolvers<void>()
     this.#running.add(done)
     const finish = () => {
@@ -67,19 +68,24 @@ export class GitTransfers {
     }
   }
 
+  /** Rejects the requests that wait for their turn, and lets those in work go on. */
+  drain(): void {
+    this.#slots.close()
+  }
+
   /** Ends what is served, and waits until the work for it has ended as well. */
   async close(): Promise<void> {
     this.#closing.abort(new GanglionError('unavailable'))
     await Promise.all(this.#running)
   }
 
-  async #takeSlot(gitDir: string, signal: AbortSignal): Promise<() => void> {
+  async #takeSlot(claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
     try {
-      return await this.#slots.take(gitDir, signal)
+      return await this.#slots.take(claim, signal)
     } catch (error) {
       if (!(error instanceof GitSlotError)) throw error
-      if (error.reason === 'waited-too-long') throw new GanglionError('unavailable')
-      throw new GanglionError('rate_limited', 'Too many use git here at the moment; try again later.')
+      if (error.reason !== 'queue-full') throw new GanglionError('unavailable')
+      throw new GanglionError('rate_limited', 'Too many git requests are waiting; try again later.')
     }
   }
 }

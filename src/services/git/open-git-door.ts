@@ -18,6 +18,7 @@ export async function openGitDoor(
   const kb = await ganglion.kb(caller.tenantId, name)
   return {
     gitDir: kb.repository.gitDir,
+    claim: { key: caller.keyId, repository: kb.identity.id, tenant: caller.tenantId },
     // As over HTTP: the queue is for curators.
     hiddenRefs: caller.role === 'curator' ? [] : ['refs/ganglion', 'refs/candidates'],
     prepareFetch: (refPrefixes) => ganglion.candidateRefs(kb).prepare(refPrefixes),

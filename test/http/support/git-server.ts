@@ -101,9 +101,10 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
     },
   }
   const services: Partial<Services> = {
-    async openGitDoor(_, { tenant, kb }) {
+    async openGitDoor({ keyId, tenantId }, { tenant, kb }) {
       if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
-      return { gitDir, hiddenRefs: [], receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
+      const claim = { key: keyId, repository: kb, tenant: tenantId }
+      return { gitDir, claim, hiddenRefs: [], receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
     },
     ...options.services,
   }
