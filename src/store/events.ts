@@ -34,8 +34,11 @@ const sweptAtOnce = 10_000
 export class EventLog {
   readonly #db: Kysely<Schema>
   readonly #maxKept: number
-  readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
-  readonly #counts = new Map<string, number>()
+  /** Who waits for a tenant's next event. */
+  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #arrivals = new Map<string, number>()
+  /** Pages that are being read. */
+  readonly #reading = new Map<string, Promise<StoredEvent[]>>()
 
   constructor(db: Kysely<Schema>, options: { maxKept?: number } = {}) {
     this.#db = db
@@ -87,8 +90,18 @@ export class EventLog {
     return isTold
   }
 
-  /** A tenant's events after an id, in order. */
-  async after(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
+  /** A tenant's events after an id, in order. Readers who ask for the same page at once, as when an event wakes them, share one read. */
+  after(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
+    // A read that began before the last arrival may not see it.
+    const key = [tenantId, id, limit, this.arrivals(tenantId)].join(' ')
+    const known = this.#reading.get(key)
+    if (known !== undefined) return known
+    const reading = this.#read(tenantId, id, limit).finally(() => this.#reading.delete(key))
+    this.#reading.set(key, reading)
+    return reading
+  }
+
+  async #read(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#db
       .selectFrom('events')
       .select(['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data'])
@@ -107,23 +120,28 @@ export class EventLog {
     return rangeOf(this.#db, tenantId)
   }
 
-  /** Resolves when a tenant may have an event that was not there when it was asked. */
-  arrival(tenantId: string): Promise<void> {
-    const arrival = this.#arrivals.get(tenantId) ?? Promise.withResolvers<void>()
-    this.#arrivals.set(tenantId, arrival)
-    return arrival.promise
-  }
-
-  /** Other whenever a tenant may have an event that it had not before. */
+  /** A number that changes whenever a tenant may have an event that it had not before. */
   arrivals(tenantId: string): number {
-    return this.#counts.get(tenantId) ?? 0
+    return this.#arrivals.get(tenantId) ?? 0
   }
 
-  /** Resolves every {@link arrival} of a tenant. */
+  /** Resolves once {@link arrivals} of a tenant differs from what was `seen`, or the signal aborts. */
+  async arrival(tenantId: string, seen: number, signal: AbortSignal): Promise<void> {
+    if (this.arrivals(tenantId) !== seen || signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const wake = () => resolve()
+    const waiting = this.#waiting.get(tenantId) ?? new Set()
+    this.#waiting.set(tenantId, waiting.add(wake))
+    signal.addEventListener('abort', wake, { once: true })
+    await promise
+    signal.removeEventListener('abort', wake)
+    waiting.delete(wake)
+  }
+
+  /** Ends every wait for an {@link arrival} of a tenant. */
   wake(tenantId: string): void {
-    this.#counts.set(tenantId, this.arrivals(tenantId) + 1)
-    this.#arrivals.get(tenantId)?.resolve()
-    this.#arrivals.delete(tenantId)
+    this.#arrivals.set(tenantId, this.arrivals(tenantId) + 1)
+    for (const wake of this.#waiting.get(tenantId) ?? []) wake()
   }
 
   /** Removes what has expired; answers how many events. */

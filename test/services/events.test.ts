@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { deriveEvents } from '../../src/services/events/derive-events.ts'
 import { readEvents } from '../../src/services/events/read-events.ts'
@@ -351,6 +351,28 @@ test('a reader goes on after any event without a gap, wakes by itself, and ends 
     await reading
   }
   expect(all).toHaveLength(5)
+})
+
+test('readers who leave cost the others nothing', async () => {
+  const bed = await newTestBed()
+  const { ganglion } = bed
+  // A tenant without a knowledge base, in whose log nothing else happens.
+  const { id: tenantId } = await ganglion.tenants.ensure('quiet', new Date())
+  const curator = { ...bed.curator, tenantId }
+  const read = vi.spyOn(ganglion.events, 'after')
+  const leaving = new AbortController()
+  const readers = []
+  for (const signal of [new AbortController().signal, ...Array.from({ length: 50 }, () => leaving.signal)]) {
+    const { events } = await readEvents(ganglion, curator, {}, signal)
+    readers.push(events.next())
+  }
+  await eventually(() => expect(read).toHaveBeenCalledTimes(51))
+  const arrivals = ganglion.events.arrivals(tenantId)
+  leaving.abort()
+  const ends = await Promise.all(readers.slice(1))
+  expect(ends.every(({ done }) => done === true)).toBe(true)
+  expect(read).toHaveBeenCalledTimes(51)
+  expect(ganglion.events.arrivals(tenantId)).toBe(arrivals)
 })
 
 test('a reader without an id begins now; one whose id is of no event begins with a gap', async () => {

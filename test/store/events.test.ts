@@ -125,12 +125,45 @@ test('whoever waits for a tenant is woken by its next event, and by no other', a
   const { database, log, tenantId } = await newLog()
   const other = await withTenant(database, 'globex')
   const woken: string[] = []
-  const arrivals = [tenantId, tenantId, other].map((id) => log.arrival(id).then(() => woken.push(id)))
+  const { signal } = new AbortController()
+  const arrivals = [tenantId, tenantId, other].map((id) =>
+    log.arrival(id, log.arrivals(id), signal).then(() => woken.push(id)),
+  )
   await log.append(tenantId, [event()], at('10:00'))
   await Promise.all(arrivals.slice(0, 2))
   expect(woken).toEqual([tenantId, tenantId])
   log.wake(other)
   await arrivals[2]
+})
+
+test('whoever waits is not kept by an event that came before, and one who leaves wakes nobody else', async () => {
+  const { log, tenantId } = await newLog()
+  const seen = log.arrivals(tenantId)
+  await log.append(tenantId, [event()], at('10:00'))
+  const leaving = new AbortController()
+  await log.arrival(tenantId, seen, leaving.signal)
+  const woken: string[] = []
+  const wait = (name: string, signal: AbortSignal) =>
+    log.arrival(tenantId, log.arrivals(tenantId), signal).then(() => woken.push(name))
+  const staying = wait('staying', new AbortController().signal)
+  const left = wait('leaving', leaving.signal)
+  leaving.abort()
+  await left
+  await wait('gone', leaving.signal)
+  expect(woken).toEqual(['leaving', 'gone'])
+  log.wake(tenantId)
+  await staying
+})
+
+test('readers that one event wakes share a read, and none begins before an event that it has to find', async () => {
+  const { log, tenantId } = await newLog()
+  await log.append(tenantId, [event()], at('10:00'))
+  const [one, other] = [log.after(tenantId, 0, 10), log.after(tenantId, 0, 10)]
+  await log.append(tenantId, [event()], at('10:01'))
+  const later = log.after(tenantId, 0, 10)
+  expect(await one).toBe(await other)
+  expect(await later).toHaveLength(2)
+  expect(await idsOf(log, tenantId)).toEqual([1, 2])
 })
 
 test('processes that tell the same at once tell it once, and leave no holes', async () => {

@@ -92,7 +92,7 @@ test('what is written together with a Source, and its event, is written with it 
   await expect(failing).rejects.toThrow('full')
   expect(await sources.get('a')).toBeUndefined()
   expect(await events.after(tenantId, 0, 10)).toEqual([])
-  const arrival = events.arrival(tenantId)
+  const arrival = events.arrival(tenantId, events.arrivals(tenantId), new AbortController().signal)
   await sources.add(source('a'), at('10:00'), { force: false, replace: false })
   await arrival
   const data = { documentId: 'a', status: 'ready' }

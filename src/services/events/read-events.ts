@@ -35,10 +35,8 @@ export async function readEvents(
   // An id that is yet to come was given out before a backup was restored.
   const after = asked > last ? last : Math.max(asked, first - 1)
   const events = async function* () {
-    const wake = () => log.wake(tenantId)
-    signal.addEventListener('abort', wake)
     for (let at = after; !signal.aborted; ) {
-      const arrival = log.arrival(tenantId)
+      const seen = log.arrivals(tenantId)
       const page = await log.after(tenantId, at, pageSize)
       at = page.at(-1)?.id ?? at
       const told = page
@@ -47,9 +45,8 @@ export async function readEvents(
       if (told.length > 0) yield told
       if (page.length === pageSize)
         await nextTurn() // SQLite answers without ever letting anything else go on
-      else if (!signal.aborted) await arrival
+      else await log.arrival(tenantId, seen, signal)
     }
-    signal.removeEventListener('abort', wake)
   }
   return { after, hasGap: after !== asked, events: events() }
 }

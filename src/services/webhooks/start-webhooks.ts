@@ -8,9 +8,10 @@ const intervalMs = 5_000
 export function startWebhooks(ganglion: Ganglion, options: WebhookOptions): () => Promise<void> {
   const sender = new WebhookSender(ganglion, options)
   const followed = new Set<string>()
-  let isStopped = false
+  const stopping = new AbortController()
+  const { signal } = stopping
   const follow = async () => {
-    if (isStopped) return
+    if (signal.aborted) return
     const tenants = new Set((await ganglion.webhooks.list()).map(({ tenantId }) => tenantId))
     for (const tenantId of tenants) {
       if (followed.has(tenantId)) continue
@@ -18,22 +19,23 @@ export function startWebhooks(ganglion: Ganglion, options: WebhookOptions): () =
       // What reaches a repository around the server is noticed only where it is open; one that cannot be opened says so to whoever asks.
       const kbs = await ganglion.knowledgeBases.list(tenantId)
       await Promise.allSettled(kbs.map((kb) => ganglion.openKb(kb)))
-      listen(tenantId)
+      listen(tenantId).catch(options.onError)
     }
     await sender.deliver()
   }
-  const listen = (tenantId: string) => {
-    ganglion.events.arrival(tenantId).then(() => {
-      if (isStopped) return
-      listen(tenantId)
+  const listen = async (tenantId: string) => {
+    for (;;) {
+      const seen = ganglion.events.arrivals(tenantId)
+      await ganglion.events.arrival(tenantId, seen, signal)
+      if (signal.aborted) return
       sender.deliver().catch(options.onError)
-    })
+    }
   }
   const followSoon = () => follow().catch(options.onError)
   const timer = setInterval(followSoon, intervalMs)
   followSoon()
   return async () => {
-    isStopped = true
+    stopping.abort()
     clearInterval(timer)
     await sender.stop()
   }
