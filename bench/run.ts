@@ -5,6 +5,7 @@ import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
 import { benchSearch } from './search.ts'
+import { benchSoak } from './soak.ts'
 
 const benches = {
   approvals: benchApprovals,
@@ -14,6 +15,7 @@ const benches = {
   following: benchFollowing,
   pending: benchPending,
   'git-door': benchGitDoor,
+  soak: benchSoak,
 }
 
 const wanted = process.argv.slice(2)
