@@ -48,13 +48,20 @@ export type Candidate = {
   target: string | null
   /** Whether its target is to be deleted. */
   removes: boolean
-  /** Object id of the target's blob when the candidate was made: the base of a three-way merge. */
+  /** Object id of the target's blob that the candidate was made for: the base of a three-way merge. */
   base: string | null
+  /**
+   * Object id of an earlier record on the queue. If set, what that proposed replaces what `base` holds in the base of the merge:
+   * `base` then has a curator's edits as well.
+   */
+  mergeBase?: string
   verdict: Verdict
   /** ISO 8601, UTC. */
   createdAt: string
   createdBy: Actor
   decisions: Decision[]
+  /** Object id of the record as it was before somebody other than its maker revised it. */
+  original?: string
 }
 
 /** Status by the queue alone; `approved` is derived from `main`, and wins. */

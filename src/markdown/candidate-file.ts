@@ -46,12 +46,14 @@ const CandidateRecord = z.object({
   connector: z.string(),
   target: z.string().nullable().default(null),
   base: z.string().nullable().default(null),
+  mergeBase: z.string().exactOptional(),
   removes: Flag.default(false),
   frontMatter: z.string().nullable().default(null),
   verdict: Verdict,
   createdAt: z.string(),
   createdBy: Actor,
   decisions: z.array(Decision).default([]),
+  original: z.string().exactOptional(),
   metadata: z.string().nullable().default(null),
 })
 
@@ -67,7 +69,7 @@ export function roomInRecord(candidate: Candidate): number {
 
 function formatRecord(candidate: Candidate): string {
   const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
-  const { verdict, createdAt, createdBy, decisions, metadata } = candidate
+  const { mergeBase, verdict, createdAt, createdBy, decisions, original, metadata } = candidate
   return formatFrontMatter({
     id,
     kind,
@@ -77,12 +79,14 @@ function formatRecord(candidate: Candidate): string {
     connector,
     target: target ?? undefined,
     base: base ?? undefined,
+    mergeBase,
     removes: removes || undefined,
     frontMatter: frontMatter ?? undefined,
     verdict: { ...verdict, zone: verdict.zone ?? undefined, warnings: listed(verdict.warnings) },
     createdAt,
     createdBy,
     decisions: listed(decisions),
+    original,
     metadata: metadata ?? undefined,
   })
 }

@@ -107,7 +107,8 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   const approved = past.filter(({ approval }) => approval !== undefined)
   const [last] = approved
   const target = last?.approval === undefined ? undefined : findNeuron(sql, last.approval.seqId)
-  const latest = target === undefined ? last : approved.find(({ removes }) => !removes)
+  const proposed = approved.find(({ removes }) => !removes)
+  const latest = target === undefined ? last : proposed
   const waiting = past.filter(({ status }) => status === 'pending')
   const same = waiting.find((row) => row.fingerprint === fingerprint)
   for (const row of waiting) if (row !== same) await withdraw(batch, row, 'The Source was compiled anew.')
@@ -124,7 +125,7 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   }
   const candidate =
     same === undefined
-      ? await pageCandidate(batch, page, { origin, fingerprint, target, latest })
+      ? await pageCandidate(batch, page, { origin, fingerprint, target, latest, proposed })
       : parseCandidate(await batch.staging.readText(same.blob))
   if (same === undefined) batch.candidates.set(candidate.id, candidate)
   if (!candidate.verdict.approve) {

@@ -12,6 +12,7 @@ import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron
 import type { OriginRow } from '../../store/candidate-index.ts'
 import { type NeuronRow, versionAt, versionOfBlob } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { asProposed } from '../queue/merge-candidate.ts'
 
 /** The Source that pages were compiled from. */
 export type IngestedSource = {
@@ -38,11 +39,14 @@ export type PagePast = {
   fingerprint: string
   target: NeuronRow | undefined
   latest: OriginRow | undefined
+  /** What ingest proposed last of what main has taken, and did not remove. */
+  proposed: OriginRow | undefined
 }
 
 export const ingestConnector = 'ingest'
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 const edited = 'The Neuron was edited since its Source was ingested: approving merges the two.'
+const editedBefore = 'The Neuron was edited before it was removed: its edits come back only by hand.'
 
 /**
  * That a page becomes a Neuron, or the next version of its own, which comes back where the Source had lost it: by the policy, but
@@ -51,15 +55,20 @@ const edited = 'The Neuron was edited since its Source was ingested: approving m
 export async function pageCandidate(
   write: IngestWrite,
   page: CompiledPage,
-  { origin, fingerprint, target, latest }: PagePast,
+  { origin, fingerprint, target, latest, proposed }: PagePast,
 ): Promise<Candidate> {
   const { kb, staging, source } = write
   const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
-  const ingested = latest?.approval && versionAt(kb.projection.write, latest.approval.seqId, latest.approval.commit)
-  const base = target === undefined ? null : (ingested?.blob ?? target.blob)
-  // An edit around the server keeps the back-pointer.
-  const isEdited = target !== undefined && (target.candidateId !== latest?.id || target.blob !== base)
+  const approved =
+    proposed?.approval && versionAt(kb.projection.write, proposed.approval.seqId, proposed.approval.commit)
+  const base = target === undefined ? null : (approved?.blob ?? target.blob)
   const gone = target === undefined && latest?.removes ? await removedPage(write, latest) : undefined
+  const known = base === null ? gone?.text : await staging.readText(base)
+  const original = known === undefined || proposed === undefined ? undefined : await originalOf(write, proposed)
+  const hasEdits = known !== undefined && original !== undefined && asProposed(known, original.record) !== known
+  const mergeBase = hasEdits && base !== null ? { mergeBase: original.blob } : {}
+  // An edit around the server keeps the back-pointer.
+  const isEdited = hasEdits || (target !== undefined && (target.candidateId !== proposed?.id || target.blob !== base))
   const fields = {
     title: page.title,
     tags: page.tags,
@@ -68,7 +77,6 @@ export async function pageCandidate(
     sources: [referenceTo(source, page)],
     ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
   }
-  const known = base === null ? gone?.text : await staging.readText(base)
   const text = known === undefined ? formatNeuron(fields, page.content) : editNeuron(known, fields, page.content)
   const claim = {
     kind,
@@ -90,10 +98,24 @@ export async function pageCandidate(
     target: target?.seqId ?? gone?.seqId ?? null,
     removes: false,
     base,
+    ...mergeBase,
     verdict: isEdited
-      ? { ...verdict, approve: false, reason: 'the Neuron was edited since', warnings: [edited] }
+      ? {
+          ...verdict,
+          approve: false,
+          reason: 'the Neuron was edited since',
+          warnings: [...verdict.warnings, target === undefined ? editedBefore : edited],
+        }
       : verdict,
   }
+}
+
+/** What ingest itself proposed, whatever a curator made of it before they approved it, and the blob that holds it. */
+async function originalOf({ staging }: IngestWrite, { blob }: OriginRow): Promise<{ blob: string; record: Candidate }> {
+  const record = parseCandidate(await staging.readText(blob))
+  const { original } = record
+  if (original === undefined) return { blob, record }
+  return { blob: original, record: parseCandidate(await staging.readText(original)) }
 }
 
 /** A Neuron that went by the approval of a candidate, as it was; nothing where its page does not say that it is that. */

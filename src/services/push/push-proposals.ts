@@ -97,6 +97,7 @@ async function propose(
     ...made.parts,
     base,
     metadata,
+    ...(isOwn ? {} : { original: record.original ?? known.blob }),
     decisions: [...record.decisions, { action: 'revise', at: at.toISOString(), by: proposer }],
   }
   if (roomInRecord(candidate) < 0)

@@ -1,6 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { type Conflict, mergeText } from '../../knowledge/merge.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { mergeBlocks } from '../../markdown/merge-front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -14,6 +15,7 @@ export type MainView = { sql: Projection['read']; readText(oid: string): Promise
  * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
  * has changed since.
  * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
+ * @throws {FrontMatterError}
  */
 export async function mergeIntoTarget(
   { sql, readText }: MainView,
@@ -22,10 +24,11 @@ export async function mergeIntoTarget(
   target: NeuronRow,
 ): Promise<string> {
   const proposed = edit.content ?? candidate.content
-  const base = edit.base === undefined ? candidate.base : versionAt(sql, target.seqId, edit.base)?.blob
-  if (base === undefined || base === null || base === target.blob) return proposed
-  const contentOf = async (blob: string) => parseNeuronFile(await readText(blob)).content
-  const merged = mergeText(await contentOf(base), await contentOf(target.blob), proposed)
+  const edited = edit.base === undefined ? undefined : (versionAt(sql, target.seqId, edit.base)?.blob ?? null)
+  const base = await baseOf({ readText }, edited === undefined ? candidate : { base: edited })
+  if (base === undefined) return proposed
+  const current = await readText(target.blob)
+  const merged = mergeText(parseNeuronFile(base).content, parseNeuronFile(current).content, proposed)
   if ('text' in merged) return merged.text
   throw mergeConflict(merged.conflicts, target)
 }
@@ -38,19 +41,36 @@ export async function mergeIntoTarget(
  */
 export async function mergeFrontMatter(
   { readText }: Pick<MainView, 'readText'>,
-  { frontMatter, base, connector }: Candidate,
+  candidate: Candidate,
   target: NeuronRow,
   current: string,
 ): Promise<string> {
+  const { frontMatter, connector } = candidate
   if (frontMatter === null) return current
-  const { candidate } = parseNeuronFile(current).fields
-  const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate })
-  const before = base === null || base === target.blob ? current : await readText(base)
+  const backPointer = parseNeuronFile(current).fields.candidate
+  const blockOf = (text: string) => editNeuron(text.slice(0, fileLayout(text).bodyStart), { candidate: backPointer })
+  const before = (await baseOf({ readText }, candidate)) ?? current
   const told = parseNeuronFile(frontMatter).fields.connector === connector ? origin : new Set<string>()
   const blocks = { base: blockOf(before), current: blockOf(current), proposed: blockOf(frontMatter) }
   const merged = mergeBlocks(blocks, told)
   if ('text' in merged) return merged.text + current.slice(fileLayout(current).bodyStart)
   throw mergeConflict(merged.conflicts, target)
+}
+
+/** Returns the page that a candidate's changes are relative to; `undefined` if it has none. @throws {FrontMatterError} */
+export async function baseOf(
+  { readText }: Pick<MainView, 'readText'>,
+  { base, mergeBase }: Pick<Candidate, 'base' | 'mergeBase'>,
+): Promise<string | undefined> {
+  if (base === null) return undefined
+  const page = await readText(base)
+  return mergeBase === undefined ? page : asProposed(page, parseCandidate(await readText(mergeBase)))
+}
+
+/** Returns a page with the content, title, tags, edges and provenance that a whole-page candidate proposed. @throws {FrontMatterError} */
+export function asProposed(page: string, { frontMatter, content }: Pick<Candidate, 'frontMatter' | 'content'>): string {
+  const { title, tags, edges, sources, connector, sourceUrl } = parseNeuronFile(frontMatter ?? '').fields
+  return editNeuron(page, { title, tags, edges, sources, connector, sourceUrl }, content)
 }
 
 /** What says by which door a version came. */

@@ -94,7 +94,7 @@ async function changedPage(
   candidate: Candidate,
   { edit, ids, target }: { edit: ApprovalEdit; ids: NewIds; target: NeuronRow },
 ): Promise<Proposal> {
-  const content = await mergeIntoTarget(view, candidate, edit, target)
+  const content = await readable(() => mergeIntoTarget(view, candidate, edit, target))
   const current = await view.readText(target.blob)
   const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
   const { fields } = parseNeuronFile(page)

@@ -15,7 +15,7 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { toSummary } from './list-candidates.ts'
-import { type MainView, mergeIntoTarget } from './merge-candidate.ts'
+import { baseOf, type MainView, mergeIntoTarget } from './merge-candidate.ts'
 import { proposalOf } from './proposal.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
@@ -75,7 +75,7 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
     if (error.code === 'target_unreadable') return { before, after: null }
     if (error.code !== 'merge_conflict') throw error
     const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
-    return { ...sidesOfConflict(candidate, await view.readText(candidate.base)), conflicts }
+    return { ...sidesOfConflict(candidate, (await baseOf(view, candidate)) ?? ''), conflicts }
   }
 }
 

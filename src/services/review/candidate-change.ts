@@ -34,9 +34,13 @@ export async function changeOf(view: MainView, main: Oid, candidate: Candidate):
   }
 }
 
-/** Git shows the conflict to whoever merges this into main. */
+/**
+ * Git shows the conflict to whoever merges this into main. No commit of main is the base where a curator's edit stands in it: Git
+ * would take the proposal for a removal of the edit.
+ */
 async function changeOfBase(view: MainView, candidate: Candidate): Promise<CandidateChange | undefined> {
-  const { target: seqId, base } = candidate
+  const { target: seqId, base, mergeBase } = candidate
+  if (mergeBase !== undefined) return undefined
   const target = seqId === null ? undefined : findNeuron(view.sql, seqId)
   if (target === undefined || base === null) return undefined
   const version = versionOfBlob(view.sql, target.seqId, base)
