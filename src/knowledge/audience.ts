@@ -10,6 +10,9 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
   student: ['student'],
 }
 
+/** What an audience of a Neuron can list to be seen by others than curators. */
+const served = ['public', 'student', 'tool'] as const
+
 /**
  * The audience that a caller is served as: what it asked for, or else the widest that its role has. Only a curator is served as
  * `curator`; others who ask for it are served as `tool`, silently.
@@ -29,6 +32,17 @@ export function maySee(
   if (isInternal(neuron.tags)) return false
   const listed = neuron.audience ?? defaultAudience
   return sees[audience].some((name) => listed.includes(name))
+}
+
+/**
+ * Names who may see a Neuron. Neurons of one class are seen by the same audiences, whatever the knowledge base's
+ * `defaultAudience`. Lower-case letters.
+ */
+export function accessClass({ audience, tags }: { audience?: readonly string[]; tags: readonly string[] }): string {
+  if (isInternal(tags)) return 'internal'
+  if (audience === undefined) return 'default'
+  const listed = served.filter((name) => audience.includes(name))
+  return listed.length === 0 ? 'nobody' : listed.join('')
 }
 
 /** Whether tags hide a Neuron from all but curators: `internal` does, and so does any tag nested below it. */

@@ -1,4 +1,4 @@
-import { isInternal, maySee } from '../knowledge/audience.ts'
+import { accessClass, maySee } from '../knowledge/audience.ts'
 import type { StoredChunk, StoredPage } from './index-store.ts'
 import type { Scope, View } from './search-index.ts'
 
@@ -8,13 +8,17 @@ export type Visible = {
   pages: Uint8Array
   /** Every page is seen. */
   isAll: boolean
+  /** The classes of the pages that are seen; see {@link Catalog.classOf}. */
+  classes: readonly string[]
+  /** Whether a page of these classes has not all of its chunks. */
+  hasUnfinished: boolean
   pageCount: number
   chunkCount: number
   averagePageLength: number
   averageChunkLength: number
 }
 
-type Entry = StoredPage & { length: number; signature: number }
+type Entry = StoredPage & { length: number; class: string }
 
 /** Begins the version of a page that has not all of its chunks. */
 export const unfinished = 'unfinished '
@@ -31,9 +35,8 @@ export class Catalog {
   readonly #byId: (Entry | undefined)[] = []
   readonly #pageOf: number[] = []
   readonly #lengthOf: number[] = []
-  /** Pages with the same signature are seen by the same audiences. */
-  readonly #signatures = new Map<string, number>()
-  readonly #samples: Entry[] = []
+  /** A page of each class. */
+  readonly #samples = new Map<string, Entry>()
   readonly #visible = new Map<string, Visible>()
   #chunkCount = 0
 
@@ -46,12 +49,9 @@ export class Catalog {
   }
 
   add(page: StoredPage): void {
-    const key = JSON.stringify([page.kind, page.audience ?? null, isInternal(page.tags)])
-    const signature = this.#signatures.get(key) ?? this.#signatures.size
     const length = page.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-    const entry = { ...page, length, signature }
-    this.#signatures.set(key, signature)
-    this.#samples[signature] ??= entry
+    const entry = { ...page, length, class: classOf(page) }
+    if (!this.#samples.has(entry.class)) this.#samples.set(entry.class, entry)
     this.#byKey.set(page.key, entry)
     this.#byId[page.id] = entry
     if (page.note !== undefined) this.#noted.set(page.key, page)
@@ -112,6 +112,11 @@ export class Catalog {
     return this.#noted.values()
   }
 
+  /** Names who sees the page of an id: pages of one class are seen by the same scopes. Letters and `_`. */
+  classOf(id: number): string {
+    return this.#byId[id]?.class ?? ''
+  }
+
   /** The id of the page that a chunk belongs to. */
   pageOf(chunk: number): number {
     return this.#pageOf[chunk] ?? 0
@@ -126,15 +131,21 @@ export class Catalog {
     const key = JSON.stringify([audience, defaultAudience, kind ?? null])
     const known = this.#visible.get(key)
     if (known !== undefined) return known
-    const isSeen = this.#samples.map(
-      ({ kind: ofPage, audience: listed, tags }) =>
-        (kind === undefined || kind === ofPage) &&
-        maySee(audience, { tags, ...(listed === undefined ? {} : { audience: listed }) }, defaultAudience),
-    )
+    const seen = new Set<string>()
+    for (const [name, { kind: ofPage, audience: listed, tags }] of this.#samples) {
+      const isOfKind = kind === undefined || kind === ofPage
+      const page = { tags, ...(listed === undefined ? {} : { audience: listed }) }
+      if (isOfKind && maySee(audience, page, defaultAudience)) seen.add(name)
+    }
     const pages = new Uint8Array(this.#byId.length)
     let [pageCount, chunkCount, length] = [0, 0, 0]
+    let hasUnfinished = false
     for (const page of this.#byKey.values()) {
-      if (isSeen[page.signature] !== true || isUnfinished(page)) continue
+      if (!seen.has(page.class)) continue
+      if (isUnfinished(page)) {
+        hasUnfinished = true
+        continue
+      }
       pages[page.id] = 1
       pageCount++
       chunkCount += page.chunks.length
@@ -143,6 +154,8 @@ export class Catalog {
     const visible = {
       pages,
       isAll: pageCount === this.#byKey.size,
+      classes: [...seen],
+      hasUnfinished,
       pageCount,
       chunkCount,
       averagePageLength: length / Math.max(1, pageCount),
@@ -159,4 +172,8 @@ export class Catalog {
     }
     this.#chunkCount += chunks.length
   }
+}
+
+function classOf({ kind, audience, tags }: StoredPage): string {
+  return `${kind}_${accessClass({ tags, ...(audience === undefined ? {} : { audience }) })}`
 }

@@ -6,7 +6,7 @@ import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 2
+const storeVersion = 3
 
 /** A page as the tables hold it. */
 export type StoredPage = {

@@ -115,7 +115,16 @@ export class MiniSearchEngine implements TermEngine {
   #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): PostingList {
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible, deadline)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
-    return this.#ofTerms(mostFrequent(this.#postings.termsWithPrefix(leaf.prefix)), visible, deadline)
+    return this.#ofTerms(mostFrequent(this.#expansions(leaf.prefix, visible, deadline)), visible, deadline)
+  }
+
+  /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
+  *#expansions(prefix: string, visible: Visible, deadline: Deadline): Generator<[term: string, chunkCount: number]> {
+    for (const term of this.#postings.termsWithPrefix(prefix)) {
+      checkDeadline(deadline)
+      const chunkCount = this.chunksWith(term, visible)
+      if (chunkCount > 0) yield [term, chunkCount]
+    }
   }
 
   #ofTerm(term: string, visible: Visible, deadline: Deadline): PostingList {

@@ -45,9 +45,9 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
     return this._index.get(term)?.get(0)?.size ?? 0
   }
 
-  /** Terms that begin so, with the number of chunks that hold each. */
-  *termsWithPrefix(prefix: string): Generator<[term: string, chunkCount: number]> {
-    for (const [term, fields] of this._index.atPrefix(prefix)) yield [term, fields.get(0)?.size ?? 0]
+  /** Terms that begin with a prefix. */
+  termsWithPrefix(prefix: string): Iterable<string> {
+    return this._index.atPrefix(prefix).keys()
   }
 
   /** Keeps count from now on: the `size` of MiniSearch's map looks at every term. */
