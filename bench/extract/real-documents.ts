@@ -46,7 +46,7 @@ function namedReferences(folder: string): Map<string, string> {
 }
 
 function givenReference(file: string): Reference {
-  const text = decodeText(readFileSync(file))
+  const text = decodeText(readFileSync(file)).text
   return { text: fileTypeOf(file) === 'md' ? plainMarkdown(text) : text, origin: 'given' }
 }
 

@@ -59,8 +59,8 @@ const readers: Record<string, (file: string) => Promise<OtherReading>> = {
   html: readHtml,
   htm: readHtml,
   csv: readCsv,
-  txt: async (file) => ({ reference: { text: decodeText(readFileSync(file)), origin: 'the file' } }),
-  md: async (file) => ({ reference: { text: plainMarkdown(decodeText(readFileSync(file))), origin: 'the file' } }),
+  txt: async (file) => ({ reference: { text: decodeText(readFileSync(file)).text, origin: 'the file' } }),
+  md: async (file) => ({ reference: { text: plainMarkdown(decodeText(readFileSync(file)).text), origin: 'the file' } }),
 }
 
 async function readPdf(file: string): Promise<OtherReading> {
@@ -131,7 +131,7 @@ async function readXlsx(file: string): Promise<OtherReading> {
 }
 
 async function readCsv(file: string): Promise<OtherReading> {
-  const { data } = Papa.parse<string[]>(decodeText(readFileSync(file)).trim())
+  const { data } = Papa.parse<string[]>(decodeText(readFileSync(file)).text.trim())
   const text = data.map((row) => row.join(' ')).join('\n')
   return { reference: { text, origin: 'the file' }, extent: { count: data.length, unit: 'rows' } }
 }
@@ -150,7 +150,7 @@ async function readHtml(file: string): Promise<OtherReading> {
   visit(
     unified()
       .use(rehypeParse)
-      .parse(decodeText(readFileSync(file))),
+      .parse(decodeText(readFileSync(file)).text),
   )
   return { reference: { text: parts.join(''), origin: 'all text of the body' } }
 }

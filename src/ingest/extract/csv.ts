@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../extracted.ts'
-import { decodeText } from './decode-text.ts'
 import { DataTable } from './office-table.ts'
+import { decodeDocument } from './read-text.ts'
 import { largeTableWarning, withLooseRows } from './table-rows.ts'
 
 const maxColumns = 256
@@ -14,17 +14,18 @@ const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[
  * beyond what DataTable writes out as statistics and the first rows, with the others for search.
  */
 export const extractCsv: Extractor = async ({ file }) => {
-  const { rows, warnings } = readRows(decodeText(await readFile(file)))
+  const { text, doubts } = decodeDocument(await readFile(file))
+  const { rows, warnings } = readRows(text)
   if (rows.size === 0 && rows.cell(0, 0) === undefined) throw new ExtractionError('empty', 'The table has no values.')
   const blocks = rows.blocks()
-  const head = { title: undefined, anchors: [], warnings }
+  const head = { title: undefined, anchors: [], warnings, doubts }
   if (!rows.isSummarized) {
     return { ...head, markdown: sections(blocks.join('\n\n').split('\n\n'), rows.size).join('\n\n') }
   }
   const loose = { name: undefined, first: rows.shown + 1, rows: rows.furtherRows() }
-  const { kept, ...text } = withLooseRows(blocks.join('\n\n'), [loose])
+  const { kept, ...written } = withLooseRows(blocks.join('\n\n'), [loose])
   warnings.push(largeTableWarning('The table', rows.size, rows.shown, kept[0] ?? 0))
-  return { ...head, ...text }
+  return { ...head, ...written }
 }
 
 /** @param tables of 100 rows each. */

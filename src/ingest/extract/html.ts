@@ -4,9 +4,9 @@ import type { Root } from 'hast'
 import { parseHTML } from 'linkedom'
 import { ExtractionError, type Extractor } from '../extracted.ts'
 import { cleanHast } from './clean-hast.ts'
-import { decodeText } from './decode-text.ts'
 import { collapse, findElement, nodesOf, parseHtml, textOf } from './hast.ts'
 import { hastToMarkdown } from './html-to-markdown.ts'
+import { decodeDocument } from './read-text.ts'
 
 /** Of the words that a cleaned page has, what its main content must have to stand for it. */
 const minKept = 0.6
@@ -16,12 +16,13 @@ const declarationBytes = 4096
 /** A page: its main content where that is most of it, else all but menus, forms and the like. */
 export const extractHtml: Extractor = async ({ file }) => {
   const bytes = await readFile(file)
-  const html = decodeText(bytes, declaration.exec(bytes.toString('latin1', 0, declarationBytes))?.[1])
+  const declared = declaration.exec(bytes.toString('latin1', 0, declarationBytes))?.[1]
+  const { text: html, doubts } = decodeDocument(bytes, declared)
   const tree = parseHtml(html)
   if (!/<[a-z!]/i.test(html)) throw new ExtractionError('wrong-type', 'The document is not a page of HTML.')
   const title = titleOf(tree)
   const page = cleanHast(tree)
-  return { title, markdown: hastToMarkdown(mainContent(html, page) ?? page), anchors: [], warnings: [] }
+  return { title, markdown: hastToMarkdown(mainContent(html, page) ?? page), anchors: [], warnings: [], doubts }
 }
 
 function titleOf(tree: Root): string | undefined {

@@ -12,14 +12,14 @@ const heading = /^#\s+(.+)$/
 
 /** Markdown: its front matter gives the title and goes, underlined headings become those of `#`, HTML goes. */
 export const extractMarkdown: Extractor = async ({ file }) => {
-  const text = await readText(file)
+  const { text, doubts } = await readText(file)
   const { data, body, problems } = parseFrontMatter(text)
   // Text between two thematic breaks is no front matter.
   const content = problems.some(({ rule }) => rule === 'front-matter-not-a-map') ? text : body
   const markdown = cleanMarkdown(normalised(content), 'drop')
   const title = typeof data.title === 'string' ? data.title : firstTitle(markdown)
   const warnings = problems.map(({ message, line }) => `Front matter, line ${line}: ${message}`)
-  return { title, markdown, anchors: [], warnings }
+  return { title, markdown, anchors: [], warnings, doubts }
 }
 
 /** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */

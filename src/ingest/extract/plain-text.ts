@@ -7,12 +7,15 @@ const maxTitle = 100
 
 /** Plain text: its paragraphs, with the headings that are underlined; a short first line of its own is the title. */
 export const extractPlainText: Extractor = async ({ file }) => {
-  const text = (await readText(file)).replaceAll('\f', '\n\n')
-  const lines = text.split('\n').map((line) => line.trim())
+  const { text, doubts } = await readText(file)
+  const lines = text
+    .replaceAll('\f', '\n\n')
+    .split('\n')
+    .map((line) => line.trim())
   const markdown = withAtxHeadings(lines.map(escapeText))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
-  return { title: titleOf(lines), markdown, anchors: [], warnings: [] }
+  return { title: titleOf(lines), markdown, anchors: [], warnings: [], doubts }
 }
 
 function titleOf(lines: readonly string[]): string | undefined {

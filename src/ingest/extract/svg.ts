@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { SaxesParser } from 'saxes'
 import { ExtractionError, type Extractor } from '../extracted.ts'
-import { decodeText } from './decode-text.ts'
 import { escapeText } from './escape-text.ts'
 import { collapse } from './hast.ts'
+import { decodeDocument } from './read-text.ts'
 
 const textElements = new Set(['title', 'desc', 'text'])
 const ignored = new Set(['style', 'script', 'metadata', 'foreignObject'])
@@ -13,7 +13,8 @@ const entityReference = /&[\w.:-]+;/g
 
 /** An image of text: its title, descriptions and texts in their order; nothing is drawn and nothing is loaded. */
 export const extractSvg: Extractor = async ({ file }) => {
-  const { root, texts, usesEntities } = readTexts(decodeText(await readFile(file)))
+  const { text: xml, doubts } = decodeDocument(await readFile(file))
+  const { root, texts, usesEntities } = readTexts(xml)
   if (root !== 'svg') throw new ExtractionError('wrong-type', 'The document is not an SVG image.')
   const title = texts.find(({ element }) => element === 'title')?.text
   return {
@@ -21,6 +22,7 @@ export const extractSvg: Extractor = async ({ file }) => {
     markdown: texts.map(({ text }) => escapeText(text)).join('\n\n'),
     anchors: [],
     warnings: usesEntities ? ['Text behind entities of the document type was left out.'] : [],
+    doubts,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Extracted } from '../../ingest/extracted.ts'
 import { KeptJson } from './kept-json.ts'
 
 /** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
-const version = 2
+const version = 3
 
 type Document = { contentHash: string; fileType: string }
 
