@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { decodeText } from '../../ingest/extract/decode-text.ts'
+import { type Decoded, decodeText } from '../../ingest/extract/decode-text.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'
 import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
@@ -30,11 +30,12 @@ async function readPlanned(file: PlannedFile, options: NoteOptions): Promise<Rea
   const bytes = await readFile(file.absolute).catch(() => undefined)
   if (bytes === undefined) return skip('cannot be read')
   const utf8 = decodeUtf8(bytes)
-  const text = utf8 ?? decodeOther(bytes)
+  const other = utf8 === undefined ? decodeOther(bytes) : undefined
+  const text = utf8 ?? other?.text
   if (text === undefined) return skip('is not text')
   if (Buffer.byteLength(text) > maxNoteBytes) return skip(`is larger than ${maxNoteBytes / 1024} KB`)
   const note = readNote(file.origin, text, options)
-  if (utf8 === undefined) note.notices.unshift({ line: 1, message: 'The note was converted to UTF-8.' })
+  if (other !== undefined) note.notices.unshift({ line: 1, message: conversionNotice(other) })
   return { ...file, note, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
@@ -49,11 +50,16 @@ function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 /** Text in another encoding, which is found out; `undefined` if the bytes are no text in it. */
-function decodeOther(bytes: Buffer): string | undefined {
+function decodeOther(bytes: Buffer): Decoded | undefined {
   try {
-    const text = decodeText(bytes)
-    return /[\0\uFFFD]/.test(text) ? undefined : text
+    const decoded = decodeText(bytes)
+    return /[\0\uFFFD]/.test(decoded.text) ? undefined : decoded
   } catch {
     return undefined
   }
+}
+
+function conversionNotice({ encoding, isDoubtful }: Decoded): string {
+  const doubt = isDoubtful ? ` It was read as ${encoding}, and letters may be wrong.` : ''
+  return `The note was converted to UTF-8.${doubt}`
 }
