@@ -1,6 +1,7 @@
 import { GitError } from './git-error.ts'
 import { ended, spawnGit } from './git-process.ts'
 import type { Oid } from './object.ts'
+import { quarantineEnvironment } from './quarantine.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
 /** A commit of a branch's first-parent history, with what it changed against that parent. */
@@ -12,36 +13,66 @@ export type HistoryEntry = {
   trailers: string[]
 }
 
+/** Which commits of a history to read, and what of them. */
+type HistoryOptions = {
+  /** Only commits that have this in a line of their message. */
+  line?: string
+  /** Only commits that have this in the name or address of their author. */
+  author?: string
+  /** The trailer whose values are given. */
+  trailer?: string
+  /** The folder of a push's objects, where they are not in the repository yet. */
+  quarantine?: string | undefined
+}
+
 const noObject = '0'.repeat(40)
 
 /**
- * A branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
+ * Reads a branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
  * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
- * @param line only the commits that have this in a line of their message.
- * @param trailer whose values to give.
  * @throws {GitError} `git-failed`
  */
-export async function* readHistory(
+export function readHistory(
   gitDir: string,
   head: Oid,
   after: Oid | undefined,
-  { line, trailer }: { line?: string; trailer?: string } = {},
+  options: HistoryOptions = {},
 ): AsyncGenerator<HistoryEntry> {
-  const grep = line === undefined ? [] : ['--fixed-strings', `--grep=${line}`]
+  return readLog(gitDir, ['--first-parent', head, ...(after === undefined ? [] : [`^${after}`])], options)
+}
+
+/**
+ * Reads every commit in the history of `to` that is not in that of `from`, parents before children. The changes of a merge are
+ * those against its first parent.
+ * @throws {GitError} `git-failed`
+ */
+export function readRange(
+  gitDir: string,
+  { from, to }: { from: Oid; to: Oid },
+  options: HistoryOptions = {},
+): AsyncGenerator<HistoryEntry> {
+  return readLog(gitDir, ['--topo-order', to, `^${from}`], options)
+}
+
+async function* readLog(
+  gitDir: string,
+  [order = '', ...range]: string[],
+  { line, author, trailer, quarantine }: HistoryOptions,
+): AsyncGenerator<HistoryEntry> {
+  const filters = [
+    ...(line === undefined ? [] : [`--grep=${line}`]),
+    ...(author === undefined ? [] : [`--author=${author}`]),
+  ]
   const values = trailer === undefined ? '' : `%x02%(trailers:key=${trailer},valueonly,separator=%x02)`
-  const range = after === undefined ? [head] : [head, `^${after}`]
-  const child = spawnGit(gitDir, [
-    ...['log', '--first-parent', '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev'],
-    ...[
-      '--no-renames',
-      '--no-show-signature',
-      `--format=%x01%H %ct${values}`,
-      ...grep,
-      '--end-of-options',
-      ...range,
-      '--',
+  const child = spawnGit(
+    gitDir,
+    [
+      ...['log', order, '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev', '--no-renames'],
+      ...['--no-show-signature', `--format=%x01%H %ct${values}`, '--fixed-strings', ...filters],
+      ...['--end-of-options', ...range, '--'],
     ],
-  ])
+    quarantineEnvironment(gitDir, quarantine),
+  )
   const end = ended(child)
   child.stdin.end()
   child.stdout.setEncoding('utf8')

@@ -16,13 +16,16 @@ export function commitMessage(
   return `${oneLine(subject, 120)}\n\n${lines.join('\n')}\n`
 }
 
-/** Who decided, as a commit's author. The address can receive no mail, and says so. */
+/** How the address of every author and committer of the server's commits ends. It can receive no mail, and says so. */
+export const serverDomain = '@ganglion.invalid'
+
+/** Who decided, as a commit's author. */
 export function signatureOf(actor: Actor, at: Date): Signature {
-  return { name: oneLine(actor.name, 100), email: `${actor.id.replaceAll(':', '-')}@ganglion.invalid`, at }
+  return { name: oneLine(actor.name, 100), email: actor.id.replaceAll(':', '-') + serverDomain, at }
 }
 
 export function committer(at: Date): Signature {
-  return { name: 'Ganglion', email: 'ganglion@ganglion.invalid', at }
+  return { name: 'Ganglion', email: `ganglion${serverDomain}`, at }
 }
 
 function isList(trailers: object): trailers is readonly (readonly [string, string])[] {

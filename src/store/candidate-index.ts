@@ -35,8 +35,7 @@ export type QueuePosition = { red: number; impact: number; id: string }
 /** Puts a candidate's present record into the tables. Within a transaction. */
 export function indexCandidate({ write: sql }: Projection, candidate: Candidate, blob: string): void {
   const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
-  const approval = sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}`
-  const status = approval === undefined ? queueStatus(candidate) : 'approved'
+  const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
   const { origin, fingerprint } = originOf(candidate)
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
@@ -120,6 +119,11 @@ export function pendingOfFingerprint(
 ): string[] {
   return sql.all`SELECT id FROM candidates WHERE connector = ${connector} AND fingerprint = ${fingerprint}
     AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`.map(({ id }) => String(id))
+}
+
+/** Whether main has a candidate's approval, whatever the queue knows of it. */
+export function wasApproved(sql: Projection['read'], id: string): boolean {
+  return sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}` !== undefined
 }
 
 export function forgetCandidate({ write: sql }: Projection, id: string): void {

@@ -35,12 +35,16 @@ export class Clone {
     this.dir = dir
   }
 
-  static async of({ url }: Product, token: string, ...options: string[]): Promise<Clone> {
+  static async of(product: Product, token: string, ...options: string[]): Promise<Clone> {
     const dir = join(tempDir(), 'clone')
-    const address = `${url.replace('://', `://any:${token}@`)}/git/acme/handbook.git`
-    const { code, stderr } = await runGit(tempDir(), 'clone', '--quiet', ...options, address, dir)
+    const { code, stderr } = await runGit(tempDir(), 'clone', '--quiet', ...options, addressOf(product, token), dir)
     if (code !== 0) throw new Error(stderr)
     return new Clone(dir)
+  }
+
+  /** Lets `origin` be another server. */
+  async moveTo(product: Product, token: string): Promise<void> {
+    await this.git('remote', 'set-url', 'origin', addressOf(product, token))
   }
 
   run(...args: string[]): Promise<GitRun> {
@@ -82,6 +86,10 @@ export class Clone {
   push(...args: string[]): Promise<GitRun> {
     return this.run('push', 'origin', ...args)
   }
+}
+
+function addressOf({ url }: Product, token: string): string {
+  return `${url.replace('://', `://any:${token}@`)}/git/acme/handbook.git`
 }
 
 export function page(title: string, body: string, more: Record<string, string> = {}): string {

@@ -81,6 +81,38 @@ test.each(['merge', 'squash', 'rebase', 'cherry-pick'])(
   },
 )
 
+test.each(['merge', 'squash'])(
+  'a %s of a dismissed head reopens and approves its candidate, and says so',
+  async (way) => {
+    const { product, seqId, clone, edit, added } = await withPending()
+    await clone.git('fetch', '--quiet', 'origin', `${head(edit)}:edit`, `${head(added)}:added`)
+    for (const id of [edit, added]) {
+      const path = `/api/v1/queue/candidates/${id}/dismiss`
+      await product.request('POST', path, { as: product.tokens.curator, body: { reason: 'Not now.' } })
+    }
+    for (const branch of ['edit', 'added']) {
+      if (way === 'merge') await clone.git('merge', '--quiet', '--no-edit', branch)
+      else await clone.git('merge', '--quiet', '--squash', branch).then(() => clone.commit())
+    }
+
+    const { code, stderr } = await clone.push('main')
+
+    expect([code, stderr]).toEqual([0, expect.stringContaining('updated handbook_00000001 "Policy"')])
+    for (const [id, of] of [
+      [edit, seqId],
+      [added, 'handbook_00000002'],
+    ] as const) {
+      expect(stderr).toContain(
+        `its candidate ${id} was dismissed by curator ("Not now."): the push reopened and approved it`,
+      )
+      const detail = await candidateDetail(product, id)
+      expect(detail).toMatchObject({ status: 'approved', seqId: of })
+      expect(detail.decisions).toMatchObject([{ action: 'dismiss' }, { action: 'reopen' }, { action: 'approve' }])
+    }
+    expect(await candidates(product, 'approved')).toHaveLength(3)
+  },
+)
+
 test('edits on top of a merged head are what was approved', async () => {
   const { product, clone, added } = await withPending()
   await clone.git('fetch', '--quiet', 'origin', head(added))

@@ -46,8 +46,8 @@ export function correctionOf(seqId: string): Record<string, unknown> {
 }
 
 /** A product whose repository, queue and projection are found sound when the test has ended. */
-export async function soundProduct(): Promise<Product> {
-  const product = await startProduct()
+export async function soundProduct(options: Parameters<typeof startProduct>[0] = {}): Promise<Product> {
+  const product = await startProduct(options)
   onTestFinished(async () => {
     const { kbs } = await verify(product.ganglion)
     expect(kbs.flatMap(({ problems, notes }) => [...problems, ...notes])).toEqual([])

@@ -30,16 +30,21 @@ export type Product = {
 export async function startProduct({
   answerer,
   onError,
+  restored,
   ...options
 }: {
   rateWrites?: number
   answerer?: Answerer
   /** Lets the server follow what others do to the repositories. */
   onError?: (error: unknown) => void
+  /** A data directory that was made from a backup of another product. */
+  restored?: string
 } = {}): Promise<Product> {
-  const dataDir = join(tempDir(), 'data')
+  const dataDir = restored ?? join(tempDir(), 'data')
   const ganglion = await Ganglion.open({ dataDir, ...(onError === undefined ? {} : { watch: { onError } }) })
-  const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const [known] = await ganglion.knowledgeBases.list()
+  const { id: kbId } = known ?? (await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' }))
+  const gitDir = ganglion.directory.repository(kbId)
   const limits = { rateReads: 100_000, rateWrites: 100_000, ...options }
   const services = servicesOf(ganglion, answerer === undefined ? {} : { answerer })
   const server = await buildServer({ ...services, isReady: () => true }, limits)

@@ -3,11 +3,13 @@ import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { OutsideAdoption } from '../../src/services/push/adopt-outside.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { findCandidate } from '../../src/store/candidate-index.ts'
 import { findNeuron } from '../../src/store/neuron-queries.ts'
 import { NativeWriter } from './native-writer.ts'
-import { candidate, newTestBed } from './support.ts'
+import { candidate, correction, newTestBed } from './support.ts'
 
 const main = 'refs/heads/main'
 
@@ -48,6 +50,31 @@ test('a page that was committed around the server gets its seqId, id and candida
   const head = native.git('rev-parse', main)
   expect(await adopt()).toEqual([])
   expect(native.git('rev-parse', main)).toBe(head)
+})
+
+test('the page of a dismissed candidate approves that candidate, new or a correction', async () => {
+  const { ganglion, app, curator, native, adopt, byGit, add, sql } = await bed()
+  await add('First', 'One.')
+  const [first = ''] = native.paths(main, 'neurons')
+  const fresh = await submitCandidate(ganglion, app, candidate({ title: 'Fresh', content: 'New.' }))
+  const fix = await submitCandidate(ganglion, app, correction('handbook_00000001', 'Two.'))
+  for (const { candidateId } of [fresh, fix]) await dismissCandidate(ganglion, curator, candidateId, {})
+  const text = native.read(main, first).replace(/candidate: .*/, `candidate: ${fix.candidateId}`)
+  native.commit(
+    main,
+    new Map([
+      [first, text.replace('One.', 'Two.')],
+      ['neurons/fresh.md', `---\ntitle: Fresh\ncandidate: ${fresh.candidateId}\n---\n\nNew.\n`],
+    ]),
+  )
+
+  expect(await adopt()).toEqual([])
+
+  expect(await byGit()).toEqual([])
+  expect(findNeuron(sql, 'handbook_00000002')).toMatchObject({ title: 'Fresh', candidateId: fresh.candidateId })
+  expect(findCandidate(sql, fresh.candidateId)).toMatchObject({ status: 'approved' })
+  expect(findCandidate(sql, fix.candidateId)).toMatchObject({ status: 'approved' })
+  expect(await verify(ganglion)).toMatchObject({ ok: true })
 })
 
 test('edits, renames and deletions get a candidate each, and a rename keeps the old title', async () => {

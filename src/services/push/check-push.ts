@@ -6,6 +6,7 @@ import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { checkObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
+import { readLostHistory } from './lost-history.ts'
 
 /**
  * What is wrong with a push of `to` onto `from`, a commit of main that the projection holds: an error refuses it. The rules are
@@ -22,7 +23,8 @@ export async function checkPush(
     const objects = await checkObjects(repository, { from, to }, quarantine)
     if (!objects.isWhole) return objects.findings
     const changes = await pushedChanges(repository, from, to)
-    const tip = await checkTip(kb, { repository, changes, parser, base: from })
+    const lost = () => readLostHistory(kb, { from, to }, { repository, quarantine })
+    const tip = await checkTip(kb, { repository, changes, parser, base: from, lost })
     const isKnown = new Set(tip.map(({ rule, path }) => `${rule} ${path}`))
     return [...objects.findings.filter(({ rule, path }) => !isKnown.has(`${rule} ${path}`)), ...tip]
   } catch (error) {

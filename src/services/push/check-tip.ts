@@ -16,6 +16,7 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { checkInboundLinks } from './check-inbound.ts'
 import { settingsProblems } from './check-settings.ts'
 import { readSurroundings } from './check-surroundings.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
 
 /** Files that are read at a time. */
 const chunkFiles = 500
@@ -30,12 +31,14 @@ type TipOptions = {
   parser: ParserPool
   /** The commit of main on which the changes are made; main itself where it is left out. */
   base?: Oid
+  /** Reads what the push shows to have been given before a restore. */
+  lost?: () => Promise<LostHistory>
 }
 
 /** What is wrong with the files that a push changes, as they are in its last commit. Reads what else matters from the projection. */
 export async function checkTip(
   kb: KnowledgeBase,
-  { repository, changes, parser, base }: TipOptions,
+  { repository, changes, parser, base, lost = async () => noLostHistory }: TipOptions,
 ): Promise<Finding[]> {
   const files = await readChanged(repository, changes, parser)
   const problems = await settingsProblems(kb.identity, repository, changes)
@@ -49,7 +52,7 @@ export async function checkTip(
     const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousTitles })
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
-      ...unknownSeqIds(sql, files, prefix),
+      ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
       ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
       ...findings,
@@ -95,12 +98,23 @@ async function readChanged(
   return files
 }
 
-/** New Neurons get their seqId from the server, and a deleted one may come back with its own. */
-function unknownSeqIds(sql: Projection['read'], files: readonly CheckedFile[], prefix: string): Finding[] {
-  return files.flatMap(({ path, neuron }): Finding[] => {
+/** New Neurons get their seqId from the server; one that was deleted, or lost by a restore, may come back with its own. */
+async function unknownSeqIds(
+  sql: Projection['read'],
+  files: readonly CheckedFile[],
+  { prefix, floor, lost }: { prefix: string; floor: number; lost: () => Promise<LostHistory> },
+): Promise<Finding[]> {
+  const unknown = files.flatMap(({ path, neuron }) => {
     const { seqId } = neuron?.fields ?? {}
-    if (seqId === undefined || parseSeqId(seqId)?.prefix !== prefix || wasHeld(sql, seqId)) return []
-    const message = `The seqId ${seqId} was never given: leave it out, and the server gives one.`
+    const parsed = seqId === undefined ? undefined : parseSeqId(seqId)
+    if (seqId === undefined || parsed?.prefix !== prefix || wasHeld(sql, seqId)) return []
+    return [{ path, seqId, mayBeLost: parsed.number <= floor }]
+  })
+  const known = unknown.some(({ mayBeLost }) => mayBeLost) ? (await lost()).seqIds : new Set()
+  return unknown.flatMap(({ path, seqId, mayBeLost }): Finding[] => {
+    if (known.has(seqId)) return []
+    const unproven = mayBeLost ? ' Or push the commits of the server that gave it, if a restore has lost them.' : ''
+    const message = `The seqId ${seqId} was never given: leave it out, and the server gives one.${unproven}`
     return [{ rule: 'unknown-seq-id', severity: 'error', path, line: 1, message }]
   })
 }

@@ -7,6 +7,7 @@ import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import type { Projection } from '../../store/projection.ts'
 import { fileTitle } from '../neuron-for-index.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /**
@@ -39,16 +40,26 @@ export function originOf({ seqId, path }: PushedNeuron, { door, by, topic = '' }
   return JSON.stringify([door, by, topic, seqId ?? path])
 }
 
+/** How a candidate is made of what was changed with git. `id`: of one that is made again. */
+export type GitCandidateOptions = {
+  id?: string
+  parts: PageParts
+  origin: Origin
+  reason: string
+  actor: Actor
+  at: Date
+}
+
 /** A candidate for a Neuron that was changed with git; it waits until it is decided on. */
 export function gitCandidate(
   kbId: string,
   neuron: PushedNeuron,
-  { parts, origin, reason, actor, at }: { parts: PageParts; origin: Origin; reason: string; actor: Actor; at: Date },
+  { id, parts, origin, reason, actor, at }: GitCandidateOptions,
 ): Candidate {
   const { seqId, before, blob } = neuron
   return {
     ...parts,
-    id: candidateIdFor(kbId, { msecs: at.getTime() }),
+    id: id ?? candidateIdFor(kbId, { msecs: at.getTime() }),
     kind: seqId === undefined ? 'external-feed' : 'user-correction',
     metadata: gitMetadata(neuron, origin),
     confidence: null,
@@ -75,10 +86,18 @@ export function fingerprintOf({ path, blob }: PushedNeuron): string {
   return `${path} ${blob ?? ''}`
 }
 
-/** The pending candidate for a Neuron that its page names, as a page does that was merged from the candidate's head. */
-export function namedCandidate(sql: Projection['read'], { seqId, text }: PushedNeuron): CandidateRow | undefined {
+/**
+ * The candidate for a Neuron that its page names and that is not approved, as in a page that was merged from the candidate's head.
+ * After a restore the candidate of a new page may wait again, though the page has its seqId.
+ */
+export function namedCandidate(
+  sql: Projection['read'],
+  { seqId, text }: PushedNeuron,
+  { pages }: Pick<LostHistory, 'pages'> = noLostHistory,
+): CandidateRow | undefined {
   const { candidate: id } = parseNeuronFile(text ?? '').fields
   const row = id === undefined ? undefined : findCandidate(sql, id)
-  const isMeant = row?.status === 'pending' && !row.removes && row.target === (seqId ?? null)
-  return isMeant ? row : undefined
+  if (row === undefined || row.status === 'approved' || row.removes) return undefined
+  const isLost = row.target === null && pages.get(row.id)?.seqId === seqId
+  return row.target === (seqId ?? null) || isLost ? row : undefined
 }

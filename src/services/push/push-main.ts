@@ -1,12 +1,13 @@
 import type { Oid } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
-import type { Actor } from '../../knowledge/candidate.ts'
+import { type Actor, lastVerdict } from '../../knowledge/candidate.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { mainRef } from '../kb-refs.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import type { Origin } from './git-candidate.ts'
+import { readLostHistory } from './lost-history.ts'
 import { PushRefused } from './push-refused.ts'
 import { pushedNeurons } from './pushed-neurons.ts'
 import { type TakenNeuron, type Taking, takeNeurons } from './take-neurons.ts'
@@ -32,12 +33,13 @@ export const fetchFirst = 'fetch first: main has moved since; git pull --rebase,
  * gets what it lacks. Main's first-parent line so stays the record of approvals, whatever the pushed commits say of themselves.
  * @throws {PushRefused} where main has moved.
  */
-export function pushToMain(
+export async function pushToMain(
   kb: KnowledgeBase,
   push: MainPush,
   { parser, now }: { parser: ParserPool; now: () => Date },
 ): Promise<PushedMain> {
   const readText = (oid: Oid) => kb.repository.readTextOnce(oid)
+  const lost = await readLostHistory(kb, push, kb)
   return kb.write(async (staging) => {
     if (staging.head(mainRef) !== push.from) throw new PushRefused(fetchFirst)
     const at = now()
@@ -47,6 +49,7 @@ export function pushToMain(
       actor: push.proposer,
       origin: push.origin,
       reason: 'pushed to main by a curator',
+      lost,
     })
     const author = signatureOf(push.approver, at)
     if (taking.candidates.length > 0) {
@@ -75,8 +78,9 @@ function mergedFiles(changes: readonly TreeChange[], { files }: Taking): FileCon
 export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
   const [first] = candidates
   const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
+  const verb = candidates.every((candidate) => lastVerdict(candidate)?.action === 'reopen') ? 'Reopen' : 'Propose'
   const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
-  return commitMessage(`Propose ${what}`, [...ids, ['Connector', first?.connector ?? '']])
+  return commitMessage(`${verb} ${what}`, [...ids, ['Connector', first?.connector ?? '']])
 }
 
 function mergeMessage({ to, approver }: MainPush, { neurons, removals }: Taking): string {

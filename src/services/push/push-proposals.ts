@@ -114,7 +114,8 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
     candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
       ({ status, removes }) => status === 'pending' && removes === isRemoval,
     )
-  return (isRemoval ? undefined : namedCandidate(sql, neuron)) ?? own()
+  const named = isRemoval ? undefined : namedCandidate(sql, neuron)
+  return named?.status === 'pending' ? named : own()
 }
 
 /** What main was given of this very page, on which the pusher's branch does not stand yet. */

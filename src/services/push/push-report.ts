@@ -1,3 +1,4 @@
+import type { Decision } from '../../knowledge/candidate.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import type { PushedMain } from './push-main.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
@@ -14,9 +15,13 @@ const done: Readonly<Record<TakenNeuron['verb'], string>> = {
 
 /** What a pusher to main reads. */
 export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
-  const lines = neurons.map(({ verb, seqId, title }) => {
+  const lines = neurons.flatMap(({ verb, seqId, title, candidateId, dismissal }) => {
     const where = verb === 'Remove' ? '' : ` ${urlOf(seqId)}`
-    return `  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`
+    const overruled =
+      dismissal === undefined
+        ? []
+        : [`    its candidate ${candidateId} was ${saidOf(dismissal)}: the push reopened and approved it`]
+    return [`  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`, ...overruled]
   })
   return [
     ...shortened(lines),
@@ -38,6 +43,11 @@ export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candid
     ? 'It waits for a curator; git fetch origin <ref> brings it for review.'
     : 'git pull --rebase brings it from main.'
   return [...shortened(lines), then]
+}
+
+function saidOf({ by, reason }: Decision): string {
+  const why = reason === undefined ? '' : ` ("${oneLine(reason, 200)}")`
+  return `dismissed by ${oneLine(by.name, 100)}${why}`
 }
 
 function shortened(lines: readonly string[]): string[] {

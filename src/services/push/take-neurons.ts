@@ -1,25 +1,18 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Oid } from '../../git/object.ts'
-import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { pendingOfFingerprint, pendingRemovals } from '../../store/candidate-index.ts'
 import { documentOfSeqId } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { Removal } from '../removal-trailer.ts'
 import { followRenames } from '../rename/follow-renames.ts'
 import { nextNumbers } from '../seq-numbers.ts'
-import {
-  connectorOf,
-  fingerprintOf,
-  gitCandidate,
-  namedCandidate,
-  type Origin,
-  type PageParts,
-  pageParts,
-} from './git-candidate.ts'
+import { chooseCandidate } from './choose-candidate.ts'
+import { type Origin, pageParts } from './git-candidate.ts'
+import type { LostHistory } from './lost-history.ts'
 import { PushRefused } from './push-refused.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
@@ -30,6 +23,8 @@ export type TakenNeuron = {
   title: string
   path: string
   candidateId: string
+  /** The dismissal of the candidate that the push overrules. */
+  dismissal: Decision | undefined
 }
 
 /** What a commit that takes Neurons writes over what was pushed, and what it puts on the queue. */
@@ -51,6 +46,8 @@ export type TakeOptions = {
   at: Date
   /** Aliases that Neurons must have, by seqId, beside those that their renames ask for. */
   aliases?: ReadonlyMap<string, readonly string[]>
+  /** What the push shows to have been given before a restore. */
+  lost?: LostHistory
 }
 
 /**
@@ -90,8 +87,9 @@ async function takeNeuron(
   const { seqId, keptAliases, taking } = options
   const { before, path, text } = neuron
   const parts = await pageParts(neuron, options.readText)
-  const candidateId = candidateFor(kb, neuron, parts, options)
+  const { id: candidateId, record, dismissal } = await chooseCandidate(kb, neuron, { ...options, parts })
   options.used.add(candidateId)
+  if (record !== undefined) taking.candidates.push(record)
   if (text === null) {
     taking.removals.push({ seqId, candidateId })
     // Another may stand in its place.
@@ -107,29 +105,11 @@ async function takeNeuron(
     if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
     taking.files.set(path, page)
   }
-  taking.neurons.push({ verb: verbOf(neuron), seqId, title: parts.title, path, candidateId })
+  taking.neurons.push({ verb: verbOf(neuron), seqId, title: parts.title, path, candidateId, dismissal })
 }
 
 function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
   if (text === null) return 'Remove'
   if (before !== undefined) return 'Update'
   return seqId === undefined ? 'Add' : 'Restore'
-}
-
-/** The pending candidate that is merged, that proposes this very page, or that an earlier attempt of the push left; else a new one. */
-function candidateFor(
-  kb: KnowledgeBase,
-  neuron: PushedNeuron,
-  parts: PageParts,
-  { actor, origin, reason, at, taking, used }: TakeOptions & { taking: Taking; used: ReadonlySet<string> },
-): string {
-  const { write: sql } = kb.projection
-  const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [namedCandidate(sql, neuron)?.id]
-  if (merged !== undefined && !used.has(merged)) return merged
-  const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
-  const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
-  if (proposed !== undefined) return proposed
-  const candidate = gitCandidate(kb.identity.id, neuron, { parts, origin, reason, actor, at })
-  taking.candidates.push(candidate)
-  return candidate.id
 }

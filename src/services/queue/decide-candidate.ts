@@ -70,7 +70,7 @@ export async function decide(
 }
 
 /** @throws {GanglionError} `record_full` */
-function withDecision(candidate: Candidate, decision: Decision): Candidate {
+export function withDecision(candidate: Candidate, decision: Decision): Candidate {
   const decisions = [...candidate.decisions, decision]
   const isComment = decision.action === 'comment'
   const comments = decisions.filter(({ action }) => action === 'comment').length

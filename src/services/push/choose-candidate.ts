@@ -1,0 +1,94 @@
+import type { Oid } from '../../git/object.ts'
+import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
+import { lastVerdict } from '../../knowledge/candidate.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { findCandidate, pendingOfFingerprint, pendingRemovals, wasApproved } from '../../store/candidate-index.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { withDecision } from '../queue/decide-candidate.ts'
+import {
+  connectorOf,
+  fingerprintOf,
+  gitCandidate,
+  namedCandidate,
+  type Origin,
+  type PageParts,
+  pageParts,
+} from './git-candidate.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
+import type { PushedNeuron } from './pushed-neurons.ts'
+
+/** The candidate of a Neuron that main takes. */
+type ChosenCandidate = {
+  id: string
+  /** To be written to the queue: it is new there, or its record has changed. */
+  record?: Candidate
+  /** The dismissal that the push overrules. */
+  dismissal?: Decision | undefined
+}
+
+type ChooseOptions = {
+  parts: PageParts
+  readText: (oid: Oid) => Promise<string>
+  /** Who made the candidates that are new. */
+  actor: Actor
+  origin: Origin
+  /** For the audit trail. */
+  reason: string
+  at: Date
+  lost?: LostHistory
+  /** Ids that other Neurons of the same commit took. */
+  used: ReadonlySet<string>
+}
+
+/**
+ * Finds or makes the candidate that a Neuron of main points back to: the one that its page names, if that waits, was dismissed or
+ * was lost by a restore; one that proposes this very page, or that an earlier attempt of the push left; else a new one.
+ * @throws {GanglionError} `record_full`
+ */
+export async function chooseCandidate(
+  kb: KnowledgeBase,
+  neuron: PushedNeuron,
+  { parts, readText, actor, origin, reason, at, lost = noLostHistory, used }: ChooseOptions,
+): Promise<ChosenCandidate> {
+  const { write: sql } = kb.projection
+  const made = { parts, origin, reason, actor, at }
+  const named = neuron.text === null ? undefined : namedCandidate(sql, neuron, lost)
+  const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [named?.id]
+  if (merged !== undefined && !used.has(merged)) {
+    if (named?.status !== 'dismissed') return { id: merged }
+    const record = parseCandidate(await readText(named.blob))
+    const reopen: Decision = {
+      action: 'reopen',
+      at: at.toISOString(),
+      by: actor,
+      reason: 'Its page was pushed to main.',
+    }
+    return { id: merged, record: withDecision(record, reopen), dismissal: lastVerdict(record) }
+  }
+  const back = lostCandidate(kb, neuron, lost)
+  if (back !== undefined && !used.has(back.id)) {
+    const text = back.blob === undefined ? null : await readText(back.blob)
+    const restored = { id: back.id, parts: await pageParts({ ...neuron, text }, readText) }
+    const why = 'made again of a push, after a restore had lost it'
+    return { id: back.id, record: gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: why }) }
+  }
+  const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
+  const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
+  if (proposed !== undefined) return { id: proposed }
+  const record = gitCandidate(kb.identity.id, neuron, made)
+  return { id: record.id, record }
+}
+
+/** The candidate that brought this page, or removed it, before a restore; without a blob: it removed it. */
+function lostCandidate(
+  { projection: { write: sql } }: KnowledgeBase,
+  { seqId, text }: PushedNeuron,
+  { pages, removals }: LostHistory,
+): { id: string; blob: Oid | undefined } | undefined {
+  const id = text === null ? removals.get(seqId ?? '') : parseNeuronFile(text).fields.candidate
+  const page = id === undefined || text === null ? undefined : pages.get(id)
+  if (id === undefined || findCandidate(sql, id) !== undefined || wasApproved(sql, id)) return undefined
+  if (text === null) return { id, blob: undefined }
+  return page !== undefined && page.seqId === seqId ? { id, blob: page.blob } : undefined
+}
