@@ -6,14 +6,17 @@ const shown = 20
 /** What an import did, for a person: the first 20 of each list. */
 export function formatImport(report: ImportReport): string {
   const { created, updated, unchanged, pending, attachments } = report
-  const { renamed, skipped, unresolved, conflicts, notices } = report
+  const { renamed, skipped, unresolved, conflicts, notices, moved, vanished, removalsProposed } = report
   const counts = [
     `${created} Neurons created, ${updated} updated, ${unchanged} unchanged; ${attachments} attachments imported.`,
     ...(pending === 0 ? [] : [`${pending} conflict with what a curator has changed, and wait in the queue.`]),
+    ...(removalsProposed === 0 ? [] : [`${removalsProposed} removals are proposed, and wait in the queue.`]),
   ]
   return [
     ...counts,
     ...section('Renamed', renamed, ({ from, to }) => `${from} -> ${to}`),
+    ...section('Renamed in the folder', moved, ({ from, to }) => `${from} -> ${to}`),
+    ...section('No longer in the folder', vanished, ({ path, seqId }) => `${path}: ${seqId}`),
     ...section('Conflicts', conflicts, ({ path, candidateId }) => `${path}: candidate ${candidateId}`),
     ...section('Notices', notices, ({ path, line, message }) => `${path}:${line}: ${message}`),
     ...section('Skipped', skipped, ({ path, reason }) => `${path}: ${reason}`),

@@ -24,9 +24,16 @@ export function addImportCommand(program: Command): void {
         '--source <name>',
         "what tells the folder from others with the same file names (default: the folder's name)",
       )
+      .option('--prune', 'propose to remove the Neurons of notes that are no longer in the folder')
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
-    z.object({ dir: z.string(), tenant: z.string(), kb: z.string(), source: z.string().min(1).optional() }),
-    ({ dir, tenant, kb: slug, source }, { dataDir }) =>
+    z.object({
+      dir: z.string(),
+      tenant: z.string(),
+      kb: z.string(),
+      source: z.string().min(1).optional(),
+      prune: z.boolean().optional(),
+    }),
+    ({ dir, tenant, kb: slug, source, prune }, { dataDir }) =>
       withGanglion(dataDir, async (ganglion) => {
         const folder = resolve(dir)
         if (!(await stat(folder).catch(() => undefined))?.isDirectory())
@@ -37,6 +44,7 @@ export function addImportCommand(program: Command): void {
           const report = await importDirectory(kb, folder, {
             actor: operator,
             source,
+            prune,
             now: ganglion.now,
             onProgress: progress.show,
           })

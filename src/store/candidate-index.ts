@@ -79,6 +79,25 @@ export function originsBelow(sql: Projection['read'], connector: string, prefix:
   return rows.map(({ origin }) => String(origin))
 }
 
+/** A Neuron of main, and the place that a connector brought its latest version from. */
+export type BroughtNeuron = { origin: string; fingerprint: string; seqId: string; path: string; blob: string }
+
+/** The Neurons of main that a connector has brought or changed last from places that begin with a prefix, by place. */
+export function broughtNeurons(sql: Projection['read'], connector: string, prefix: string): Map<string, BroughtNeuron> {
+  const rows = sql.all`SELECT origin, fingerprint, seq_id, path, neurons.blob FROM candidates
+    JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
+    WHERE connector = ${connector} AND origin IS NOT NULL ORDER BY approvals.position, candidates.id`
+  const latest = new Map<string, BroughtNeuron>()
+  for (const { origin, fingerprint, seq_id, path, blob } of rows) {
+    const seqId = String(seq_id)
+    const neuron = { origin: String(origin), fingerprint: String(fingerprint), path: String(path), blob: String(blob) }
+    latest.set(seqId, { seqId, ...neuron })
+  }
+  const brought = [...latest.values()].filter(({ origin }) => origin.startsWith(prefix))
+  brought.sort((a, b) => (a.origin < b.origin ? -1 : 1))
+  return new Map(brought.map((neuron) => [neuron.origin, neuron]))
+}
+
 /** The Neurons that began as candidates of a connector from places that begin with a prefix. */
 export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
   const rows = sql.all`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id

@@ -32,6 +32,7 @@ test('import reports what it did, as text and as one line of JSON', async () => 
       ...{ created: 0, updated: 0, unchanged: 1, pending: 0, attachments: 0 },
       ...{ renamed: [], skipped: [{ path: '.obsidian', reason: 'is hidden' }], unresolved: [] },
       ...{ conflicts: [], notices: [] },
+      ...{ moved: [], vanished: [], removalsProposed: 0 },
     },
   })
 })
@@ -78,14 +79,24 @@ test('the report shows the first 20 of each list, and each on its line', () => {
     conflicts: [{ path: 'c.md', candidateId: '019caed1' }],
     notices: [{ path: 'd.md', line: 3, message: 'Something is said.' }],
     renamed: [{ from: 'a:b.md', to: 'neurons/a-b.md' }],
+    moved: [{ from: 'old.md', to: 'new.md' }],
+    vanished: [{ path: 'gone.md', seqId: 'notes_00000007', neuronPath: 'neurons/gone.md' }],
+    removalsProposed: 1,
     unresolved: [...unresolved, ambiguous],
   })
   expect(report.split('\n')).toEqual([
     '1 Neurons created, 2 updated, 3 unchanged; 5 attachments imported.',
     '1 conflict with what a curator has changed, and wait in the queue.',
+    '1 removals are proposed, and wait in the queue.',
     '',
     'Renamed (1):',
     '  a:b.md -> neurons/a-b.md',
+    '',
+    'Renamed in the folder (1):',
+    '  old.md -> new.md',
+    '',
+    'No longer in the folder (1):',
+    '  gone.md: notes_00000007',
     '',
     'Conflicts (1):',
     '  c.md: candidate 019caed1',

@@ -7,7 +7,7 @@ import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
-import { type ImportReport, importDirectory } from '../../src/services/import/import-directory.ts'
+import { type ImportOptions, type ImportReport, importDirectory } from '../../src/services/import/import-directory.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
@@ -20,7 +20,7 @@ export type Importing = {
   gitDir: string
   /** The folder that is imported. */
   vault: string
-  run(onProgress?: (done: number, total: number) => void): Promise<ImportReport>
+  run(options?: Partial<ImportOptions>): Promise<ImportReport>
 }
 
 /** An empty knowledge base `notes`, and a folder of these files to import into it. */
@@ -33,9 +33,9 @@ export async function importing(files: Record<string, string | Buffer>): Promise
   const vault = join(tempDir(), 'vault')
   for (const [path, content] of Object.entries(files)) put(vault, path, content)
   const curator: Caller = { keyId: 'c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
-  const run: Importing['run'] = async (onProgress) => {
+  const run: Importing['run'] = async (options) => {
     await kb.sync()
-    return importDirectory(kb, vault, { actor: operator, now: ganglion.now, ...(onProgress && { onProgress }) })
+    return importDirectory(kb, vault, { actor: operator, now: ganglion.now, ...options })
   }
   return { ganglion, curator, kb, gitDir, vault, run }
 }

@@ -37,6 +37,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   expect(await given.run()).toEqual({
     ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1 },
     ...{ renamed: [], conflicts: [], notices: [] },
+    ...{ moved: [], vanished: [], removalsProposed: 0 },
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
     unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
   })
@@ -217,6 +218,39 @@ test('notes in other encodings are converted to UTF-8, and said', async () => {
   expectSound(given)
 })
 
+test('links of a Dendron vault, whose label comes first, lead where they did', async () => {
+  const vault = {
+    'daily.md': [
+      '[[The plan|proj.plan]] [[proj.plan]] [[Aim|proj.plan#aim]] `[[code|proj.plan]]` [[x|dendron://notes/proj.plan]]',
+      '',
+      '| a |',
+      '| - |',
+      '| [[In a table\\|proj.plan]] |',
+      '',
+      '[[proj.plan|the other way round]]',
+    ].join('\n'),
+    'proj.plan.md': '---\nid: abc\ntitle: Plan\n---\n\n## Aim\n',
+  }
+  const given = await importing({ ...vault, 'root.schema.yml': 'version: 1\n' })
+  const { unresolved, notices } = await given.run()
+  expect(unresolved).toEqual([])
+  expect(notices).toEqual([
+    { path: 'root.schema.yml', line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' },
+  ])
+  const plan = await neuronOf(given, 'neurons/proj.plan.md')
+  const { links, content } = await neuronOf(given, 'neurons/daily.md')
+  expect(links).toEqual([{ type: 'cites', target: plan.seqId }])
+  expect(content.split('\n')).toEqual([
+    '[[proj.plan|The plan]] [[proj.plan]] [[proj.plan#aim|Aim]] `[[code|proj.plan]]` [[proj.plan|x]]',
+    ...['', '| a |', '| - |', '| [[proj.plan\\|In a table]] |', '', '[[proj.plan|the other way round]]'],
+  ])
+  expect(await given.run()).toMatchObject({ unchanged: 2 })
+
+  const obsidian = await importing({ ...vault, '.obsidian/app.json': '{}', 'other.schema.yml': '' })
+  await obsidian.run()
+  expect((await neuronOf(obsidian, 'neurons/daily.md')).content).toBe(vault['daily.md'])
+})
+
 test('line endings stay, a byte order mark goes', async () => {
   const given = await importing({
     'crlf.md': '---\r\ncssclass: x\r\n---\r\n\r\nOne\r\nTwo\r\n',
@@ -315,7 +349,7 @@ test('a few hundred notes take one commit a batch on each ref, with seqIds in or
   )
   const before = commitCount(given, 'main')
   const steps: [number, number][] = []
-  expect(await given.run((...step) => steps.push(step))).toMatchObject({ created: 301 })
+  expect(await given.run({ onProgress: (...step) => steps.push(step) })).toMatchObject({ created: 301 })
   expect(steps).toEqual([
     [250, 301],
     [301, 301],

@@ -4,14 +4,18 @@ import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { pathKey } from '../../knowledge/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { candidatesOfOrigin, type OriginRow } from '../../store/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { aliasesToKeep } from '../rename/rename-neuron.ts'
 import { nextNumbers } from '../seq-numbers.ts'
 import {
+  type Additions,
   aliasesFor,
+  formerNamesOf,
   importConnector,
   importedFields,
   importMetadata,
@@ -21,6 +25,7 @@ import {
 } from './import-candidate.ts'
 import { isAsImported, mergedNeuron } from './import-merge.ts'
 import { neuronOfNote } from './import-note.ts'
+import { wishedPath } from './import-plan.ts'
 
 export type ImportCounts = {
   created: number
@@ -48,7 +53,7 @@ type Batch = BatchOutcome & {
   actor: Actor
   at: Date
   candidates: Map<string, Candidate>
-  files: Map<string, string>
+  files: Map<string, string | null>
   pathKeys: Set<string>
   nextNumber: () => number
 }
@@ -74,19 +79,22 @@ export async function importBatch(
     const records = { candidates: [...candidates.values()], message: message('Propose', candidates.size) }
     await kb.commitToQueue(staging, { ...records, author, at })
   }
-  if (files.size > 0) await kb.commitToMain(staging, { files, message: message('Import', files.size), author, at })
+  if (files.size > 0)
+    await kb.commitToMain(staging, { files, message: message('Import', batch.written.length), author, at })
   return { counts, written, created, conflicts }
 }
 
 /** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
 async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCounts> {
   const sql = batch.kb.projection.write
-  const past = candidatesOfOrigin(sql, importConnector, file.source)
+  const past = [file.formerSource ?? [], file.source]
+    .flat()
+    .flatMap((source) => candidatesOfOrigin(sql, importConnector, source))
   const latest = past.find(({ approval }) => approval !== undefined)
   const pending = past.filter(({ status }) => status === 'pending')
-  const same = pending.find(({ fingerprint }) => fingerprint === file.sha256)
+  const same = pending.find(({ fingerprint, removes }) => fingerprint === file.sha256 && !removes)
   for (const row of pending) if (row !== same) await withdraw(batch, row)
-  if (latest?.fingerprint === file.sha256) return 'unchanged'
+  if (latest?.fingerprint === file.sha256 && file.formerSource === undefined) return 'unchanged'
   if (same === undefined && (await wasRefused(batch, file, past, latest))) return 'unchanged'
 
   const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
@@ -96,19 +104,53 @@ async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCou
     return noteConflict(batch, file, waiting.record)
   }
   const imported = latest === undefined ? undefined : await readPast(batch, latest)
-  const isMerged = target !== undefined && imported !== undefined && !isAsImported(batch.kb, target, imported)
-  const candidate = propose(batch, file, { target, imported, waiting, isMerged })
-  if (target === undefined || imported === undefined) return addNew(batch, file, candidate)
+  if (target === undefined || imported === undefined) {
+    const additions = { isMerged: false, formerNames: [] }
+    return addNew(batch, file, propose(batch, file, { target, imported, waiting, additions }))
+  }
+  return changeNeuron(batch, file, { target, imported, waiting })
+}
 
-  const id = target.documentId ?? uuidv7()
-  const fields = importedFields(file, { candidate: candidate.id, seqId: target.seqId, id })
-  const text = isMerged
-    ? await mergedNeuron(batch.staging, { note: file.note, fields, target, before: imported.record })
-    : neuronOfNote(file.note, fields, aliasesFor(file, target.path))
+async function changeNeuron(
+  batch: Batch,
+  file: ReadNote,
+  { target, imported, waiting }: { target: NeuronRow; imported: PastCandidate; waiting: PastCandidate | undefined },
+): Promise<'updated' | 'pending'> {
+  const { kb, staging, files } = batch
+  const { note } = file
+  const path = newPath(batch, file, target)
+  const aliases = [
+    ...(note.text === undefined ? [] : parseNeuronFile(note.text).fields.aliases),
+    ...aliasesFor(file, path),
+  ]
+  const lost = aliasesToKeep(kb, target.seqId, { path, title: note.title, aliases })
+  const additions: Additions = {
+    isMerged: !isAsImported(kb, target, imported),
+    formerNames: [...new Set([...formerNamesOf(imported.record), ...lost])],
+  }
+  const candidate = propose(batch, file, { target, imported, waiting, additions })
+  const fields = importedFields(file, {
+    candidate: candidate.id,
+    seqId: target.seqId,
+    id: target.documentId ?? uuidv7(),
+  })
+  const names = [...aliasesFor(file, path), ...additions.formerNames]
+  const text = additions.isMerged
+    ? await mergedNeuron(staging, { note, fields, target, before: imported.record, aliases: names })
+    : neuronOfNote(note, fields, names)
   if (text === undefined) return noteConflict(batch, file, candidate)
-  batch.files.set(target.path, text)
+  if (path !== target.path) files.set(target.path, null)
+  files.set(path, text)
+  batch.pathKeys.add(pathKey(path))
   batch.written.push(target.seqId)
   return 'updated'
+}
+
+/** The Neuron's path, which follows a note that was renamed in the folder, unless somebody has moved the Neuron. */
+function newPath({ kb, pathKeys }: Batch, { formerSource, source, origin, path }: ReadNote, target: NeuronRow): string {
+  const formerOrigin = formerSource?.slice(source.length - origin.length)
+  if (formerOrigin === undefined || wishedPath(formerOrigin) !== target.path) return target.path
+  return pathKey(path) === pathKey(target.path) ? path : freePagePath(kb, path, pathKeys)
 }
 
 function noteConflict({ conflicts }: Batch, { origin }: ReadNote, { id }: Candidate): 'pending' {
@@ -156,10 +198,10 @@ function propose(
     target: NeuronRow | undefined
     imported: PastCandidate | undefined
     waiting: PastCandidate | undefined
-    isMerged: boolean
+    additions: Additions
   },
 ): Candidate {
-  const metadata = importMetadata(file, known.isMerged)
+  const metadata = importMetadata(file, known.additions)
   const candidate =
     known.waiting === undefined
       ? newCandidate(batch.kb, file, { ...known, ...batch })

@@ -15,26 +15,30 @@ export type PastCandidate = { row: OriginRow; record: Candidate }
 export const importConnector = 'import'
 const maxTags = 64
 const maxTagBytes = 80
+const maxFormerNames = 20
 
-/** The candidate behind an imported note; `isMerged` where its Neuron is more than the note. */
+/** What a Neuron holds beyond its note: a curator's part, and names that links still use. */
+export type Additions = { isMerged: boolean; formerNames: readonly string[] }
+
+/** The candidate behind an imported note. */
 export function newCandidate(
   kb: KnowledgeBase,
   file: ReadNote,
   options: {
     target: NeuronRow | undefined
     imported: PastCandidate | undefined
-    isMerged: boolean
+    additions: Additions
     actor: Actor
     at: Date
   },
 ): Candidate {
-  const { target, imported, isMerged, actor, at } = options
+  const { target, imported, additions, actor, at } = options
   return {
     id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
     kind: target === undefined ? 'external-feed' : 'ingest-page-update',
     title: file.note.title,
     content: file.note.content,
-    metadata: importMetadata(file, isMerged),
+    metadata: importMetadata(file, additions),
     confidence: null,
     impactEstimate: null,
     connector: importConnector,
@@ -50,10 +54,19 @@ export function newCandidate(
   }
 }
 
-export function importMetadata({ source, sha256, note }: ReadNote, isMerged: boolean): string {
+export function importMetadata({ source, sha256, note }: ReadNote, { isMerged, formerNames }: Additions): string {
   const tags = note.tags.filter((tag) => Buffer.byteLength(tag) <= maxTagBytes).slice(0, maxTags)
   const metadata = { connector: importConnector, filename: source, fingerprint: sha256, tags }
-  return JSON.stringify(isMerged ? { ...metadata, merged: true } : metadata)
+  return JSON.stringify({
+    ...metadata,
+    ...(isMerged ? { merged: true } : {}),
+    ...(formerNames.length === 0 ? {} : { formerNames: formerNames.slice(-maxFormerNames) }),
+  })
+}
+
+export function formerNamesOf({ metadata }: Candidate): string[] {
+  const { formerNames } = parseMetadata(metadata).data
+  return Array.isArray(formerNames) ? formerNames.map(String) : []
 }
 
 export function isMerged({ metadata }: Candidate): boolean {

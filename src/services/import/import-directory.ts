@@ -1,13 +1,19 @@
 import { basename, resolve } from 'node:path'
 import { audiences } from '../../knowledge/audience.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
+import { fileKeys } from '../../knowledge/link-target.ts'
+import { broughtNeurons } from '../../store/candidate-index.ts'
 import { filePaths } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
+import { importConnector } from './import-candidate.ts'
 import { type UnresolvedLink, unresolvedLinks } from './import-links.ts'
+import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
-import { type NoteNotice, readNotes } from './read-notes.ts'
+import { proposeRemovals } from './propose-removals.ts'
+import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
 
 export type ImportReport = ImportCounts & {
   attachments: number
@@ -16,6 +22,12 @@ export type ImportReport = ImportCounts & {
   skipped: Skipped[]
   /** Links of new and changed Neurons. */
   unresolved: UnresolvedLink[]
+  /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
+  moved: { from: string; to: string }[]
+  /** Notes that were imported before and are no longer in the folder. */
+  vanished: { path: string; seqId: string; neuronPath: string }[]
+  /** Candidates that were made to remove such Neurons. */
+  removalsProposed: number
   /** Neurons that were changed here and in the folder in ways that conflict. Each has a candidate that waits. */
   conflicts: Conflict[]
   /** What the authors of the notes should know. */
@@ -27,11 +39,10 @@ export type ImportOptions = {
   now: () => Date
   /** What tells this folder from another whose files have the same names; without it, the folder's own name. */
   source?: string | undefined
+  /** Whether to propose the removal of Neurons whose notes have vanished from the folder. */
+  prune?: boolean | undefined
   onProgress?: (done: number, total: number) => void
 }
-
-const batchNotes = 250
-const batchBytes = 8 * 1024 * 1024
 
 /**
  * Brings a folder of Markdown into a knowledge base: each note a Neuron with its candidate, one commit a batch. Run again, it
@@ -41,14 +52,36 @@ const batchBytes = 8 * 1024 * 1024
 export async function importDirectory(
   kb: KnowledgeBase,
   dir: string,
-  { actor, now, onProgress, source = basename(resolve(dir)) }: ImportOptions,
+  { actor, now, onProgress, prune = false, source = basename(resolve(dir)) }: ImportOptions,
 ): Promise<ImportReport> {
-  const { notes, attachments, skipped } = await planImport(dir, source, filePaths(kb.projection.read))
+  const plan = await planImport(dir, source, filePaths(kb.projection.read))
+  const { attachments, skipped } = plan
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
     ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [] },
+    ...{ moved: [], vanished: [], removalsProposed: 0 },
   }
   const knownAudiences = new Set([...audiences, ...(await kb.settings()).defaultAudience])
+  const { dendron } = plan.vaults
+  const noteNames = new Set(plan.notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
+  const convert = dendron === undefined ? undefined : (text: string) => fromDendron(kb.parser, text, noteNames)
+  if (dendron !== undefined) {
+    report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
+  }
+  const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
+  const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, knownAudiences })
+  const originOf = (path: string) => path.slice(source.length + 1)
+  report.vanished = vanished.map(({ origin, seqId, path: neuronPath }) => ({
+    path: originOf(origin),
+    seqId,
+    neuronPath,
+  }))
+  const notes = plan.notes.map((note): PlannedFile => {
+    const former = moved.get(note.source)
+    if (former === undefined) return note
+    report.moved.push({ from: originOf(former.origin), to: note.origin })
+    return { ...note, formerSource: former.origin }
+  })
   const total = notes.length + attachments.length
   let done = 0
   const advance = (files: number) => {
@@ -59,8 +92,8 @@ export async function importDirectory(
     if (path !== `neurons/${from}`) report.renamed.push({ from, to: path })
   }
   const seqIds: string[] = []
-  for (const batch of batches(notes)) {
-    const read = await readNotes(batch, { knownAudiences })
+  for (const batch of noteBatches(notes)) {
+    const read = await readNotes(batch, { knownAudiences, convert })
     skipped.push(...read.skipped)
     report.notices.push(...read.notices)
     const { counts, written, created, conflicts } = await kb.write((staging) =>
@@ -76,21 +109,7 @@ export async function importDirectory(
   report.attachments = beside.imported.length
   skipped.push(...beside.skipped)
   for (const { origin, path } of beside.imported) noteRename(origin, path)
+  if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
   return report
-}
-
-function* batches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
-  let batch: PlannedFile[] = []
-  let bytes = 0
-  for (const note of notes) {
-    if (batch.length >= batchNotes || bytes + note.size > batchBytes) {
-      if (batch.length > 0) yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(note)
-    bytes += note.size
-  }
-  if (batch.length > 0) yield batch
 }

@@ -24,7 +24,15 @@ export async function mergedNeuron(
     fields,
     target,
     before,
-  }: { note: Note; fields: ImportedFields; target: NeuronRow; before: PastCandidate['record'] },
+    aliases,
+  }: {
+    note: Note
+    fields: ImportedFields
+    target: NeuronRow
+    before: PastCandidate['record']
+    /** Names that the Neuron gets beside those that it has. */
+    aliases: readonly string[]
+  },
 ): Promise<string | undefined> {
   const current = await staging.readText(target.blob)
   const held = parseNeuronFile(current)
@@ -35,5 +43,6 @@ export async function mergedNeuron(
   const added = note.tags.filter((tag) => !tagsBefore.includes(tag))
   const tags = [...new Set([...held.fields.tags.filter((tag) => !removed.includes(tag)), ...added])]
   const title = held.fields.title === before.title ? note.title : held.fields.title
-  return editNeuron(current, { ...fields, title, tags }, merged.text)
+  const allAliases = [...new Set([...held.fields.aliases, ...aliases])]
+  return editNeuron(current, { ...fields, title, tags, aliases: allAliases }, merged.text)
 }

@@ -20,6 +20,8 @@ export type Note = {
   content: string
   /** The file with the keys that mean something else here moved to `imported-…`; nothing where its front matter is broken. */
   text: string | undefined
+  /** What its front matter has as `id`: it may tell the note from others wherever it is moved. */
+  foreignId: string | undefined
   notices: Notice[]
 }
 
@@ -45,13 +47,28 @@ export function readNote(origin: string, text: string, { knownAudiences }: NoteO
   if (problems.length > 0 || isTooLong(text)) {
     const tags = mayHide(text) ? ['internal'] : []
     const notices = unreadable(problems, tags.length > 0)
-    return { title: titleOf(origin, undefined, body), tags, content: text, text: undefined, notices }
+    return {
+      title: titleOf(origin, undefined, body),
+      tags,
+      content: text,
+      text: undefined,
+      foreignId: undefined,
+      notices,
+    }
   }
   const isForeign = isForeignAudience(data, knownAudiences)
   const mended = editFrontMatter(text, movedKeys(data, isForeign ? ['audience'] : []))
   const { fields, content } = parseNeuronFile(mended)
   const notices = isForeign ? [foreignAudience(text, data)] : []
-  return { title: titleOf(origin, fields.title, content), tags: fields.tags, content, text: mended, notices }
+  const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
+  const title = titleOf(origin, fields.title, content)
+  return { title, tags: fields.tags, content, text: mended, foreignId, notices }
+}
+
+/** The `foreignId` of the note behind a Neuron's file. */
+export function foreignIdOf(text: string): string | undefined {
+  const id = parseNeuronFile(text).extra['imported-id']
+  return typeof id === 'string' ? id : undefined
 }
 
 /** The Neuron's file: the note with the fields of a Neuron, everything else as it was. */

@@ -7,9 +7,23 @@ import { PathClaims } from './path-claims.ts'
  * A file of the folder: `origin` is its path there, `source` that path behind the name of where the folder came from, and
  * `path` the one that it gets in the knowledge base.
  */
-export type PlannedFile = { origin: string; source: string; absolute: string; path: string; size: number }
+export type PlannedFile = {
+  origin: string
+  source: string
+  absolute: string
+  path: string
+  size: number
+  /** The `source` under which a note was imported before it was renamed in the folder. */
+  formerSource?: string
+}
 export type Skipped = { path: string; reason: string }
-export type ImportPlan = { notes: PlannedFile[]; attachments: PlannedFile[]; skipped: Skipped[] }
+export type ImportPlan = {
+  notes: PlannedFile[]
+  attachments: PlannedFile[]
+  skipped: Skipped[]
+  /** The path of what shows that the folder is the vault of a tool, by the tool. */
+  vaults: { obsidian?: string; dendron?: string }
+}
 
 type FoundFile = { origin: string; problem?: string }
 
@@ -25,9 +39,10 @@ const noteName = /\.(?:md|markdown)$/i
  * the others are mended, and where two would collide the later in alphabetical order gets a number.
  */
 export async function planImport(dir: string, sourceName: string, known: Iterable<string>): Promise<ImportPlan> {
-  const plan: ImportPlan = { notes: [], attachments: [], skipped: [] }
+  const files = await listFiles(dir, '')
+  const plan: ImportPlan = { notes: [], attachments: [], skipped: [], vaults: vaultsAmong(files) }
   const claims = new PathClaims(known)
-  for (const { origin, problem } of await listFiles(dir, '')) {
+  for (const { origin, problem } of files) {
     const absolute = join(dir, origin)
     const size = problem === undefined ? (await stat(absolute)).size : 0
     const portable = portablePath(`neurons/${origin}`)
@@ -38,10 +53,28 @@ export async function planImport(dir: string, sourceName: string, known: Iterabl
       plan.skipped.push({ path: origin, reason })
       continue
     }
-    const path = claims.claim(portable.replace(noteName, '.md'))
+    const path = claims.claim(pagePath(portable))
     plan[isNote ? 'notes' : 'attachments'].push({ origin, source: `${sourceName}/${origin}`, absolute, path, size })
   }
   return plan
+}
+
+/** A folder with the settings of both tools may have schemas of any other tool, and is Dendron's only by its configuration. */
+function vaultsAmong(files: readonly FoundFile[]): ImportPlan['vaults'] {
+  const find = (name: RegExp) => files.find(({ origin }) => name.test(origin))?.origin
+  const obsidian = find(/(?:^|\/)\.obsidian$/)
+  const dendron =
+    find(/(?:^|\/)dendron\.(?:yml|code-workspace)$/) ?? (obsidian === undefined ? find(/\.schema\.yml$/) : undefined)
+  return { ...(obsidian === undefined ? {} : { obsidian }), ...(dendron === undefined ? {} : { dendron }) }
+}
+
+/** The path that a note's own would have in the knowledge base, if no other file collides with it. */
+export function wishedPath(origin: string): string {
+  return pagePath(portablePath(`neurons/${origin}`))
+}
+
+function pagePath(portable: string): string {
+  return portable.replace(noteName, '.md')
 }
 
 /** Every file below a folder, by name; what is hidden or a tool's own is left out, links are not followed. */

@@ -8,10 +8,34 @@ import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
 /** A notice, and the path of its note in the folder. */
 export type NoteNotice = { path: string } & Notice
 
+const batchNotes = 250
+const batchBytes = 8 * 1024 * 1024
+
 export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }
 
+/** Notes in batches that are small enough to be held in memory, and for one commit. */
+export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
+  let batch: PlannedFile[] = []
+  let bytes = 0
+  for (const note of notes) {
+    if (batch.length >= batchNotes || bytes + note.size > batchBytes) {
+      if (batch.length > 0) yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(note)
+    bytes += note.size
+  }
+  if (batch.length > 0) yield batch
+}
+
+export type ReadOptions = NoteOptions & {
+  /** Brings a file's text into the form that the knowledge base has; `undefined` if it cannot. */
+  convert?: ((text: string) => Promise<string | undefined>) | undefined
+}
+
 /** Reads notes from the disk. A note that cannot be read, or is too large as UTF-8, is skipped with the reason. */
-export async function readNotes(files: readonly PlannedFile[], options: NoteOptions): Promise<NotesRead> {
+export async function readNotes(files: readonly PlannedFile[], options: ReadOptions): Promise<NotesRead> {
   const read: NotesRead = { notes: [], notices: [], skipped: [] }
   for (const result of await Promise.all(files.map((file) => readPlanned(file, options)))) {
     if ('reason' in result) {
@@ -25,7 +49,7 @@ export async function readNotes(files: readonly PlannedFile[], options: NoteOpti
   return read
 }
 
-async function readPlanned(file: PlannedFile, options: NoteOptions): Promise<ReadNote | Skipped> {
+async function readPlanned(file: PlannedFile, options: ReadOptions): Promise<ReadNote | Skipped> {
   const skip = (reason: string): Skipped => ({ path: file.origin, reason })
   const bytes = await readFile(file.absolute).catch(() => undefined)
   if (bytes === undefined) return skip('cannot be read')
@@ -34,7 +58,9 @@ async function readPlanned(file: PlannedFile, options: NoteOptions): Promise<Rea
   const text = utf8 ?? other?.text
   if (text === undefined) return skip('is not text')
   if (Buffer.byteLength(text) > maxNoteBytes) return skip(`is larger than ${maxNoteBytes / 1024} KB`)
-  const note = readNote(file.origin, text, options)
+  const converted = options.convert === undefined ? text : await options.convert(text)
+  const note = readNote(file.origin, converted ?? text, options)
+  if (converted === undefined) note.notices.unshift({ line: 1, message: 'The note cannot be parsed: its links stay.' })
   if (other !== undefined) note.notices.unshift({ line: 1, message: conversionNotice(other) })
   return { ...file, note, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
