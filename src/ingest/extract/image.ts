@@ -18,11 +18,13 @@ export const extractImage: Extractor = async ({ file }) => {
     throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)
   }
   const page = await pageOf(header, bytes)
-  const markdown = await withOcr((ocr) => ocr.page(page, 1, imagePageSide))
-  if (!/[\p{L}\p{N}]{2}/u.test(markdown)) throw new ExtractionError('empty', 'No text was found in the picture.')
+  const read = await withOcr((ocr) => ocr.page({ source: page, number: 1, longSide: imagePageSide, mayBeTurned: true }))
+  if (read === undefined || !/[\p{L}\p{N}]{2}/u.test(read.markdown))
+    throw new ExtractionError('empty', 'No text was found in the picture.')
   return {
     title: undefined,
-    markdown,
+    markdown: read.markdown,
+    recognised: { words: read.words, confidence: read.confidence },
     anchors: [],
     warnings: ['The text was recognised in a picture, as English: letters may be wrong, and the layout is simplified.'],
   }

@@ -22,7 +22,7 @@ export function layoutMarkdown(boxes: readonly Box[]): string {
 }
 
 /** Print that runs up or down a margin. */
-function isSideways({ text, width, height }: Box): boolean {
+export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' | 'height'>): boolean {
   return text.length > 2 && height > width * 2
 }
 

@@ -1,4 +1,4 @@
-import type { PageComplexityStats, ParsedPage } from '@llamaindex/liteparse'
+import type { PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
 import { pageMarkdown } from './pdf-page.ts'
 
 /** What is kept of a page that was read. */
@@ -12,21 +12,30 @@ export type ReadPage = {
   letters: number
   /** What its text cannot be: a picture, or signs without a meaning for programs. */
   scan: 'picture' | 'garbled' | undefined
+  /** Whether nothing is drawn on it. */
+  isBlank: boolean
 }
 
 /** Letters and digits of a page of which a picture is the main part. */
 const sparseText = 100
+/** The part of a page from which on what is drawn on it may be a picture. */
+const largePart = 0.3
+/** The part of what is drawn that its text covers, where there is little else. */
+const textPart = 0.25
 /** The part of the signs of a page that have no meaning, where its font does not say which letters they are. */
 const garbledPart = 0.1
 
-export function readPage({ pageNum, markdown, text, width, height, complexity }: ParsedPage): ReadPage {
+export function readPage(page: ParsedPage): ReadPage {
+  const { pageNum, markdown, text, width, height, complexity, contentBounds } = page
   const letters = countLetters(text)
+  const isPicture = letters === 0 ? contentBounds !== undefined : letters < sparseText && showsPicture(page)
   return {
     number: pageNum,
     markdown: pageMarkdown(markdown, text),
     longSide: Math.max(width, height),
     letters,
-    scan: isGarbled(text, complexity) ? 'garbled' : isPicture(letters, complexity) ? 'picture' : undefined,
+    scan: isGarbled(text, complexity) ? 'garbled' : isPicture ? 'picture' : undefined,
+    isBlank: letters === 0 && contentBounds === undefined,
   }
 }
 
@@ -46,8 +55,19 @@ function isLatin(text: string): boolean {
   return 2 * latin >= countLetters(text)
 }
 
-function isPicture(letters: number, complexity: PageComplexityStats | undefined): boolean {
-  if (complexity === undefined) return false
-  const isMainPart = complexity.fullPageImage || complexity.imageCoverage > 0.3
-  return (isMainPart || complexity.reasons.includes('scanned')) && letters < sparseText
+/** Pictures within form objects are in none of the figures that are kept of a page, but in what is drawn on it. */
+function showsPicture({ complexity, contentBounds, textItems, width, height }: ParsedPage): boolean {
+  if (complexity?.fullPageImage || (complexity?.imageCoverage ?? 0) > largePart) return true
+  if (complexity?.reasons.includes('scanned')) return true
+  const drawn = contentBounds === undefined ? 0 : contentBounds.width * contentBounds.height
+  return drawn > width * height * largePart && areaOf(textItems) < drawn * textPart
+}
+
+/** Of the rectangle around them. */
+function areaOf(items: readonly Rect[]): number {
+  const left = Math.min(...items.map(({ x }) => x))
+  const right = Math.max(...items.map(({ x, width }) => x + width))
+  const top = Math.min(...items.map(({ y }) => y))
+  const bottom = Math.max(...items.map(({ y, height }) => y + height))
+  return items.length === 0 ? 0 : (right - left) * (bottom - top)
 }

@@ -4,15 +4,27 @@ import type { Page } from './pdf-page.ts'
 const edgeLines = 3
 const pageNumber = /^(?:page\s+)?[-–—\s]*(?:\d{1,4}|[ivxlc]{1,7})[-–—\s]*(?:(?:of|\/)\s*\d{1,4})?$/i
 
-/** Takes the lines off the edges of pages that most pages repeat word by word but for their own number, and page numbers. */
+/**
+ * Takes the lines off the edges of pages that most pages repeat word by word but for their own number, and page numbers. Where that
+ * would leave most pages empty, what repeats is the text, and only page numbers go.
+ */
 export function dropRunningLines(pages: readonly Page[]): Page[] {
   const running = runningLines(pages)
-  return pages.map(({ number, lines }) => {
-    const kept = lines.slice()
-    trimEdge(kept, number, running, 'top')
-    trimEdge(kept, number, running, 'bottom')
-    return { number, lines: kept }
-  })
+  const trimmed = pages.map((page) => trim(page, running))
+  return 2 * filledPages(trimmed).length < filledPages(pages).length
+    ? pages.map((page) => trim(page, new Set()))
+    : trimmed
+}
+
+function trim({ number, lines }: Page, running: ReadonlySet<string>): Page {
+  const kept = lines.slice()
+  trimEdge(kept, number, running, 'top')
+  trimEdge(kept, number, running, 'bottom')
+  return { number, lines: kept }
+}
+
+function filledPages(pages: readonly Page[]): Page[] {
+  return pages.filter(({ lines }) => lines.some((line) => line !== ''))
 }
 
 function runningLines(pages: readonly Page[]): Set<string> {
@@ -24,8 +36,7 @@ function runningLines(pages: readonly Page[]): Set<string> {
     )
     for (const key of edges) counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  const filledPages = pages.filter(({ lines }) => lines.some((line) => line !== '')).length
-  const fewest = Math.max(3, filledPages * 0.5)
+  const fewest = Math.max(3, filledPages(pages).length * 0.5)
   return new Set([...counts].filter(([, count]) => count >= fewest).map(([key]) => key))
 }
 

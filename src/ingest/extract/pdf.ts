@@ -2,17 +2,19 @@ import { readFile } from 'node:fs/promises'
 import { LiteParse } from '@llamaindex/liteparse'
 import type { Anchor, Extracted, Extractor, OnProgress } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
+import { timeBudget } from './pdf-budget.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
 import { type Page, plainParagraphs } from './pdf-page.ts'
+import { pageList } from './pdf-page-list.ts'
 import { type ReadPage, readPage } from './pdf-read-page.ts'
 import { dropRunningLines } from './pdf-running-lines.ts'
 import { recogniseScans } from './pdf-scans.ts'
 
 const maxPages = 2000
 /** Pages that are in memory with the place of every piece of text at a time. */
-const batchSize = 250
+const batchSize = 100
 
 /**
  * The text of a PDF in reading order, page by page. Pages that are pictures are recognised; scripts, attachments and pictures
@@ -20,15 +22,17 @@ const batchSize = 250
  */
 export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const bytes = await readPdf(file)
-  const parsed = await parsePages(bytes, onProgress)
+  const reading = { isSpent: timeBudget(), onProgress }
+  const parsed = await parsePages(bytes, reading)
   if (parsed === undefined) return secondReading(bytes)
-  const { texts, warnings } = await recogniseScans(bytes, parsed, onProgress)
-  const pages = parsed.map((page) => ({
+  const { texts, recognised, warnings } = await recogniseScans(bytes, parsed.pages, reading)
+  const pages = parsed.pages.map((page) => ({
     number: page.number,
     lines: (texts.get(page.number) ?? unrecognised(page)).split('\n'),
   }))
   if (!hasText(pages)) return secondReading(bytes)
-  return assemble(bytes, pages, warnings)
+  const extracted = await assemble(bytes, pages, [...parsed.warnings, ...warnings])
+  return recognised === undefined ? extracted : { ...extracted, recognised }
 }
 
 /** Of a page whose letters have no meaning, neither has their size. */
@@ -44,18 +48,24 @@ async function readPdf(file: string): Promise<Buffer> {
   return bytes.subarray(start)
 }
 
-/** Undefined where the document is too damaged. */
-async function parsePages(bytes: Buffer, onProgress: OnProgress): Promise<ReadPage[] | undefined> {
+/** As many pages as there is time for; undefined where the document is too damaged. */
+async function parsePages(
+  bytes: Buffer,
+  { isSpent, onProgress }: { isSpent: () => boolean; onProgress: OnProgress },
+): Promise<{ pages: ReadPage[]; warnings: string[] } | undefined> {
   try {
     const pages: ReadPage[] = []
+    let total = 0
     for await (const { totalPages, result } of parser().parseBatches(bytes, { batchSize })) {
       if (totalPages > maxPages) {
         throw new ExtractionError('too-large', `The PDF has ${totalPages} pages; ${maxPages} is the most that is read.`)
       }
+      total = totalPages
       for (const page of result.pages) pages.push(readPage(page))
       onProgress(pages.filter(({ scan }) => scan === undefined).length, totalPages)
+      if (isSpent()) break
     }
-    return pages.length === 0 ? undefined : pages
+    return pages.length === 0 ? undefined : { pages, warnings: warningsOf(pages, total) }
   } catch (cause) {
     if (cause instanceof ExtractionError) throw cause
     if (cause instanceof Error && /password|encrypt|security/i.test(cause.message)) {
@@ -65,6 +75,12 @@ async function parsePages(bytes: Buffer, onProgress: OnProgress): Promise<ReadPa
   }
 }
 
+function warningsOf(pages: readonly ReadPage[], total: number): string[] {
+  const read = new Set(pages.map(({ number }) => number))
+  const missing = Array.from({ length: total }, (_, at) => at + 1).filter((number) => !read.has(number))
+  return missing.length === 0 ? [] : [`Not read, since they are damaged or take too long: ${pageList(missing)}.`]
+}
+
 function parser(): LiteParse {
   return new LiteParse({
     // It would fetch language data.
@@ -72,6 +88,7 @@ function parser(): LiteParse {
     outputFormat: 'markdown',
     imageMode: 'off',
     includeComplexity: true,
+    extractContentBounds: true,
     continueOnPageError: true,
     maxPages: maxPages + 1,
     numWorkers: 1,

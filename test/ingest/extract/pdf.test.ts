@@ -201,7 +201,7 @@ async function scan(): Promise<PdfPage> {
 
 test('scanned pages are recognised among others, without a network', async () => {
   const fetch = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('no network'))
-  const { markdown, anchors, warnings } = await extract([
+  const { markdown, anchors, warnings, recognised } = await extract([
     { texts: body('quay') },
     await scan(),
     { texts: body('crane') },
@@ -210,9 +210,45 @@ test('scanned pages are recognised among others, without a network', async () =>
   expect(markdown.indexOf('The quay is')).toBeLessThan(markdown.indexOf('Every crate'))
   expect(markdown.indexOf('Every crate')).toBeLessThan(markdown.indexOf('The crane is'))
   expect(anchors.map(({ page }) => page)).toEqual([1, 2, 3])
-  expect(warnings).toEqual([expect.stringContaining('recognised')])
+  expect(warnings).toEqual([expect.stringMatching(/^Recognised as English print.*: page 2\.$/)])
+  expect(recognised?.words).toBeGreaterThan(20)
+  expect(recognised?.confidence).toBeGreaterThan(0.85)
   expect(fetch).not.toHaveBeenCalled()
   fetch.mockRestore()
+})
+
+test('a scan that a form object draws is recognised, upside down too', async () => {
+  const page = { ...(await scan()), isInForm: true }
+  const { markdown, anchors } = await extract([
+    { texts: body('quay') },
+    { ...page, texts: [{ text: '2', x: 300, y: 20 }] },
+    { ...page, rotate: 180 },
+  ])
+  expect(markdown.match(/Every crate is weighed twice before it is stored\./g)).toHaveLength(2)
+  expect(anchors.map(({ page: number }) => number)).toEqual([1, 2, 3])
+})
+
+test('pages without text are named', async () => {
+  const picture = { width: 10, height: 14, data: Buffer.alloc(140, 200) }
+  const { warnings } = await extract([{ texts: body('quay') }, {}, { picture }, {}, {}])
+  expect(warnings).toEqual(['Nothing was recognised on pages without text: page 3.', 'Blank: pages 2, 4–5.'])
+})
+
+test('when the time is up, what was read is kept, and what was not is named', async () => {
+  const cpu = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 50_000_000, system: 0 })
+  const pages: PdfPage[] = Array.from({ length: 130 }, () => ({ texts: [{ text: 'A line of text', x: 60, y: 700 }] }))
+  const { anchors, warnings } = await extract(pages.with(4, await scan()))
+  cpu.mockRestore()
+  expect(anchors).toHaveLength(99)
+  expect(warnings).toEqual([
+    'Not read, since they are damaged or take too long: pages 101–130.',
+    'Not recognised, since that would take too long: split the document: page 5.',
+  ])
+})
+
+test('what all pages repeat is their text where they have no other', async () => {
+  const { markdown } = await extract(Array.from({ length: 4 }, () => ({ texts: body('quay').slice(0, 2) })))
+  expect(markdown.match(/The quay is described/g)).toHaveLength(4)
 })
 
 test('of scans it tells how many pages have their text', async () => {

@@ -8,6 +8,10 @@ export type PdfPage = {
   rules?: readonly (readonly [x1: number, y1: number, x2: number, y2: number])[]
   /** Grey pixels, one byte each, that fill the page. */
   picture?: { width: number; height: number; data: Buffer }
+  /** Whether the picture is drawn by a form object (ISO 32000-1, 8.10) and not by the page. */
+  isInForm?: boolean
+  /** Degrees by which the page is shown turned, clockwise. */
+  rotate?: 90 | 180 | 270
   link?: { url: string; rect: readonly [number, number, number, number] }
 }
 
@@ -21,11 +25,13 @@ export type PdfOptions = {
 
 type Part = string | Buffer
 
+const wholePage = 'q 595 0 0 842 0 0 cm /I Do Q'
+
 /** A PDF of A4 pages in Helvetica; y counts from the bottom, in points. */
 export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], password }: PdfOptions = {}): Buffer {
   const objects: Part[][] = []
   const add = (...parts: Part[]) => objects.push(parts)
-  const pageId = (number: number) => 5 + (number - 1) * 4
+  const pageId = (number: number) => 5 + (number - 1) * 5
   const outlinesId = pageId(pages.length + 1)
   const encryption = password === undefined ? undefined : new Encryption(password)
   const stream = (dictionary: string, data: Buffer): Part[] => {
@@ -36,14 +42,14 @@ export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], pas
   add(`<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${pageId(at + 1)} 0 R`).join(' ')}] >>`)
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>')
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>')
-  for (const { texts = [], rules = [], picture, link } of pages) {
+  for (const { texts = [], rules = [], picture, isInForm, rotate, link } of pages) {
     const id = objects.length + 1
     add(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${id + 1} 0 R ${link ? `/Annots [${id + 3} 0 R]` : ''}`,
-      ` /Resources << /Font << /F1 3 0 R /F2 4 0 R >> ${picture ? `/XObject << /I ${id + 2} 0 R >>` : ''} >> >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${id + 1} 0 R ${link ? `/Annots [${id + 3} 0 R]` : ''} ${rotate === undefined ? '' : `/Rotate ${rotate}`}`,
+      ` /Resources << /Font << /F1 3 0 R /F2 4 0 R >> ${picture ? `/XObject << /I ${id + (isInForm ? 4 : 2)} 0 R >>` : ''} >> >>`,
     )
     const drawn = [
-      ...(picture ? ['q 595 0 0 842 0 0 cm /I Do Q'] : []),
+      ...(picture ? [isInForm ? '/I Do' : wholePage] : []),
       ...rules.map(([x1, y1, x2, y2]) => `${x1} ${y1} m ${x2} ${y2} l S`),
       ...texts.map(
         ({ text, x, y, size = 11, bold }) => `BT /F${bold ? 2 : 1} ${size} Tf ${x} ${y} Td ${literal(text)} Tj ET`,
@@ -58,6 +64,8 @@ export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], pas
         ? `<< /Type /Annot /Subtype /Link /Rect [${link.rect.join(' ')}] /A << /S /URI /URI ${literal(link.url)} >> >>`
         : 'null',
     )
+    const form = `/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /I ${id + 2} 0 R >> >>`
+    add(...stream(form, Buffer.from(wholePage)))
   }
   addOutline(objects, bookmarks, pageId)
   add(title === undefined ? 'null' : `<< /Title ${literal(title)} >>`)
