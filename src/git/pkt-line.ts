@@ -16,8 +16,8 @@ const marks = { 0: 'flush', 1: 'delimiter', 2: 'response-end' } as const
 export const flushPacket = Buffer.from('0000')
 
 /** A line as a packet. @throws {PktLineError} for more than 65,516 bytes. */
-export function encodePacket(line: string): Buffer {
-  const payload = Buffer.from(line)
+export function encodePacket(line: string | Buffer): Buffer {
+  const payload = typeof line === 'string' ? Buffer.from(line) : line
   const length = payload.length + lengthBytes
   if (length > maxLength) throw new PktLineError('A line is too long for a packet')
   return Buffer.concat([Buffer.from(length.toString(16).padStart(lengthBytes, '0')), payload])

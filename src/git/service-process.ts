@@ -15,6 +15,8 @@ export type ServiceProcessOptions = {
   channels: number
   /** Of CPU time, of each process. */
   cpuSeconds: number
+  /** Bytes of address space, of each process. Files that are mapped into memory count. */
+  maxMemory: number
   /** Milliseconds from the start to the end. */
   wallTime: number
   signal: AbortSignal
@@ -40,17 +42,18 @@ export class ServiceProcess {
   readonly ended: Promise<void>
   readonly #child: ChildProcess
   readonly #service: string
+  readonly #stdout: Readable
   #failure: unknown
   #killing: NodeJS.Timeout | undefined
   #hasEnded = false
 
   constructor(gitDir: string, options: ServiceProcessOptions) {
-    const { service, config, args, protocol, channels, cpuSeconds } = options
+    const { service, config, args, protocol, channels } = options
     const settings = config.flatMap((setting) => ['-c', setting])
     this.#service = service
     this.#child = spawn(
       'sh',
-      ['-c', `ulimit -t ${cpuSeconds}; exec git "$@"`, 'git', ...isolation, ...settings, service, ...args],
+      ['-c', `${boundedBy(options)}; exec git "$@"`, 'git', ...isolation, ...settings, service, ...args],
       {
         cwd: gitDir,
         env: { ...gitEnvironment(gitDir), ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
@@ -62,13 +65,9 @@ export class ServiceProcess {
     if (stdin === undefined || stdout === undefined || stderr === undefined)
       throw new GitError('git-failed', 'no pipes')
     this.stdin = stdin.on('error', () => {})
-    const output = new PassThrough()
-    this.output = stdout.pipe(output)
-    options.signal.addEventListener('abort', () => {
-      // Nobody reads the rest, but git must be able to write it, to come to its end.
-      output.destroy()
-      stdout.resume()
-    })
+    this.#stdout = stdout
+    this.output = stdout.pipe(new PassThrough())
+    options.signal.addEventListener('abort', () => this.discardOutput())
     this.channels = others.map((channel) => channel.on('error', () => {}))
     this.ended = this.#untilEnded(stderr, options)
   }
@@ -76,6 +75,17 @@ export class ServiceProcess {
   /** Why it failed or was ended, once it has ended. */
   get failure(): unknown {
     return this.#failure
+  }
+
+  /** Whether git has begun to answer, or has ended without an answer. */
+  get hasAnswered(): boolean {
+    return this.#hasEnded || this.output.readableDidRead || this.output.readableLength > 0
+  }
+
+  /** Ends the output. Git can go on writing, to come to its end. */
+  discardOutput(): void {
+    this.output.destroy()
+    this.#stdout.resume()
   }
 
   /**
@@ -127,6 +137,11 @@ export class ServiceProcess {
       // All of the group has ended.
     }
   }
+}
+
+/** Limits of a process that its children inherit. Not every system can limit the address space. */
+function boundedBy({ cpuSeconds, maxMemory }: ServiceProcessOptions): string {
+  return `ulimit -t ${cpuSeconds}; ulimit -v ${Math.ceil(maxMemory / 1024)} 2>/dev/null`
 }
 
 /** Exit code or signal; words where it could not be started. */

@@ -1,22 +1,26 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { GitError } from './git-error.ts'
+import { meterPack, type PackLimits, PackRefused } from './pack-meter.ts'
 import { encodePacket, flushPacket } from './pkt-line.ts'
 import type { Receiver } from './push.ts'
+import { readPushHead, rejectPush } from './push-head.ts'
 import { answerHooks } from './receive-hooks.ts'
 import { ServiceProcess } from './service-process.ts'
 
 export type GitService = 'upload-pack' | 'receive-pack'
 
-export type TransferLimits = {
+export type TransferLimits = PackLimits & {
   /** Bytes of a pushed pack. */
   maxPack: number
   /** Refs of a push. */
   maxRefs: number
   /** Of CPU time, of each process. */
   cpuSeconds: number
+  /** Bytes of address space, of each process. */
+  maxMemory: number
   /** Milliseconds from a process's start to its end. */
   wallTime: number
 }
@@ -40,7 +44,7 @@ export type TransferRequest = {
 
 export type Transfer = {
   /** What git writes. Throws after the last of it where git failed or was ended. */
-  output: AsyncGenerator<Buffer>
+  output: AsyncIterable<Buffer>
   /** Resolves when git and the work for its hooks have ended, however they did. */
   settled: Promise<void>
 }
@@ -65,11 +69,10 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
     config: isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs),
     args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
     channels: isPush ? 5 : 0,
-    cpuSeconds: limits.cpuSeconds,
-    wallTime: limits.wallTime,
+    ...limits,
   })
-  if (body === undefined) git.stdin.end()
-  else feed(body, git.stdin).catch((error: unknown) => git.stop(error))
+  const fed = isPush ? feedPush(body, git, limits) : feed(body, git.stdin)
+  fed.catch((error: unknown) => git.stop(error))
   const [question, verdict, commands, reports, messages] = git.channels
   const hooks =
     question && verdict && commands && reports && messages
@@ -78,6 +81,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
   const settled = Promise.all([git.ended, hooks]).then(() => {})
   if (!(await hasOutput(git.output))) {
     await settled
+    if (git.failure instanceof PackRefused) return { output: Readable.from([await fed]), settled }
     if (git.failure !== undefined) throw git.failure
   }
   const isAnnounced = body === undefined && (isPush || !isVersion2(protocol))
@@ -143,9 +147,36 @@ async function checkHooks(): Promise<void> {
   }
 }
 
+/**
+ * Sends a push to git, once its pack is known to unpack to what the limits allow. Otherwise git is ended, and this resolves with
+ * the answer to give in its place.
+ */
+async function feedPush(
+  body: AsyncIterable<Buffer> | undefined,
+  git: ServiceProcess,
+  limits: PackLimits,
+): Promise<Buffer | undefined> {
+  if (body === undefined) return feed(body, git.stdin)
+  const request = body[Symbol.asyncIterator]()
+  const head = await readPushHead(request)
+  try {
+    const pack = meterPack(startingWith(head.rest, request), limits)
+    return await feed(startingWith(head.bytes, pack), git.stdin)
+  } catch (error) {
+    if (!(error instanceof PackRefused)) throw error
+    const isAnswered = git.hasAnswered
+    if (!isAnswered) {
+      git.discardOutput()
+      git.stop(error)
+    }
+    await feed({ [Symbol.asyncIterator]: () => request }, git.stdin)
+    return isAnswered ? undefined : rejectPush(head, error.message)
+  }
+}
+
 /** What git does not take, since it has ended, is read all the same: a client hears the answer once it has sent everything. */
-async function feed(body: AsyncIterable<Buffer>, stdin: Writable): Promise<void> {
-  for await (const chunk of body) {
+async function feed(body: AsyncIterable<Buffer> | undefined, stdin: Writable): Promise<undefined> {
+  for await (const chunk of body ?? []) {
     if (stdin.writable && !stdin.write(chunk)) await drained(stdin)
   }
   stdin.end()
@@ -159,6 +190,11 @@ function drained(stream: Writable): Promise<void> {
     }
     stream.on('drain', done).on('close', done)
   })
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
 }
 
 /** Resolves with true at the first byte, with false at an end without one. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
@@ -125,6 +126,28 @@ describe('git itself', () => {
     let refused = ''
     while (refused === '') refused = await shown('-c', 'protocol.version=0', 'ls-remote', server.url())
     expect(refused).toMatch(/remote: Too many requests; try again in \d+ s\./)
+  })
+
+  test('is told why a fetch or a push is rejected, where it shows no status but 200', async () => {
+    const server = await gitServer({ server: { rateReads: 9, rateWrites: 1 } })
+    const clone = await cloned(server)
+    commitFile(clone, 'b.md', 'b\n')
+    expect((await git(clone, 'push', 'origin', 'main')).code).toBe(0)
+    commitFile(clone, 'c.md', randomBytes(3_000_000))
+    for (const config of ['http.postBuffer=100m', 'http.postBuffer=65536']) {
+      const { code, stderr } = await git(clone, '-c', config, 'push', 'origin', 'main')
+      const reason = /^ ! \[remote rejected\] main -> main \(Too many requests; try again in \d+ s\.\)$/m
+      expect([code, stderr]).toEqual([1, expect.stringMatching(reason)])
+    }
+    for (const version of [2, 0]) {
+      const { port, url } = await gitServer({ server: { rateReads: 1 } })
+      const listed = await git(tempDir(), '-c', `protocol.version=${version}`, 'clone', url(), 'x')
+      expect(listed).toMatchObject({
+        code: 128,
+        stderr: expect.stringMatching(/^fatal: remote error: Too many requests/m),
+      })
+      expect((await ask(port, `${repository}/git-upload-pack`, { body: '0000' })).status).toBe(429)
+    }
   })
 
   test('is known by its name', async () => {

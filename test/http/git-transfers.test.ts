@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { encodePacket, flushPacket } from '../../src/git/pkt-line.ts'
+import { blob, expandingDelta, hostilePack } from '../git/support/hostile-pack.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import {
@@ -194,6 +195,53 @@ describe('a push that is too large', () => {
   })
 })
 
+describe('a push that unpacks to too much', () => {
+  const bounds = { maxObjects: 50, maxObjectBytes: 1_000_000, maxUnpackedBytes: 5_000_000 }
+  const zeros = Buffer.alloc(4096)
+
+  test('is rejected with the reason, as a user sees it', async () => {
+    const server = await gitServer({ server: { git: bounds } })
+    const clone = await cloned(server)
+    commitFile(clone, 'zeros.bin', Buffer.alloc(30_000_000))
+    for (const config of ['http.postBuffer=100m', 'http.postBuffer=4096']) {
+      const { code, stderr } = await git(clone, '-c', config, 'push', 'origin', 'main')
+      const reason = ' ! [remote rejected] main -> main (The push has an object of 29 MB; 1 MB are allowed.)'
+      expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+    }
+    expect(server.judged).toEqual([])
+    await isQuiet(server)
+    await git(clone, 'reset', '--hard', 'HEAD^')
+    commitFile(clone, 'small.bin', Buffer.alloc(900_000))
+    expect(await git(clone, 'push', 'origin', 'main')).toMatchObject({ code: 0 })
+  })
+
+  test.each([
+    ['an object that nothing leads to', [blob(Buffer.alloc(2_000_000))], 'has an object of 2 MB; 1 MB are allowed'],
+    ['a delta', [blob(zeros), expandingDelta(zeros, 2_000_000)], 'has an object of 2 MB; 1 MB are allowed'],
+    ['many objects', Array.from({ length: 9 }, (_, n) => blob(Buffer.alloc(900_000, n))), 'unpacks to more than 5 MB'],
+    [
+      'many deltas',
+      [blob(zeros), ...Array.from({ length: 9 }, (_, n) => expandingDelta(zeros, 900_000 + n))],
+      'to more',
+    ],
+    ['too many objects', Array.from({ length: 51 }, (_, n) => blob(String(n))), 'has 51 objects; 50 are allowed'],
+    ['what is no object', [{ ...blob('x'), type: 5 }], 'The pack is corrupt.'],
+  ])('as %s', async (_, objects, reason) => {
+    const server = await gitServer({ server: { git: bounds } })
+    const head = nativeGit(server.gitDir, ['rev-parse', 'main'])
+    const command = encodePacket(`${'0'.repeat(40)} ${head} refs/heads/x\0report-status`)
+    const response = await fetch(`http://127.0.0.1:${server.port}/git/acme/handbook.git/git-receive-pack`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer curator', 'content-type': 'application/x-git-receive-pack-request' },
+      body: Buffer.concat([command, flushPacket, hostilePack(objects)]),
+    })
+    expect(await response.text()).toMatch(new RegExp(`unpack ok\n.*ng refs/heads/x .*${reason}`, 's'))
+    expect(server.judged).toEqual([])
+    await isQuiet(server)
+    expect(nativeGit(server.gitDir, ['count-objects', '-v'])).toMatch(/^packs: 0$/m)
+  })
+})
+
 describe('time', () => {
   test('an upload that comes too slowly is 408', async () => {
     const server = await gitServer({ server: { timeouts: { upload: 300 } } })
@@ -254,10 +302,10 @@ describe('time', () => {
     expect([server.judged.length, server.received]).toEqual([1, []])
   })
 
-  test('of the processor is bounded', async () => {
+  test('of the processor is bounded, and so is memory', async () => {
     let limits: string[] = []
     const server = await gitServer({
-      server: { git: { cpuSeconds: 7 } },
+      server: { git: { cpuSeconds: 7, maxMemory: 3 * 1024 ** 3 } },
       judge: async () => {
         limits = processesIn(server.gitDir).map((id) => readFileSync(`/proc/${id}/limits`, 'utf8'))
         return { accepted: true, lines: [] }
@@ -265,7 +313,10 @@ describe('time', () => {
     })
     await git(await cloned(server), 'push', 'origin', 'main:refs/heads/x')
     expect(limits.length).toBeGreaterThan(1)
-    for (const text of limits) expect(text).toMatch(/^Max cpu time +7 +7 +seconds/m)
+    for (const text of limits) {
+      expect(text).toMatch(/^Max cpu time +7 +7 +seconds/m)
+      expect(text).toMatch(/^Max address space +3221225472 +3221225472 +bytes/m)
+    }
   })
 })
 
@@ -291,7 +342,7 @@ describe('many at once', () => {
     for (let n = 0; n < 6; n++) clones.push(await waitingPush(server))
     const pushes = await Promise.all(clones.map((clone, n) => git(clone, 'push', 'origin', `main:refs/heads/b${n}`)))
     expect(pushes.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0])
-    expect(most).toBe(2)
+    expect(most).toBeLessThanOrEqual(2)
   })
 
   test('one hundred clones by one key all succeed', async () => {

@@ -30,7 +30,7 @@ export function gitRoutes(
   const { grace = 5000, ...bounds } = options
   const transfers = new GitTransfers(bounds)
   endTransfers(app, transfers, grace)
-  app.setErrorHandler(answerGitError)
+  app.setErrorHandler((error, request, reply) => answerGitError(error, request, reply, limitsOf))
   // The body is git's to read.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -52,7 +52,7 @@ export function gitRoutes(
   app.post(
     '/:tenant/:repository/git-upload-pack',
     {
-      config: { rate: 'read', upload: true },
+      config: { rate: 'read', upload: true, gitService: 'upload-pack' },
       bodyLimit: limitsOf('upload-pack').read,
       schema: hidden,
     },
@@ -62,7 +62,7 @@ export function gitRoutes(
   app.post(
     '/:tenant/:repository/git-receive-pack',
     {
-      config: { roles: ['curator'], upload: true },
+      config: { roles: ['curator'], upload: true, gitService: 'receive-pack' },
       bodyLimit: limitsOf('receive-pack').read,
       schema: hidden,
     },

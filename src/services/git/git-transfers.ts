@@ -19,6 +19,9 @@ export type GitRequest = {
   onError(error: unknown): void
 }
 
+const mebibyte = 1024 * 1024
+const gibibyte = 1024 * mebibyte
+
 /** Serves git's clients, a bounded number at a time; see {@link GitSlots}. */
 export class GitTransfers {
   readonly #limits: GitLimits
@@ -27,7 +30,13 @@ export class GitTransfers {
   readonly #running = new Set<Promise<void>>()
 
   constructor(limits: Partial<GitLimits> = {}) {
-    const transfer = { maxPack: 64 * 1024 * 1024, maxRefs: 10, cpuSeconds: 60, wallTime: 600_000 }
+    const pack = {
+      maxPack: 64 * mebibyte,
+      maxObjects: 100_000,
+      maxObjectBytes: 64 * mebibyte,
+      maxUnpackedBytes: gibibyte,
+    }
+    const transfer = { ...pack, maxRefs: 10, cpuSeconds: 60, maxMemory: 4 * gibibyte, wallTime: 600_000 }
     const slots = { perKey: 2, perRepository: 4, perTenant: 6, inAll: 8 }
     const queue = { waiting: 1000, waitingPerKey: 200, patience: 300_000 }
     this.#limits = { ...transfer, ...slots, ...queue, ...limits }
@@ -36,7 +45,6 @@ export class GitTransfers {
 
   /** Bytes of a request's body, inflated, beyond which it need not be read. */
   maxBody(service: GitService): number {
-    const mebibyte = 1024 * 1024
     return service === 'upload-pack' ? 16 * mebibyte : this.#limits.maxPack + mebibyte
   }
 
