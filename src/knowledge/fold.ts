@@ -12,22 +12,34 @@ const latinLetters: Readonly<Record<string, string>> = {
   ŋ: 'n',
 }
 
+/** Letters of Persian and Urdu keyboards, and Arabic's undotted yeh, that stand for the same letter in a search. */
+const arabicLetters: Readonly<Record<string, string>> = { ى: 'ي', ی: 'ي', ک: 'ك' }
+
 const ascii = /^[\0-\x7f]*$/
+/** Latin, Greek and Cyrillic diacritics. The marks of other scripts are letters there, and so are the voicing marks of kana. */
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
+/** Vowel points and the line that stretches a word, which Arabic, Hebrew and Syriac are mostly written without. */
+const points = /[\p{Mn}&&[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]]|\u0640/gv
 
 /**
- * Text without case, compatibility forms and Latin, Greek and Cyrillic diacritics: `Łódź ﬁle` becomes `lodz file`, `Straße`
- * becomes `strasse`. Marks of other scripts stay, since there they are letters.
+ * Text without case, compatibility forms and what many people leave out when they write: Latin, Greek and Cyrillic diacritics,
+ * and the points of Arabic, Hebrew and Syriac. `Łódź ﬁle` becomes `lodz file`, `Straße` becomes `strasse`, `שָׁלוֹם` becomes `שלום`.
  */
 export function fold(text: string): string {
   if (ascii.test(text)) return text.toLowerCase()
-  return foldCase(text.normalize('NFKD').replace(/[\u0300-\u036f]/g, ''))
+  return foldCase(withoutPoints(text.normalize('NFKD').replace(diacritics, '')))
     .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
+    .replace(diacritics, '')
     .replace(/[æœøłđðþħŧŋ]/g, (letter) => latinLetters[letter] ?? letter)
+    .replace(/[ىیک]/g, (letter) => arabicLetters[letter] ?? letter)
     .normalize('NFC')
 }
 
 /** Case folding: lower case alone keeps `ß` apart from `SS`, and writes a sigma by what stands around it. */
 export function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+}
+
+export function withoutPoints(text: string): string {
+  return text.replace(points, '')
 }

@@ -1,3 +1,4 @@
+import { htmlTagNames } from 'html-tag-names'
 import type { Nodes } from 'mdast'
 
 /** Tags that part no words: `H<sub>2</sub>O`. */
@@ -5,6 +6,9 @@ const inlineTag =
   /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var)(?:[\s/][^<>]*)?>/gi
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template)[\s>].*?(?:<\/\1\s*>|$)/gis
 const otherTag = /<[!/?a-z][^<>]*>/gi
+/** `<T>`, `<remote>`: without attributes, and without the hyphen of a custom element. */
+const bareTag = /^<\/?([a-z][a-z0-9]*)>$/i
+const elements: ReadonlySet<string> = new Set(htmlTagNames)
 
 const lineEnd = /\r\n|[\r\n]/g
 
@@ -31,7 +35,7 @@ export function plainText(node: Nodes): string {
         .replace(unseen, '')
         .replace(/<br[\s/]*>/gi, '\n')
         .replace(inlineTag, '')
-        .replace(otherTag, ' ')
+        .replace(otherTag, (tag) => (isPlaceholder(tag) ? tag : ' '))
     case 'break':
       return '\n'
     case 'paragraph':
@@ -53,6 +57,12 @@ export function plainText(node: Nodes): string {
     default:
       return 'children' in node ? joined(node.children, '') : ''
   }
+}
+
+/** Whether a tag is of no element of HTML, so that it was meant to be read: `std::unique_ptr<T>`, `git push <remote>`. */
+function isPlaceholder(tag: string): boolean {
+  const name = bareTag.exec(tag)?.[1]
+  return name !== undefined && !elements.has(name.toLowerCase())
 }
 
 function joined(nodes: readonly Nodes[], separator: string): string {

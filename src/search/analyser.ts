@@ -1,9 +1,9 @@
-import { foldCase } from '../knowledge/fold.ts'
 import { primaryLanguage } from '../knowledge/language.ts'
 import { stopWordsFor } from '../knowledge/stop-words.ts'
 import { elisionOf } from './elision.ts'
-import { bareWord, foldWord, plainApostrophes } from './fold-word.ts'
+import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { isComposed, isUnspaced } from './script.ts'
+import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
 import { joins, maxWord, pairsOf, type Range, runs, wordsOf } from './tokens.ts'
 
@@ -12,16 +12,17 @@ export type Token = Range & {
   /** What it is indexed by: never empty, without spaces. */
   term: string
   /**
-   * What else it is found by: at the first word of an identifier or a hyphened word the whole (`snakecas` of `snake_case`),
-   * and the stem without diacritics where that is another.
+   * What else it is found by: at the first word of an identifier or a hyphened word the whole (`snakecas` of `snake_case`), the
+   * stem without diacritics where that is another, and another way to write its letters (`mueller` of `müller`).
    */
   also: readonly string[]
 }
 
 /**
- * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, stemmed. Hyphens,
- * underscores and capitals inside a word divide it; dots and slashes end it. `user's` and `don't` are one word; `10,000` is
- * `10000`, `v1.2.3` is `v1`, `2`, `3`, and `p53` stays whole. Scripts without spaces give pairs of characters.
+ * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
+ * stemmed. Hyphens, underscores, dots between letters, and capitals inside a word divide it, and so does a number before its
+ * unit (`5GB`). `user's` and `don't` are one word; `10,000` is `10000`, `v1.2.3` is `1`, `2`, `3`, and `p53` stays whole.
+ * `C++` and `C#` keep their signs. Scripts without spaces give pairs of characters.
  */
 export type Analyser = {
   /** Changes whenever texts would give other terms: an index keeps it beside its terms. */
@@ -30,10 +31,12 @@ export type Analyser = {
   tokens(text: string): Token[]
   /** Whether a query leaves it out, asked of the token's folded word. */
   isStopWord(word: string): boolean
+  /** A word as two, where many write it so: `back up` of `backup`. */
+  split(word: string): string | undefined
 }
 
 /** To be raised with every change of the rules, or of the package of the stemmers. */
-const revision = 2
+const revision = 3
 const maxCached = 50_000
 const none: readonly string[] = []
 const startsWithLetter = /^\p{L}/u
@@ -52,6 +55,9 @@ export function analyserFor(language: string): Analyser {
 class LanguageAnalyser implements Analyser {
   readonly version: string
   readonly #language: string
+  readonly #respell: (word: string) => string
+  readonly #transliterate: (word: string) => string
+  readonly #split: (word: string) => string | undefined
   readonly #stem: (word: string) => string
   readonly #stopWords: ReadonlySet<string>
   /** Tokens by run of words, with offsets in the run. */
@@ -60,14 +66,17 @@ class LanguageAnalyser implements Analyser {
   constructor(language: string) {
     this.version = `${revision} ${language} unicode-${process.versions.unicode}`
     this.#language = language
+    this.#respell = respellerFor(language)
+    this.#split = splitterFor(language)
+    this.#transliterate = transliteratorFor(language)
     this.#stem = stemmerFor(language)
     this.#stopWords = stopWordsFor(language)
   }
 
   tokens(text: string): Token[] {
     const tokens: Token[] = []
-    for (const { 0: run, index } of text.matchAll(runs)) {
-      for (const { start, end, term, also } of isUnspaced(run) ? ofPairs(run) : this.#ofWords(run)) {
+    for (const { 0: run, index, groups } of text.matchAll(runs)) {
+      for (const { start, end, term, also } of this.#ofRun(run, groups)) {
         tokens.push({ start: index + start, end: index + end, term, also })
       }
     }
@@ -76,6 +85,16 @@ class LanguageAnalyser implements Analyser {
 
   isStopWord(word: string): boolean {
     return this.#stopWords.has(plainApostrophes(word))
+  }
+
+  split(word: string): string | undefined {
+    return this.#split(word)
+  }
+
+  #ofRun(run: string, { version, sign }: Readonly<Record<string, string | undefined>> = {}): readonly Token[] {
+    if (version !== undefined) return [{ start: 0, end: run.length, term: run.slice(1), also: [run.toLowerCase()] }]
+    if (sign !== undefined) return withSign(this.#ofWords(run.slice(0, -sign.length)), sign)
+    return isUnspaced(run) ? ofPairs(run) : this.#ofWords(run)
   }
 
   #ofWords(run: string): readonly Token[] {
@@ -102,15 +121,29 @@ class LanguageAnalyser implements Analyser {
   /** None where nothing of the word is left. */
   #ofWord(run: string, { start, end }: Range): Token[] {
     const begin = start + elisionOf(run.slice(start, Math.min(end, start + maxWord)), this.#language)
-    const word = run.slice(begin, Math.min(end, begin + maxWord))
-    const folded = foldWord(word)
+    const spelled = this.#respell(spelledWord(run.slice(begin, Math.min(end, begin + maxWord))))
+    const folded = foldWord(spelled)
     const plain = this.#stem(folded)
     // Snowball's suffixes are spelled with their diacritics.
-    const term =
-      folded === word.toLowerCase() ? plain : foldWord(this.#stem(bareWord(foldCase(word.normalize('NFKC')))))
+    const term = folded === spelled ? plain : foldWord(this.#stem(spelled))
     if (term === '') return []
-    return [{ start: begin, end, term, also: plain === term || plain === '' ? none : [plain] }]
+    const written = this.#transliterate(spelled)
+    const also = new Set([plain, ...(written === spelled ? [] : [this.#stem(foldWord(written))])])
+    also.delete(term)
+    also.delete('')
+    return [{ start: begin, end, term, also: also.size === 0 ? none : [...also] }]
   }
+}
+
+/** A name such as `notepad++`; a single letter is nothing without its sign. */
+function withSign(words: readonly Token[], sign: string): Token[] {
+  const last = words.at(-1)
+  if (last === undefined) return []
+  const others = [...last.term].length > 1 ? [last.term, ...last.also] : none
+  return [
+    ...words.slice(0, -1),
+    { ...last, end: last.end + sign.length, term: last.term.slice(0, maxWord - sign.length) + sign, also: others },
+  ]
 }
 
 function ofPairs(run: string): Token[] {

@@ -1,4 +1,4 @@
-import { fold } from '../knowledge/fold.ts'
+import { fold, foldCase, withoutPoints } from '../knowledge/fold.ts'
 
 const ascii = /^[\0-\x7f]*$/
 const notOfWords = /[^\p{L}\p{N}\p{M}']+/gu
@@ -8,8 +8,13 @@ export function foldWord(word: string): string {
   return bareWord(ascii.test(word) ? word.toLowerCase() : fold(word))
 }
 
+/** A word in lower case, with its diacritics; without the points that Arabic and Hebrew are mostly written without. */
+export function spelledWord(word: string): string {
+  return bareWord(ascii.test(word) ? word.toLowerCase() : withoutPoints(foldCase(word.normalize('NFKC'))))
+}
+
 /** Without what is no part of a word: thousands separators, joiners, the brackets that `⑴` has when folded. */
-export function bareWord(word: string): string {
+function bareWord(word: string): string {
   return plainApostrophes(word).replace(notOfWords, '')
 }
 

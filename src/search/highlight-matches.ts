@@ -9,7 +9,7 @@ export type Match = Range & {
   typed: string
 }
 
-const join = /^(?:_{1,8}|[-‐‑])?$/
+const join = /^(?:_{1,8}|[-‐‑.])?$/
 
 /** Where leaves match a text, by their start; a phrase as a whole. */
 export function matchesOf(text: string, leaves: readonly Leaf[], analyser: Analyser): Match[] {

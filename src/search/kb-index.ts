@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Analyser, analyserFor } from './analyser.ts'
 import { idf } from './bm25.ts'
 import { Catalog, type Visible } from './catalog.ts'
+import { particleNouns } from './compound.ts'
 import { coverage } from './coverage.ts'
 import { feedback } from './feedback.ts'
 import { highlight, highlightMatches } from './highlight.ts'
@@ -166,9 +167,14 @@ export class KbIndex implements SearchIndex {
   }
 
   retrieve(question: string, scope: Scope, reach: Reach = 'chunk'): ChunkHit[] {
-    const terms = questionTerms(question, this.#analyser)
     const visible = this.#catalog.visible(scope)
     const engine = this.#engine.terms
+    const asked = questionTerms(question, this.#analyser)
+    const compounds = particleNouns(question, this.#analyser).filter((term) => engine.chunksWith(term, visible) > 0)
+    const terms = [
+      ...asked,
+      ...compounds.filter((term) => !asked.some((known) => known.term === term)).map((term) => ({ term, weight: 1 })),
+    ]
     const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline(timeLimits.question))
     const candidates = this.#worthTelling(found, terms)
     const chunksWith = (term: string) => engine.chunksWith(term, visible)
@@ -178,7 +184,7 @@ export class KbIndex implements SearchIndex {
     const ranked = candidates
       .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
       .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
-    const rarities = terms.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
+    const rarities = asked.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
     const told = new Set<number>()
     const hits: ChunkHit[] = []
     for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {

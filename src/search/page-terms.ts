@@ -1,6 +1,7 @@
 import type { Chunk } from '../knowledge/chunk.ts'
 import type { Analyser, Token } from './analyser.ts'
 import type { IndexedDocument } from './search-index.ts'
+import { unjoined } from './tokens.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'
@@ -14,7 +15,7 @@ const emptyChunk: Chunk = { headings: [], content: '', text: '' }
 export type TermPlaces = {
   text: string
   /**
-   * Terms with a space before, between and after: of the page's title as often as it counts, aliases and tags; of the headings;
+   * Terms with a space before, between and after: of the page's title as often as it counts, aliases, tags, seqId; of the headings;
    * of the text, in its order. {@link boundary} stands between, and what else words are found by behind each of the three.
    */
   terms: string
@@ -39,11 +40,14 @@ export type ChunkTerms = Chunk &
 export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0): ChunkTerms[] {
   const title = analyser.tokens(page.title)
   const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
+  // A seqId is found whole: its prefix is on every page, and its number on pages of other things.
+  const seqId = page.kind === 'wiki' ? [analyser.tokens(unjoined(page.key))] : []
   const chunks = page.chunks.length === 0 ? [emptyChunk] : page.chunks
   return chunks.map((chunk, index) => {
-    const titles = Array<Token[]>(start + index === 0 ? titleWeights.first : titleWeights.other).fill(title)
+    const isFirst = start + index === 0
+    const titles = Array<Token[]>(isFirst ? titleWeights.first : titleWeights.other).fill(title)
     const text = analyser.tokens(chunk.text)
-    const ofPage = joinTerms([...titles, ...otherNames])
+    const ofPage = joinTerms([...titles, ...otherNames, ...(isFirst ? seqId : [])])
     const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))
     const ofText = joinTerms([text])
     return {

@@ -1,7 +1,8 @@
 import type { Analyser } from './analyser.ts'
+import { compoundOf } from './compound.ts'
 import { everyLeafOf, type Query, QueryError } from './query.ts'
-import { itemsOf } from './query-items.ts'
-import { join, phraseQuery, wordQuery } from './query-words.ts'
+import { itemsOf, type QueryItem } from './query-items.ts'
+import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
 import { isUnspaced } from './script.ts'
 
 const maxWords = 32
@@ -16,6 +17,7 @@ const minPrefix = 2
  * - `-word`, `-"a phrase"`, `NOT word`: not that, also where `OR` stands before it.
  * - `pre*`: words that begin so, and the stems of words that could. Only at the end of a word.
  * - A word that divides (`foo-bar`, `GitHub`, Chinese) is a phrase of its parts, or the whole in one.
+ * - Two words side by side are found as one, too (`back up`: `backup`), and an English noun as verb and particle.
  * - Everything else is punctuation, parentheses as well.
  *
  * Takes time linear in the length.
@@ -29,7 +31,8 @@ export function parseQuery(q: string, analyser: Analyser): Query | undefined {
   let alternatives: Query[] | undefined
   let isAlternative = false
   let isNegated = false
-  for (const item of itemsOf(q)) {
+  const items = itemsOf(q)
+  for (const [index, item] of items.entries()) {
     if (item.type === 'operator') {
       isAlternative = item.operator === 'OR' || (isAlternative && item.operator === 'NOT')
       isNegated = item.operator === 'NOT' || isNegated
@@ -37,7 +40,7 @@ export function parseQuery(q: string, analyser: Analyser): Query | undefined {
     }
     const query = item.type === 'phrase' ? phraseQuery(item.text, analyser) : wordQuery(item.text, analyser)
     if (query !== undefined) checkLimits(query, words)
-    const found = query === undefined ? [] : [query]
+    const found = query === undefined ? [] : [join('or', [query, ...compoundsAt(index, items, analyser)])]
     if (isNegated || item.negated) {
       excluded.push(...found)
       // As in Lucene, where `a OR -b OR c` is one of `a` and `c`, and not `b`.
@@ -54,6 +57,23 @@ export function parseQuery(q: string, analyser: Analyser): Query | undefined {
   const positive = required.filter((group) => group.length > 0).map((group) => join('or', group))
   if (positive.length === 0) return undefined
   return join('and', [...positive, ...excluded.map((query): Query => ({ type: 'not', query }))])
+}
+
+/** What a word is together with the one before it, and with the one behind it. */
+function compoundsAt(index: number, items: readonly QueryItem[], analyser: Analyser): Query[] {
+  const [before, word, after] = [items[index - 1], items[index], items[index + 1]]
+  const text = literalOf(word !== undefined && isPlain(word) ? word.text : '')
+  return [
+    [before, word],
+    [word, after],
+  ].flatMap(([first, second]): Query[] => {
+    const term = isPlain(first) && isPlain(second) ? compoundOf(first.text, second.text, analyser) : undefined
+    return term === undefined ? [] : [{ type: 'term', term, text }]
+  })
+}
+
+function isPlain(item: QueryItem | undefined): item is QueryItem & { type: 'word' } {
+  return item?.type === 'word' && !item.negated
 }
 
 /** @param words of the query before, as typed; those of this part are added. */

@@ -4,7 +4,7 @@ import { foldWord, plainApostrophes } from './fold-word.ts'
 import { prefixStems } from './prefix-stems.ts'
 import type { Query } from './query.ts'
 import { isUnspaced } from './script.ts'
-import { joins } from './tokens.ts'
+import { unjoined } from './tokens.ts'
 
 /** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
 export function wordQuery(word: string, analyser: Analyser): Query | undefined {
@@ -15,7 +15,13 @@ export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   const isPrefix = word[last.end] === '*' && word[last.end + 1] !== '*'
   if (isPrefix && !isUnspaced(word.slice(last.start))) return prefixQuery(typed, analyser)
   if (tokens.every(({ start, end }) => analyser.isStopWord(foldWord(word.slice(start, end))))) return undefined
-  return phraseQuery(typed, analyser)
+  const query = phraseQuery(typed, analyser)
+  const split = tokens.length === 1 ? analyser.split(typed) : undefined
+  if (query === undefined || split === undefined) return query
+  return join('or', [
+    query,
+    { type: 'phrase', terms: analyser.tokens(split).map(({ term }) => term), text: literalOf(typed) },
+  ])
 }
 
 /** Folded, in one line: what notes are compared by. */
@@ -63,11 +69,6 @@ export function phraseQuery(typed: string, analyser: Analyser): Query | undefine
     return [join('and', [...others, { type: 'prefix', prefix: last.term, text }])]
   })
   return spellings.length === 0 ? undefined : join('or', spellings)
-}
-
-/** What the analyser divides, in one: `foobar` of `foo-bar` and of `fooBar`. */
-function unjoined(typed: string): string {
-  return typed.replace(joins, '').toLowerCase()
 }
 
 /** The terms of tokens at consecutive positions; none of no token. */

@@ -12,26 +12,42 @@ const letter = `[[\\p{L}\\p{N}]--${unspaced}]`
 /** Letters, digits, marks, and what shows nothing inside a word: soft hyphen and joiners. */
 const inside = `[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060]--${unspaced}]`
 const word = `${letter}${inside}{0,255}(?:['’＇]${letter}${inside}{0,255}){0,8}`
+const join = `(?:_{1,8}|[\\-‐‑]|(?<=\\p{L})\\.(?=\\p{L}))`
+/** What belongs to a name such as `C++`, `Notepad++` or `C#`; `#` only behind a single letter, as in `issue#12` it divides. */
+const sign = `\\+\\+(?![+\\p{L}])|(?<=(?<!${inside})\\p{L})#(?![#${inside}])`
 
 /**
- * What a text is cut into first: numbers with their thousands set apart, runs of the unspaced scripts, and words, several
- * where underscores or hyphens join them. Every repetition is bounded, since a regular expression keeps a way back for each
- * character; what is left of a word beyond that is passed over.
+ * What a text is cut into first: numbers with their thousands set apart; the first number of a version with its `v`, as the
+ * group `version`; runs of the unspaced scripts; and words, several where underscores, hyphens or dots join them, and as the
+ * group `sign` what ends a name. Every repetition is bounded, since a regular expression keeps a way back for each character;
+ * what is left of a word beyond that is passed over.
  */
 export const runs = new RegExp(
-  `\\d{1,3}(?:,\\d{3}){1,6}(?!,?${letter})|${unspaced}{1,10000}|(?<!${inside})${word}(?:(?:_{1,8}|[\\-‐‑])${word}){0,64}`,
+  [
+    `\\d{1,3}(?:,\\d{3}){1,6}(?!,?${letter})`,
+    `(?<!${inside})(?<version>[vV]\\d{1,9})(?=\\.\\d)`,
+    `${unspaced}{1,10000}`,
+    `(?<!${inside})${word}(?:${join}${word}){0,64}(?<sign>${sign})?`,
+  ].join('|'),
   'gv',
 )
 
-export const joins = /_+|[-‐‑]/g
+/** What joins words to one name: `snake_case`, `on-call`, `Node.js`. */
+export const joins = /_+|[-‐‑]|(?<=\p{L})\.(?=\p{L})/gu
+
+/** What the analyser divides, in one: `foobar` of `foo-bar` and of `fooBar`. */
+export function unjoined(name: string): string {
+  return name.replace(joins, '').toLowerCase()
+}
 
 /**
- * Where case says that a word begins: `camel|Case`, `HTTP|Server2`, `HTTP2|Server`. `IDs`, `URLs`, `B2B` and `p53` are one
- * word each.
+ * Where a word begins inside another: by case, `camel|Case`, `HTTP|Server2`, `HTTP2|Server`, and between a number and its unit,
+ * `5|GB`. `IDs`, `URLs`, `B2B` and `p53` are one word each.
  */
-const humps = /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))/u
+const humps =
+  /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))|(?<=^\p{Nd}{1,15})(?=\p{L}{1,15}$)/u
 
-/** The words of a run of words: between its joins, and by the case of its letters. */
+/** The words of a run of words: between its joins, and by the kind of its letters. */
 export function wordsOf(run: string): Range[] {
   const words: Range[] = []
   let start = 0

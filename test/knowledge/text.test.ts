@@ -51,6 +51,9 @@ describe('fold', () => {
     ['İstanbul ısı', 'istanbul isi'],
     ['が', 'が'],
     ['हिन्दी', 'हिन्दी'],
+    ['שָׁלוֹם', 'שלום'],
+    ['الكِتَابُ أحمد كـــتاب', 'الكتاب احمد كتاب'],
+    ['کی', 'كي'],
   ])('%s becomes %s', (text, folded) => {
     expect(fold(text)).toBe(folded)
   })

@@ -18,6 +18,7 @@ describe('plainText', () => {
     ['lists', '- a\n  - b\n- [ ] c\n- [x] d\n\n1. e', 'a\nb\nc\nd\ne'],
     ['a table', '| a | b |\n| - | - |\n| c `d` | e\\|f |', 'a b\nc d e|f'],
     ['a footnote', 'a[^1]\n\n[^1]: b', 'a\nb'],
+    ['no element of HTML', 'std::unique_ptr<T> of <remote> and </T>', 'std::unique_ptr<T> of <remote> and </T>'],
     ['HTML in a line', 'H<sub>2</sub>O <!-- no -->a<br>b <kbd title="no">c</kbd>', 'H2O a\nb c'],
     ['HTML blocks', '<table><td>a</td><td>b<b>c</b></td></table>\n\n<!-- no\n\nno -->\n\n<style>no</style>', 'a  bc'],
   ])('shows %s', (_name, content, text) => {

@@ -91,8 +91,23 @@ describe('identifiers', () => {
     }
   })
 
-  test('with dots give parts only', () => {
-    expect(read('a.b.c')).toEqual(['a=a', 'b=b', 'c=c'])
+  test('with dots between letters give their parts and the whole, numbers only parts', () => {
+    expect(read('Node.js')).toEqual(['Node=node,nodej', 'js=js'])
+    expect(read('U.S.A.')).toEqual(['U=u,usa', 'S=s', 'A=a'])
+    expect(read('a.1 1.a 1.5')).toEqual(['a=a', '1=1', '1=1', 'a=a', '1=1', '5=5'])
+    expect(read('end. Start…now')).toEqual(['end=end', 'Start=start', 'now=now'])
+  })
+
+  test('keep the signs of their names', () => {
+    expect(read('C++ C++11 C# c C+ C+++')).toEqual(['C++=c++', 'C++=c++', '11=11', 'C#=c#', 'c=c', 'C=c', 'C=c'])
+    expect(read('Notepad++ issue#12 C#7 # heading')).toEqual([
+      'Notepad++=notepad++,notepad',
+      'issue=issu',
+      '12=12',
+      'C=c',
+      '7=7',
+      'heading=head',
+    ])
   })
 
   test('stay whole where a capital is no beginning of a word', () => {
@@ -100,10 +115,25 @@ describe('identifiers', () => {
   })
 })
 
+test('a number and its unit are two words, and the first number of a version has no v', () => {
+  expect(read('5GB 5 GB 2nd p53 4x4 0x1F')).toEqual([
+    '5=5',
+    'GB=gb',
+    '5=5',
+    'GB=gb',
+    '2=2',
+    'nd=nd',
+    'p53=p53',
+    '4x4=4x4',
+    '0x1F=0x1f',
+  ])
+  expect(read('V1.29 v2 dev1.2')).toEqual(['V1=1,v1', '29=29', 'v2=v2', 'dev1=dev1', '2=2'])
+})
+
 test('numbers lose what sets their thousands apart; versions and dates are several', () => {
   expect(terms('10,000 1,234,567 1,2345 1,2,3')).toEqual(['10000', '1234567', '1', '2345', '1', '2', '3'])
-  expect(terms('10,000人 10,000km')).toEqual(['10000', '人', '10', '000km'])
-  expect(terms('v1.2.3')).toEqual(['v1', '2', '3'])
+  expect(terms('10,000人 10,000km')).toEqual(['10000', '人', '10', '000', 'km'])
+  expect(read('v1.2.3')).toEqual(['v1=1,v1', '2=2', '3=3'])
   expect(read('2024-01-02')).toEqual(['2024=2024', '01=01', '02=02'])
 })
 
@@ -137,6 +167,45 @@ describe('languages', () => {
     expect(terms('Häusern', 'de-CH')).toEqual(['haus'])
     expect(terms('новыми', 'ru')).toEqual(['нов'])
     expect(terms('running', 'eng')).toEqual(['run'])
+  })
+
+  test('have one spelling for several of one word', () => {
+    for (const words of [
+      'colour color colours',
+      'organise organize',
+      'organisation organization',
+      'analyse analyze analysing',
+      'centre center centred centered',
+      'catalogue catalog cataloguing cataloging',
+      'defence defense',
+      'practise practice',
+      'travelled traveled travelling',
+      'modelling modeling',
+      'anaemia anemia',
+      'oestrogen estrogen',
+      'manoeuvred maneuvered',
+      'enrolment enrollment',
+      'behavioural behavioral',
+      'grey gray',
+    ]) {
+      expect(new Set(terms(words)), words).toHaveProperty('size', 1)
+    }
+    // Words that look so and are no British spelling keep their relatives.
+    expect(terms('precise precision revise revision otherwise supervise four hour')).toEqual(
+      terms('precise precision revise revision').concat(['otherwis', 'supervis', 'four', 'hour']),
+    )
+    expect(new Set(terms('precise precision'))).toHaveProperty('size', 1)
+    expect(terms('colour', 'fr')).toEqual(['colour'])
+    expect(new Set(terms('Müller Mueller MUELLER', 'de'))).toHaveProperty('size', 1)
+    expect(terms('neue Quelle', 'de')).toEqual(['neu', 'quell'])
+    expect(read('Müller Århus')).toEqual(['Müller=muller,mueller', 'Århus=arhus,aarhus'])
+  })
+
+  test('written with points are the same without', () => {
+    expect(terms('שָׁלוֹם', 'he')).toEqual(['שלום'])
+    expect(terms('الكِتَابُ كـــتاب', 'ar')).toEqual(terms('الكتاب كتاب', 'ar'))
+    expect(terms('کتاب', 'fa')).toEqual(terms('كتاب', 'fa'))
+    expect(terms('ガ か\u3099 कि')).toEqual(['ガ', 'が', 'कि'])
   })
 
   test('without a stemmer keep their words', () => {
@@ -186,7 +255,7 @@ test('the revision stands for these terms', () => {
   const text = "The user's snake_case HTTPServer2 cost 10,000 in v1.2.3; naïveté, 我是中国人 and generically IDs"
   const found = english.tokens(text).flatMap(({ term, also }) => [term, ...also])
   expect(`${english.version.split(' ')[0]}: ${found.join(' ')}`).toBe(
-    '2: the user snake snakecas case http httpserver2 server2 cost 10000 in v1 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
+    '3: the user snake snakecas case http httpserver2 server2 cost 10000 in 1 v1 2 3 naivete naivet 我是 是中 中国 国人 人 and generic id',
   )
 })
 
@@ -223,7 +292,7 @@ test('any text gives terms of at most 64 characters, in order, inside the text, 
           expect(start).toBeGreaterThanOrEqual(last)
           expect(end).toBeGreaterThan(start)
           expect(end).toBeLessThanOrEqual(text.length)
-          for (const found of [term, ...also]) expect(found).toMatch(/^[\p{L}\p{N}\p{M}']+$/u)
+          for (const found of [term, ...also]) expect(found).toMatch(/^[\p{L}\p{N}\p{M}']+(?:\+\+|#)?$/u)
           expect(also).not.toContain(term)
           last = start
         }

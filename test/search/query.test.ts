@@ -10,8 +10,28 @@ const english = analyserFor('en')
 describe('words', () => {
   // As FTS5's implicit AND: https://www.sqlite.org/fts5.html#fts5_boolean_operators
   test('must all match, in any inflection', () => {
-    expect(read('escalated tickets')).toBe('(escal & ticket)')
+    expect(read('escalated tickets')).toBe('((escal | escalatedticket) & (ticket | escalatedticket))')
     expect(finds('policy escalation', 'We escalate by these policies')).toBe(true)
+  })
+
+  test('that stand side by side are looked for as one word, too', () => {
+    expect(read('web site')).toBe('((web | websit) & (site | websit))')
+    expect(finds('web site admin', 'the admin of the website')).toBe(true)
+    expect(finds('site web', 'a website')).toBe(false)
+    expect(read('web OR site')).toBe('(web | site)')
+    expect(read('web -site')).toBe('(web & !site)')
+    expect(read('"web site"')).toBe('"web site"')
+    expect(read('the site')).toBe('site')
+    expect(read('中国 人')).toBe('(中国 & 人*)')
+  })
+
+  test('of a verb and its particle are one noun, and the noun is both', () => {
+    expect(read('back up')).toBe('(back | backup)')
+    expect(read('login')).toBe('(login | "log in")')
+    expect(finds('back up', 'nightly backups')).toBe(true)
+    expect(finds('backup', 'how to back up a server')).toBe(true)
+    expect(read('admin')).toBe('admin')
+    expect(read('backup', 'de')).toBe('backup')
   })
 
   test('count once, and stop words not at all', () => {
@@ -20,8 +40,8 @@ describe('words', () => {
   })
 
   test('are operators only in capitals', () => {
-    expect(read('login or not login')).toBe('login')
-    expect(read('or not and', 'pl')).toBe('(or & not & and)')
+    expect(read('door or not door')).toBe('door')
+    expect(read('or "not a" and', 'pl')).toBe('(or & "not a" & and)')
   })
 
   test('are of the language', () => {
@@ -65,21 +85,21 @@ describe('phrases', () => {
 describe('OR', () => {
   // https://developers.google.com/custom-search/docs/query_syntax#OR: capitals, and tighter than the words beside it.
   test('binds tighter than words beside each other', () => {
-    expect(read('vpn login OR access OR "single sign on" guide')).toBe(
-      '(vpn & (login | access | "singl sign on") & guid)',
+    expect(read('vpn "front door" OR access OR "single sign on" guide')).toBe(
+      '(vpn & ("front door" | access | "singl sign on") & guid)',
     )
   })
 
   test('with nothing on one side is nothing', () => {
     expect(read('OR vpn OR')).toBe('vpn')
-    expect(read('vpn OR OR login')).toBe('(vpn | login)')
+    expect(read('vpn OR OR door')).toBe('(vpn | door)')
     expect(read('vpn OR the')).toBe('vpn')
-    expect(read('the OR vpn login')).toBe('(vpn & login)')
+    expect(read('the OR vpn "a door"')).toBe('(vpn & "a door")')
   })
 
   test('is what groups, since parentheses are punctuation', () => {
-    expect(read('(vpn OR login) guide')).toBe('((vpn | login) & guid)')
-    expect(read('vpn AND (login)')).toBe('(vpn & login)')
+    expect(read('(vpn OR door) "the guide"')).toBe('((vpn | door) & "the guid")')
+    expect(read('vpn AND (door)')).toBe('(vpn & door)')
   })
 })
 
@@ -105,10 +125,10 @@ describe('negation', () => {
   // As in Lucene's BooleanQuery, where `a OR NOT b` has the clauses SHOULD a, MUST_NOT b:
   // https://lucene.apache.org/core/9_0_0/queryparser/org/apache/lucene/queryparser/classic/package-summary.html
   test('excludes beside OR as well', () => {
-    expect(read('vpn OR -mobile OR login')).toBe('((vpn | login) & !mobil)')
+    expect(read('vpn OR -mobile OR door')).toBe('((vpn | door) & !mobil)')
     expect(read('-mobile OR vpn')).toBe('(vpn & !mobil)')
     expect(read('vpn OR NOT mobile')).toBe('(vpn & !mobil)')
-    expect(read('vpn -mobile OR login')).toBe('(vpn & login & !mobil)')
+    expect(read('vpn -mobile OR door')).toBe('(vpn & door & !mobil)')
   })
 })
 

@@ -65,6 +65,38 @@ describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
     expect(keysOf(index, 'read_file')).toEqual(['h_4'])
   })
 
+  // The query, and a text that it finds and one that it does not.
+  test.each([
+    ['1.29.3', 'since v1.29.3', 'since v1.2.93'],
+    ['v1.29.3', 'since 1.29.3', 'since 29.3'],
+    ['v1.29', 'since v1.29.3', 'since v1.2.9'],
+    ['5GB', 'a disk of 5 GB', 'GB of 5'],
+    ['5 GB', 'a 5GB disk', '15GB'],
+    ['nodejs', 'runs on Node.js', 'node, js'],
+    ['node.js', 'runs on NodeJS', 'js of a node'],
+    ['back up', 'the nightly backup', 'up at night'],
+    ['backup', 'back up the disk', 'up and back'],
+    ['web site', 'our website', 'our web'],
+    ['C++', 'written in C++', 'written in C'],
+    ['C#', 'written in C#', 'written in C'],
+    ['colour', 'a color', 'a collar'],
+    ['organizations', 'organisations', 'the origin of a state'],
+    ['Mueller', 'Frau Müller', 'Frau Moller'],
+    ['שלום', 'שָׁלוֹם', 'שלו'],
+    ['الكتاب', 'الكِتَابُ', 'البيت'],
+  ])('%s finds "%s", and not "%s"', (q, text, other) => {
+    expect(keysOf(newIndex(engine, [page('h_1', text), page('h_2', other)]), q)).toEqual(['h_1'])
+  })
+
+  test('a seqId finds its Neuron alone, and its prefix no page', () => {
+    const pages = [1, 2].map((n) => page(`my-kb_0000000${n}`, 'a page'))
+    const index = newIndex(engine, [...pages, page('my-kb_00000003', 'see my-kb_00000001')])
+    expect(keysOf(index, 'my-kb_00000002')).toEqual(['my-kb_00000002'])
+    expect(keysOf(index, 'my-kb_00000001').toSorted()).toEqual(['my-kb_00000001', 'my-kb_00000003'])
+    expect(keysOf(index, 'kb')).toEqual(['my-kb_00000003'])
+    expect(index.retrieve('What does my-kb_00000002 say?', curator).map(({ key }) => key)).toContain('my-kb_00000002')
+  })
+
   test('what can match nothing is an empty answer, what is beyond the limits an error', () => {
     const index = newIndex(engine, handbook)
     for (const q of ['the', 'OR', '-week', '" "', '*', '()', ' '])

@@ -1,0 +1,105 @@
+/**
+ * One spelling of what a language spells in two ways: English as in the United States, German with its umlauts (`Mueller`,
+ * `Müller`). Takes a word in lower case, before it is stemmed; a language without a rule keeps its words.
+ */
+export function respellerFor(language: string): (word: string) => string {
+  if (language === 'en') return toAmerican
+  if (language === 'de') return toUmlauts
+  return (word) => word
+}
+
+/**
+ * How a word with letters of other languages is written where a keyboard has none of them: `mueller` of `müller`, `aarhus` of
+ * `århus`. German needs none: see {@link respellerFor}.
+ */
+export function transliteratorFor(language: string): (word: string) => string {
+  if (!transliterating.has(language)) return (word) => word
+  return (word) => word.replace(/[äöüåø]/g, (letter) => transliterations[letter] ?? letter)
+}
+
+const transliterating: ReadonlySet<string> = new Set(['en', 'da', 'nb', 'nn', 'no'])
+const transliterations: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' }
+
+/** Takes a word that is made of two to those two, with a space: English nouns of verbs with a particle. */
+export function splitterFor(language: string): (word: string) => string | undefined {
+  if (language !== 'en') return () => undefined
+  return (word) => {
+    const { verb, particle } = verbWithParticle.exec(word)?.groups ?? {}
+    return verb === undefined ? undefined : `${verb} ${particle}`
+  }
+}
+
+/** `in` and `on` end too many other words, so only the usual verbs have them. */
+const verbWithParticle =
+  /^(?:(?<verb>\p{L}{3,})(?<particle>around|away|back|down|off|out|over|through|up)|(?<verb>add|check|log|opt|plug|sign)(?<particle>in|on))$/iu
+
+/** As Lucene's GermanNormalizationFilter: `ue` is no umlaut behind a vowel or `q`, as in `neue` and `Quelle`. */
+function toUmlauts(word: string): string {
+  return word
+    .replace(/ae/g, 'ä')
+    .replace(/oe/g, 'ö')
+    .replace(/(?<![aeiouyäöüq])ue/g, 'ü')
+}
+
+/** What stands before `is` in words that end in `-ise` in every English. */
+const alwaysIs =
+  `adv advert an appra ar ba bra bru cer chast chem cho circumc compr comprom conc cru dem desp dev disgu enterpr exc
+  exerc expert franch gu improv inc lia mala marqu mayonna merchand mort no parad po polona porpo pra pract prec prem prom ra repr rev
+  superv surm surpr telev torto treat turquo vals`.split(/\s+/)
+
+/**
+ * British spellings and the American ones, by the classes of https://en.wikipedia.org/wiki/American_and_British_English_spelling_differences.
+ * The first rule that fits is taken. A word that is taken wrongly is still found: a query is spelled by the same rules.
+ */
+const americanRules: readonly (readonly [british: RegExp, american: string])[] = [
+  [/(ana|cata|para|hydro|electro|dia)lys(?=e[drs]?$|ing$)/, '$1lyz'],
+  [
+    new RegExp(
+      `^(?!(?:re|un|mis|over|dis|pre)?(?:${alwaysIs.join('|')})is)(.{2,}(?<!w))is(?=e[drs]?$|ers$|ing$|able$|ations?$|ational$)`,
+    ),
+    '$1iz',
+  ],
+  [
+    /(ard|arm|behavi|cand|clam|col|endeav|fav|ferv|flav|glam|harb|hon|hum|lab|neighb|od|parl|ranc|rig|rum|sav|splend|tum|val|vap|vig)our/,
+    '$1or',
+  ],
+  [/^manoeuvr(?:e(?=s?$)|(?=ed$|ing$))/, 'maneuver'],
+  [/(cent|theat|lit|met|fib|calib|lust|somb|spect|scept|sab|meag|och)re(?=s?$)/, '$1er'],
+  [/(cent|met)red$/, '$1ered'],
+  [/(anal|catal|dial|epil|monol|prol)ogu(?:e(?=s?$)|(?=ed$|ing$))/, '$1og'],
+  [/^(def|off|pret|lic)ence/, '$1ense'],
+  [/^practis/, 'practic'],
+  [
+    /(cancel|channel|counsel|dial|equal|fuel|funnel|initial|jewel|label|level|libel|marvel|model|panel|pencil|quarrel|rival|shovel|signal|spiral|total|travel|tunnel)l(?=ed$|ing|er)/,
+    '$1',
+  ],
+  [/^(enrol|instal|fulfil)(?=s|ment|$)/, '$1l'],
+  [/^(skil|wil)ful/, '$1lful'],
+  [/aem(?=[aio])/, 'em'],
+  [/^(an|)aesth/, '$1esth'],
+  [/^(arch|encyclop|f|gyn|medi|orthop|p|pal)ae(?=[cdov])/, '$1e'],
+  [/^(am|c|f|hom)oe(?=b|li|t|o)/, '$1e'],
+  [/^oe(?=dem|soph|str)/, 'e'],
+  [/rrhoe/, 'rrhe'],
+  [/^(judg|acknowledg)ement/, '$1ment'],
+  [/^ageing$/, 'aging'],
+  [/^aluminium/, 'aluminum'],
+  [/^artefact/, 'artifact'],
+  [/^cosy$/, 'cozy'],
+  [/^grey/, 'gray'],
+  [/^mould/, 'mold'],
+  [/^plough/, 'plow'],
+  [/^programmes?$/, 'program'],
+  [/^pyjama/, 'pajama'],
+  [/^sceptic/, 'skeptic'],
+  [/^sulph/, 'sulf'],
+  [/^tyre/, 'tire'],
+]
+
+function toAmerican(word: string): string {
+  for (const [british, american] of americanRules) {
+    const spelled = word.replace(british, american)
+    if (spelled !== word) return spelled
+  }
+  return word
+}
