@@ -4,6 +4,7 @@ import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
 import { type GitObject, type Oid, treeOfCommit } from './object.ts'
+import { ObjectCache } from './object-cache.ts'
 import { ObjectReader } from './object-reader.ts'
 import { writePack } from './pack-files.ts'
 import { quarantineEnvironment } from './quarantine.ts'
@@ -13,17 +14,11 @@ import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 /** A change of one path between two trees. An absent side means that the path was not there. */
 export type TreeChange = { path: string; before?: Oid; after?: Oid }
 
-const rememberedBytes = 16 * 1024 * 1024
-
-/**
- * A bare git repository: reads see what any other writer does, writes are durable when they resolve.
- * Objects are immutable, so what was read or written lately is remembered, up to 16 MB.
- */
+/** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
   readonly #reader: ObjectReader
-  readonly #remembered = new Map<Oid, GitObject>()
-  #rememberedBytes = 0
+  readonly #cache = new ObjectCache()
 
   /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
   constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
@@ -56,14 +51,10 @@ export class Repository {
   }
 
   async find(oid: Oid): Promise<GitObject | undefined> {
-    const known = this.#remembered.get(oid)
-    if (known !== undefined) {
-      this.#remembered.delete(oid)
-      this.#remembered.set(oid, known)
-      return known
-    }
+    const known = this.#cache.get(oid)
+    if (known !== undefined) return known
     const object = await this.#reader.read(oid)
-    if (object !== undefined) this.#remember(oid, object)
+    if (object !== undefined) this.#cache.set(oid, object)
     return object
   }
 
@@ -81,7 +72,7 @@ export class Repository {
 
   /** Reads a blob that is not worth remembering, as when every Neuron is read once. */
   async readTextOnce(oid: Oid): Promise<string> {
-    const object = this.#remembered.get(oid) ?? (await this.#reader.read(oid))
+    const object = this.#cache.get(oid) ?? (await this.#reader.read(oid))
     if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
     return object.data.toString('utf8')
   }
@@ -143,24 +134,12 @@ export class Repository {
   async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
     if (objects.size === 0) return async () => {}
     const release = await writePack(this.gitDir, objects)
-    for (const [oid, object] of objects) this.#remember(oid, object)
+    for (const [oid, object] of objects) this.#cache.set(oid, object)
     return release
   }
 
   close(): void {
     this.#reader.close()
-    this.#remembered.clear()
-    this.#rememberedBytes = 0
-  }
-
-  #remember(oid: Oid, object: GitObject): void {
-    if (this.#remembered.has(oid) || object.data.length > rememberedBytes / 16) return
-    this.#remembered.set(oid, object)
-    this.#rememberedBytes += object.data.length
-    for (const [oldest, { data }] of this.#remembered) {
-      if (this.#rememberedBytes <= rememberedBytes) break
-      this.#remembered.delete(oldest)
-      this.#rememberedBytes -= data.length
-    }
+    this.#cache.clear()
   }
 }
