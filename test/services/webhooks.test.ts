@@ -273,7 +273,7 @@ const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
 test.each([
   ...['127.0.0.1', '10.1.2.3', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
   ...['255.255.255.255', '198.18.0.1', '[::1]', '[::]', '[fe80::1]', '[fd00::1]', '[ff02::1]', '[::ffff:127.0.0.1]'],
-  ...['[::ffff:a00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '0x7f.1', '2130706433', 'localhost'],
+  ...['[::ffff:a00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]', '0x7f.1', '2130706433', 'localhost'],
 ])('%s is not sent to', async (host) => {
   let asked = 0
   const { port } = await listen((_, response) => void response.end(String(asked++)))
@@ -309,6 +309,7 @@ test('no address of a private range is public, however it is written', () => {
     [10, 8],
     [127, 8],
     [0, 8],
+    [240, 4],
   ]
   fc.assert(
     fc.property(fc.constantFrom(...privates), fc.nat(0xffffff), ([first], rest) => {
@@ -318,7 +319,34 @@ test('no address of a private range is public, however it is written', () => {
         expect(isPublicAddress(written)).toBe(false)
     }),
   )
-  for (const address of ['1.1.1.1', '8.8.8.8', '2606:4700:4700::1111', '::ffff:1.1.1.1']) {
-    expect(isPublicAddress(address)).toBe(true)
+  const others = [
+    '0.1.2.3',
+    '100.127.0.1',
+    '192.0.0.8',
+    '198.19.255.255',
+    '203.0.113.9',
+    '::2',
+    '100:0:0:1::1',
+    '4000::1',
+  ]
+  for (const address of [...others, '2001:db8::1', '3fff::1', '5f00::1', 'fec0::1', 'fe80::1%eth0', 'localhost', '']) {
+    expect([address, isPublicAddress(address)]).toEqual([address, false])
   }
+  for (const address of ['1.1.1.1', '8.8.8.8', '2606:4700:4700::1111', '2a00:1450::1', '::ffff:1.1.1.1']) {
+    expect([address, isPublicAddress(address)]).toEqual([address, true])
+  }
+})
+
+test('no IPv6 address that stands for an IPv4 address is public, whatever that address is', () => {
+  const hex = (high: number, low: number) => `${high.toString(16)}:${low.toString(16)}`
+  fc.assert(
+    fc.property(fc.nat(0xffff), fc.nat(0xffff), (high, low) => {
+      const dotted = [high >> 8, high & 255, low >> 8, low & 255].join('.')
+      const teredo = `2001:0:${hex(high, low)}::${hex(high ^ 0xffff, low ^ 0xffff)}`
+      const nat64 = [`64:ff9b::${dotted}`, `64:ff9b:1::${hex(high, low)}`]
+      const written = [`::${dotted}`, `::${hex(high, low)}`, `::ffff:0:${dotted}`, `2002:${hex(high, low)}::1`]
+      for (const address of [...written, ...nat64, teredo])
+        expect([address, isPublicAddress(address)]).toEqual([address, false])
+    }),
+  )
 })

@@ -16,10 +16,24 @@ export class PrivateAddress extends Error {
 /** Resolves as everything else on the machine does, `/etc/hosts` included. */
 export const resolveHost: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true })
 
-/** Whether packets to an address leave for the public internet: neither loopback, private, link-local, shared, multicast nor reserved. */
+/** The only IPv6 addresses that IANA gives out for the public internet (RFC 4291, section 2.4); all others are reserved. */
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
+
+/**
+ * Whether packets to an address leave for the public internet. Not public are loopback, private, link-local, shared, multicast,
+ * benchmarking and reserved addresses, and IPv6 addresses that a gateway turns into an IPv4 address (IPv4-compatible, NAT64,
+ * 6to4, Teredo). An IPv4-mapped address counts as the IPv4 address.
+ */
 export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
-  return ipaddr.process(address).range() === 'unicast' // an IPv4 address within IPv6 counts as itself
+  const hostname = isIP(address) === 6 ? withoutDots(address) : address
+  if (!ipaddr.isValid(hostname)) return false
+  const parsed = ipaddr.process(hostname)
+  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast))
+}
+
+/** In groups of hexadecimal digits: `ipaddr.js` takes `::1.2.3.4` for `::ffff:1.2.3.4`. Empty for an address with a zone. */
+function withoutDots(address: string): string {
+  return URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? ''
 }
 
 /**
