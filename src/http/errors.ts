@@ -4,13 +4,16 @@ import { ErrorAnswer } from '../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../contract/errors.ts'
 import { failureCode } from '../services/failure.ts'
 
-/** What Fastify itself refuses, by the status that it gives. */
+/** What Fastify or a plugin refuses, by the status that it gives. */
 const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'malformed_request'],
+  [403, 'not_found'], // a path that leads out of the files of `/docs`
   [404, 'not_found'],
+  [405, 'method_not_allowed'],
   [408, 'request_timeout'],
   [413, 'payload_too_large'],
   [415, 'unsupported_media_type'],
+  [416, 'range_not_satisfiable'],
   [431, 'header_too_large'],
 ])
 
@@ -56,7 +59,8 @@ function envelope({ code, message, details }: GanglionError): Record<string, unk
 function fromFastify(error: unknown): GanglionError {
   const isFastifys = error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
   const status = isFastifys && 'statusCode' in error ? Number(error.statusCode) : 500
-  return new GanglionError(codeByStatus.get(status) ?? failureCode(error))
+  const isClients = status >= 400 && status < 500
+  return new GanglionError(codeByStatus.get(status) ?? (isClients ? 'malformed_request' : failureCode(error)))
 }
 
 /** Refusals that any route of the API may answer with. */

@@ -19,6 +19,7 @@ import {
   connectionOptions,
   holdExpectations,
   lingerBeforeClosing,
+  refuseAmbiguity,
   type Timeouts,
 } from './transport.ts'
 import { chatRoutes } from './v1/chat.ts'
@@ -90,8 +91,8 @@ export async function buildServer(services: Services, options: ServerOptions = {
   })
   boundArrival(app, timeouts)
   await app.register(helmet, securityHeaders)
-  app.addHook('onRequest', async ({ headers, raw, routeOptions }) => {
-    if (headers.host === undefined && raw.httpVersion === '1.1') throw new GanglionError('malformed_request')
+  app.addHook('onRequest', async ({ raw, routeOptions }) => {
+    refuseAmbiguity(raw)
     if (routeOptions.config.alwaysOpen !== true && !isOpen()) throw new GanglionError('unavailable')
   })
   // Before a body is read, and after the hooks that say who may know.

@@ -75,6 +75,25 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   setTimeout(() => socket.destroy(), linger).unref()
 }
 
+/** Headers of which a request may have one: a proxy may go by another than we do. */
+const singletons = ['host', 'authorization', 'content-type', 'content-length', 'content-range']
+/** RFC 9110, section 7.2. */
+const hostSyntax = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/**
+ * Refuses a request that servers understand in different ways (RFC 9112, sections 3.2, 6.1 and 6.3) and that Node's parser lets
+ * through.
+ * @throws {GanglionError} `malformed_request`
+ */
+export function refuseAmbiguity({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
+  const isRepeated = singletons.some((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  const { host, 'transfer-encoding': coding } = headers
+  const isHostBad = host === undefined ? httpVersion === '1.1' : !hostSyntax.test(host)
+  const isCodingBad = coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')
+  if (isRepeated || isHostBad || isCodingBad) throw new GanglionError('malformed_request')
+}
+
 /** Bounds how long a body may be on its way: by time, or for an upload by the rate at which it comes. */
 export function boundArrival(app: FastifyInstance, { request: wholeTime, upload: window }: Timeouts): void {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {

@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { maxUploadBytes } from '../contract/documents.ts'
-import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { type ErrorCode, GanglionError, ValidationError } from '../contract/errors.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
+import { boundaryOf, PartHeaders } from './part-headers.ts'
 
 const maxFields = 10
 const maxFieldBytes = 64 * 1024
@@ -27,7 +28,7 @@ export const formOptions = {
 
 /**
  * The parts of a form that uploads a file, as they come; what an upload has no use for is left out.
- * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`
+ * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`, `header_too_large`
  * @throws {ValidationError} for a field that is too long.
  */
 export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
@@ -58,13 +59,21 @@ async function* fileBytes(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What the parser does not keep has no bound of its own. */
-function boundBody({ raw }: FastifyRequest): void {
+/** Bounds what the parser leaves out without a word. It takes an error of the request as the end of the form. */
+function boundBody({ raw, headers }: FastifyRequest): void {
+  const boundary = boundaryOf(headers['content-type'] ?? '')
+  const partHeaders = boundary === undefined ? undefined : new PartHeaders(boundary)
   let bytes = 0
-  raw.on('data', (chunk: Buffer) => {
+  const refuse = (code: ErrorCode) => {
+    raw.off('data', check)
+    raw.emit('error', new GanglionError(code))
+  }
+  const check = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > maxFormBytes) raw.destroy(new GanglionError('payload_too_large'))
-  })
+    if (bytes > maxFormBytes) refuse('payload_too_large')
+    else if (partHeaders?.areTooLong(chunk)) refuse('header_too_large')
+  }
+  raw.on('data', check)
   raw.pause()
 }
 

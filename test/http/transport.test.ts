@@ -33,6 +33,18 @@ describe('what is not HTTP by the letter is 400, in the envelope', () => {
       `${message(`POST ${write}`, 'Host: a', 'Authorization: Bearer app', 'Transfer-Encoding: chunked')}xyz\r\n`,
     ],
     ['no Host', message('GET /healthz', 'Connection: close')],
+    ['two Hosts', message('GET /healthz', 'Host: a', 'Host: b', 'Connection: close')],
+    ['the same Host twice', message('GET /healthz', 'Host: a', 'host: a', 'Connection: close')],
+    ['a Host that is none', message('GET /healthz', 'Host: a/b', 'Connection: close')],
+    ['two tokens', message('GET /healthz', 'Host: a', 'Authorization: a', 'Authorization: b', 'Connection: close')],
+    [
+      'a transfer encoding beside chunked',
+      `${message(`POST ${write}`, 'Host: a', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n`,
+    ],
+    [
+      'transfer encodings in two lines',
+      `${message(`POST ${write}`, 'Host: a', 'Transfer-Encoding: gzip', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    ],
   ])('%s', async (_, bytes) => {
     const { app } = await testServer()
     expect(lastAnswer(await exchange(await listen(app), bytes))).toEqual({
@@ -41,6 +53,24 @@ describe('what is not HTTP by the letter is 400, in the envelope', () => {
     })
   })
 })
+
+test.each(['localhost', 'a.example:8080', '[::1]:80', '127.0.0.1', ''])('the Host %j is taken', async (host) => {
+  const { app } = await testServer()
+  const received = await exchange(await listen(app), message('GET /healthz', `Host: ${host}`, 'Connection: close'))
+  expect(lastAnswer(received).status).toBe(200)
+})
+
+test.each([...['....//package.json', '../package.json', '%2e%2e/package.json', '%00', '\\..\\x', 'a'.repeat(5_000)]])(
+  'a path that leads out of the files of the description is 404: %s',
+  async (path) => {
+    const { app } = await testServer()
+    const bytes = message(`GET /docs/static/${path}`, 'Host: a', 'Connection: close')
+    expect(lastAnswer(await exchange(await listen(app), bytes))).toEqual({
+      status: 404,
+      body: { error: 'not_found', message: expect.any(String) },
+    })
+  },
+)
 
 test('headers over 16 KB are 431', async () => {
   const { app } = await testServer()

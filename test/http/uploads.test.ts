@@ -94,6 +94,40 @@ test('a form that is broken is refused, and the server goes on', async () => {
   expect(await send(`${filePart}--b--\r\n`)).toEqual([201, undefined])
 })
 
+test('headers of a part over 16 KB are 431, and are read no further', async () => {
+  const { app, services } = await testServer()
+  const port = await listen(app)
+  const send = async (length: number, type = form['content-type']) => {
+    const long = `\r\nX-A: ${'x'.repeat(length)}`
+    const body = `${part('path', '/', long)}${filePart}--b--\r\n`
+    const headers = { authorization: 'Bearer app', 'content-type': type, 'content-length': body.length }
+    return lastAnswer(await exchange(port, head('POST', upload, { ...headers, connection: 'close' }) + body))
+  }
+  const refused = { status: 431, body: expect.objectContaining({ error: 'header_too_large' }) }
+  expect(await send(100_000)).toEqual(refused)
+  expect(await send(17_000, 'multipart/form-data; charset=utf-8; boundary="b"')).toEqual(refused)
+  expect(services.files).toEqual([])
+  expect((await send(15_000)).status).toBe(201)
+})
+
+test('a form over its bound is 413, although its length was not told and nothing of it is wanted', async () => {
+  const { app, services } = await testServer()
+  const { socket, received } = openConnection(await listen(app))
+  const headers = { authorization: 'Bearer app', ...form, 'transfer-encoding': 'chunked' }
+  socket.write(`${head('POST', upload, headers)}11\r\n--b\r\nX: other\r\n\r\n`)
+  const chunk = Buffer.from(`\r\n100000\r\n${'x'.repeat(1024 * 1024)}`)
+  const write = () => {
+    while (socket.writable && socket.write(chunk));
+  }
+  socket.on('drain', write)
+  write()
+  expect(lastAnswer(await received)).toEqual({
+    status: 413,
+    body: expect.objectContaining({ error: 'payload_too_large' }),
+  })
+  expect(services.files).toEqual([])
+})
+
 test('a chunk reaches the service whatever its type is called', async () => {
   const { app, services } = await testServer()
   const port = await listen(app)
@@ -117,7 +151,7 @@ test('an upload may take its time as long as it keeps coming', async () => {
   const port = await listen(app)
   const headers = { authorization: 'Bearer app', ...form, 'content-length': 1_000_000 }
   const { socket, received } = openConnection(port)
-  socket.write(head('POST', upload, headers) + filePart.slice(0, 90))
+  socket.write(head('POST', upload, headers) + filePart.slice(0, -2))
   const writing = setInterval(() => socket.write('a'.repeat(20_000)), 20)
   setTimeout(() => clearInterval(writing), 400)
   expect(lastAnswer(await received).status).toBe(408)
