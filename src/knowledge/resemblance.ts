@@ -1,5 +1,7 @@
 import { fold } from './fold.ts'
 
+const unspaced = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]'
+const word = new RegExp(`${unspaced}\\p{M}*|(?:(?!${unspaced})[\\p{L}\\p{M}\\p{N}])+`, 'gu')
 const shingleWords = 5
 /** Of a longer text only so many words count, as of every text that it is compared with. */
 const maxWords = 20_000
@@ -42,11 +44,13 @@ export function findResembling<Name>(
   return found.map((list) => list.sort((a, b) => b.resemblance - a.resemblance))
 }
 
+/** The words of a text, without case and diacritics. In scripts without blanks between words, each sign is one. */
+export function wordsWithin(text: string): string[] {
+  return fold(text).match(word) ?? []
+}
+
 function shinglesOf(text: string): Set<string> {
-  const words = fold(text)
-    .split(/[^\p{L}\p{M}\p{N}]+/u)
-    .filter((word) => word !== '')
-    .slice(0, maxWords)
+  const words = wordsWithin(text).slice(0, maxWords)
   const shingles = new Set<string>()
   for (let end = shingleWords; end <= words.length; end++) shingles.add(words.slice(end - shingleWords, end).join(' '))
   return shingles

@@ -7,6 +7,7 @@ import { extentOf, placeOf } from './anchors.ts'
 import { pageText, proseOf } from './block-text.ts'
 import { entitledSource } from './clean-source.ts'
 import type { CompiledPage } from './compiled.ts'
+import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './continue-parts.ts'
 import { gistOf } from './gist.ts'
 import { linkMentions, withoutForgedLinks } from './link-text.ts'
 import type { Draft } from './model-draft.ts'
@@ -30,6 +31,8 @@ export type CompileInput = {
   language: string
   /** By which texts may mention other Neurons of the knowledge base. */
   names: readonly LinkName[]
+  /** The pages of its earlier editions, in their order; those of the same file are among them when it is compiled again. */
+  previous?: readonly OldPage[]
 }
 
 /** What a language model made of the document, and what the summary is to say of it. */
@@ -63,12 +66,13 @@ export async function compileDocument(
   input: CompileInput,
   { draft, notice = '' }: Writing = {},
 ): Promise<CompiledPage[]> {
-  const { extracted, filename, language } = input
+  const { extracted, filename, language, previous = [] } = input
   const plan = planDocument(input)
   const { blocks, preamble } = plan
   const taken = takenBy(input.names)
   const title = draft === undefined ? plan.title : draftTitle(draft, plan, taken)
-  const parts: WrittenPart[] = draft === undefined ? plan.parts : writtenParts(plan.parts, draft, title, taken)
+  const drafted = draft === undefined ? plan.parts : writtenParts(plan.parts, draft, title, taken)
+  const parts = await continueParts(drafted, drafted.map(textOf), previous, { title, taken })
   const found = plan.found - plan.parts.length + parts.length
   await setImmediate()
 
@@ -89,13 +93,14 @@ export async function compileDocument(
   }
   const opening = linked(pageText(preamble), [])
   const summary: CompiledPage = {
-    key: 'summary',
+    key: summaryKey,
     kind: 'summary',
     title,
     content: opening,
     tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
     ...edgesOf(draft?.edges),
     place: placeOf(extracted.anchors, 1, lastLine(blocks)),
+    ...uncertain(await doubtOfDocument(pageText(blocks), previous)),
   }
   if (parts.length === 0) {
     summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
@@ -112,12 +117,21 @@ export async function compileDocument(
     if (index % turn === 0) await setImmediate()
     const place = placeOf(extracted.anchors, part.line, lastLine(part.blocks))
     const { key, written } = part
-    const text = written === undefined ? pageText(shownBlocks(part)) : statementsText(written.statements)
     const origin = words.from(`[[${title}]]`, words.place(place))
-    const content = paragraphs(linked(text, [part.title]), origin)
+    const content = paragraphs(linked(textOf(part), [part.title]), origin)
     const tags = joinTags(input.tags, written?.tags.length ? written.tags : (terms.own[index + 1] ?? []))
     const edges = edgesOf(written?.edges, part.title)
-    pages.push({ key, kind: 'part', title: part.title, content, tags, ...edges, place })
+    pages.push({
+      key,
+      part: part.part,
+      kind: 'part',
+      title: part.title,
+      content,
+      tags,
+      ...edges,
+      place,
+      ...uncertain(part.doubt),
+    })
   }
   return pages
 }
@@ -158,6 +172,14 @@ function partsOf(
   // Without the pieces that the plan has left out.
   const kept = parts.flatMap((part) => [...(part.heading ? [part.heading] : []), ...part.blocks])
   return { ...whole, preamble: [...plan.preamble, ...kept] }
+}
+
+function textOf(part: WrittenPart): string {
+  return part.written === undefined ? pageText(shownBlocks(part)) : statementsText(part.written.statements)
+}
+
+function uncertain(doubt: string | undefined): Pick<CompiledPage, 'doubts' | 'isUncertain'> {
+  return doubt === undefined ? {} : { doubts: [doubt], isUncertain: true }
 }
 
 /** With the heading, where the title does not show all of it. */

@@ -38,8 +38,10 @@ export function writtenParts(
     const free = own.find(({ key }) => !used.has(key))?.key
     const key = free ?? uniqueSlug(slugify(written.title, maxSlug), (slug) => known.has(slug) || used.has(slug))
     used.add(key)
-    const title = uniqueTitle(written.title, own.length === 1 ? path : [], document, titles)
-    const page: WrittenPart = { key, title, name: title, path: own.length === 1 ? path : [], line, blocks: [], written }
+    const base = linkableTitle(written.title)
+    const place = own.length === 1 ? path : []
+    const title = uniqueTitle(base, place, document, titles)
+    const page: WrittenPart = { key, base, title, name: title, path: place, line, blocks: [], written }
     for (const { blocks } of own) page.blocks.push(...blocks)
     return [page]
   })

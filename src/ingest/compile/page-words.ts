@@ -44,6 +44,11 @@ const german: PageWords = {
     `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
 }
 
+/** A page's content without the line that says where it is from. */
+export function withoutOrigin(content: string): string {
+  return content.replace(/\n\n(?:From|Aus) \[\[[^\]\n]+\]\][^\n]*\.$/, '')
+}
+
 /** By the language (BCP 47) of the knowledge base; English where there are none. */
 export function pageWordsFor(language: string): PageWords {
   return /^de(?:-|$)/i.test(language) ? german : english

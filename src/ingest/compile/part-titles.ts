@@ -9,7 +9,12 @@ const maxHalf = 98
 /** Bytes of one heading in a key. */
 const maxSlug = 60
 
-export type TitledPart = PlannedPart & { key: string; title: string }
+export type TitledPart = PlannedPart & {
+  key: string
+  title: string
+  /** What its heading says, or nothing; its title may tell more, to be another than those of others. */
+  base: string
+}
 
 /** Headings that say nothing of what a section is about, as `linkKey` has them. */
 const generic = new Set(
@@ -33,20 +38,28 @@ export function titleParts(parts: readonly PlannedPart[], document: string, take
   const bare = (name: string) => (isNumbered ? withoutBareNumber(name) : name)
   const keys = new Set(['summary'])
   const titles = new Set([...taken, linkKey(document)])
-  let section: { base: string; key: string } | undefined
+  let section: { base: string; title: string; key: string } | undefined
   return parts.map((part) => {
     const name = part.name === undefined ? undefined : bare(part.name)
+    const path = part.path.map(bare)
     // Further pieces of a section are named by the first.
     if (section === undefined || part.piece === undefined || part.piece === 1) {
-      const slugs = [...part.path.map(bare), name ?? 'part'].map((text) => slugify(text, maxSlug))
+      const slugs = [...path, name ?? 'part'].map((text) => slugify(text, maxSlug))
       const key = uniqueKey(slugs.join('/'), keys)
       const whole = name !== undefined && part.lastName !== undefined ? `${name} … ${bare(part.lastName)}` : name
-      section = { key, base: uniqueTitle(whole, part.path.map(bare), document, titles) }
+      const base = linkableTitle(whole ?? '')
+      section = { key, base, title: uniqueTitle(base, path, document, titles) }
     }
-    const { key, base } = section
+    const { key, base, title } = section
     const piece = part.piece ?? 1
-    if (piece === 1 && base !== document) return { ...part, key, title: base }
-    return { ...part, key: piece === 1 ? key : `${key}.${piece}`, title: counted(base, titles, piece) }
+    const named = {
+      ...part,
+      ...(name !== undefined && { name }),
+      path,
+      base,
+      key: piece === 1 ? key : `${key}.${piece}`,
+    }
+    return { ...named, title: piece === 1 && title !== document ? title : countedTitle(title, titles, piece) }
   })
 }
 
@@ -56,25 +69,28 @@ function uniqueKey(path: string, keys: Set<string>): string {
   return key
 }
 
-/** A title that is not yet among `titles` (as `linkKey` has them), and then is: a name, with what it stands in where it must be. */
-export function uniqueTitle(
-  name: string | undefined,
-  path: readonly string[],
-  document: string,
-  titles: Set<string>,
-): string {
-  const title = linkableTitle(name ?? '')
-  if (title === '') return document
-  const parent = path.at(-1)
-  const choices = [
-    ...(generic.has(linkKey(title)) ? [] : [title]),
-    ...(parent === undefined ? [] : [ofBoth(title, parent)]),
-    ofBoth(title, document),
-  ]
+/**
+ * A title that is not yet among `titles` (as `linkKey` has them), and then is: a name, with what it stands in where it must be. The
+ * document's own for what has no other name.
+ */
+export function uniqueTitle(name: string, path: readonly string[], document: string, titles: Set<string>): string {
+  if (name === '') return document
+  const choices = titleChoices(name, path, document)
   const free = choices.find((choice) => !titles.has(linkKey(choice)))
-  if (free === undefined) return counted(ofBoth(title, document), titles, 2)
+  if (free === undefined) return countedTitle(ofBoth(name, document), titles, 2)
   titles.add(linkKey(free))
   return free
+}
+
+/** The titles that a part may have, but for a number, the shortest first. */
+export function titleChoices(name: string, path: readonly string[], document: string): string[] {
+  if (name === '') return [document]
+  const parent = path.at(-1)
+  return [
+    ...(generic.has(linkKey(name)) ? [] : [name]),
+    ...(parent === undefined ? [] : [ofBoth(name, parent)]),
+    ofBoth(name, document),
+  ]
 }
 
 function ofBoth(name: string, whole: string): string {
@@ -82,7 +98,7 @@ function ofBoth(name: string, whole: string): string {
 }
 
 /** With the number, or the next that is free. */
-function counted(title: string, titles: Set<string>, number: number): string {
+export function countedTitle(title: string, titles: Set<string>, number: number): string {
   for (let n = number; ; n++) {
     const suffix = ` (${n})`
     const choice = linkableTitle(title, maxTitle - suffix.length) + suffix

@@ -5,6 +5,7 @@ import type { EventData, EventKind, IngestStage } from '../../contract/events.ts
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
 import { type Job, Jobs } from '../../store/jobs.ts'
+import { KeyedLock } from '../../store/keyed-lock.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/source.ts'
 import type { SourceChange } from '../../store/sources.ts'
@@ -55,14 +56,19 @@ const maxStarts = 10
  * with its event and with what it means for the job: all of it or none.
  */
 export function ingestSource(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions) {
-  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ganglion, steps, options, job, signal).run()
+  const editions = new KeyedLock()
+  return (job: Job, signal: AbortSignal): Promise<void> =>
+    new Run(ganglion, steps, { ...options, editions }, job, signal).run()
 }
+
+/** `editions`: of one document one is compiled and committed at a time, since each continues the one before. */
+type RunOptions = Required<IngestOptions> & { editions: KeyedLock }
 
 /** One attempt. */
 class Run {
   readonly #ganglion: Ganglion
   readonly #steps: IngestSteps
-  readonly #options: Required<IngestOptions>
+  readonly #options: RunOptions
   readonly #job: Job
   readonly #signal: AbortSignal
   #telling = Promise.resolve()
@@ -71,7 +77,13 @@ class Run {
   /** What the steps so far have warned of. */
   #warnings: string[] = []
 
-  constructor(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
+  constructor(
+    ganglion: Ganglion,
+    steps: IngestSteps,
+    options: IngestOptions & Pick<RunOptions, 'editions'>,
+    job: Job,
+    signal: AbortSignal,
+  ) {
     this.#ganglion = ganglion
     this.#steps = steps
     this.#options = { leaseMs: 30_000, retryMs: 5_000, ...options }
@@ -110,8 +122,12 @@ class Run {
       const change = { status: 'processing', attempt: source.attempt + 1 } as const
       if (!(await this.#move('ready', change, 'ingest.started'))) return
     }
-    extracted ??= await extract()
-    this.#warnings.push(...extracted.warnings)
+    const text = extracted ?? (await extract())
+    this.#warnings.push(...text.warnings)
+    await this.#options.editions.run(source.editionOf, () => this.#compile(source, text, context))
+  }
+
+  async #compile(source: Source, extracted: Extracted, context: StepContext): Promise<void> {
     this.#begin('compiling')
     const { pages, warnings } = await this.#steps.compile(source, extracted, context)
     this.#warnings.push(...warnings)

@@ -10,6 +10,7 @@ import { commitSource } from './commit-source.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { linkableNames, titlesForModel } from './linkable-names.ts'
 import { ModelDrafts } from './model-drafts.ts'
+import { previousPages } from './previous-pages.ts'
 import { tagsOf } from './source-tags.ts'
 
 export type IngestModels = {
@@ -33,8 +34,10 @@ export function ingestSteps(
     async compile(source, extracted, context) {
       const kb = await ganglion.kb(source.tenantId, source.kbId)
       const { language } = await kb.settings()
-      const { filename } = source
-      const input = { extracted, filename, tags: tagsOf(source), language, names: linkableNames(kb, source.editionOf) }
+      const { filename, editionOf, contentHash: sha256 } = source
+      const names = linkableNames(kb, editionOf)
+      const previous = await previousPages(kb, { editionOf, sha256 })
+      const input = { extracted, filename, tags: tagsOf(source), language, names, previous }
       // What only curators may see is told to nobody else.
       if (compiler === undefined || isInternal(input.tags)) return { pages: await compileDocument(input), warnings: [] }
       return compiler.compile(

@@ -58,13 +58,17 @@ export async function pageCandidate(
   { origin, fingerprint, target, latest, proposed }: PagePast,
 ): Promise<Candidate> {
   const { kb, staging, source } = write
+  const { doubts = [] } = page
   const kind = target === undefined ? 'ingest-summary' : 'ingest-page-update'
   const approved =
     proposed?.approval && versionAt(kb.projection.write, proposed.approval.seqId, proposed.approval.commit)
   const base = target === undefined ? null : (approved?.blob ?? target.blob)
   const gone = target === undefined && latest?.removes ? await removedPage(write, latest) : undefined
   const known = base === null ? gone?.text : await staging.readText(base)
-  const original = known === undefined || proposed === undefined ? undefined : await originalOf(write, proposed)
+  const original =
+    known === undefined || proposed === undefined
+      ? undefined
+      : await originalOf((oid) => staging.readText(oid), proposed)
   const hasEdits = known !== undefined && original !== undefined && asProposed(known, original.record) !== known
   const mergeBase = hasEdits && base !== null ? { mergeBase: original.blob } : {}
   // An edit around the server keeps the back-pointer.
@@ -83,14 +87,15 @@ export async function pageCandidate(
     confidence: null,
     connector: ingestConnector,
     trustedConnector: true,
-    actionZone: null,
+    actionZone: doubts.length > 0 ? 'yellow' : null,
     targetProblem: null,
   } as const
-  const verdict = judge(claim, await kb.settings())
+  const { warnings, ...verdict } = judge(claim, await kb.settings())
   // One that is there stays where a curator may have moved it.
   const place = target === undefined ? { path: gone?.path ?? pathOf(source, page) } : {}
+  const { part, isUncertain } = page
   return {
-    ...ofIngest(write, { filename: origin, fingerprint, ...place, tags: page.tags }),
+    ...ofIngest(write, { filename: origin, fingerprint, part, isUncertain, ...place, tags: page.tags }),
     kind,
     title: page.title,
     content: page.content,
@@ -99,23 +104,23 @@ export async function pageCandidate(
     removes: false,
     base,
     ...mergeBase,
-    verdict: isEdited
-      ? {
-          ...verdict,
-          approve: false,
-          reason: 'the Neuron was edited since',
-          warnings: [...verdict.warnings, target === undefined ? editedBefore : edited],
-        }
-      : verdict,
+    verdict: {
+      ...verdict,
+      ...(isEdited ? { approve: false, reason: 'the Neuron was edited since' } : {}),
+      warnings: [...warnings, ...(isEdited ? [target === undefined ? editedBefore : edited] : []), ...doubts],
+    },
   }
 }
 
 /** What ingest itself proposed, whatever a curator made of it before they approved it, and the blob that holds it. */
-async function originalOf({ staging }: IngestWrite, { blob }: OriginRow): Promise<{ blob: string; record: Candidate }> {
-  const record = parseCandidate(await staging.readText(blob))
+export async function originalOf(
+  readText: (oid: string) => Promise<string>,
+  { blob }: OriginRow,
+): Promise<{ blob: string; record: Candidate }> {
+  const record = parseCandidate(await readText(blob))
   const { original } = record
   if (original === undefined) return { blob, record }
-  return { blob: original, record: parseCandidate(await staging.readText(original)) }
+  return { blob: original, record: parseCandidate(await readText(original)) }
 }
 
 /** A Neuron that went by the approval of a candidate, as it was; nothing where its page does not say that it is that. */

@@ -1,0 +1,150 @@
+import { type Overlap, overlapsOf } from './overlaps.ts'
+
+/** A section of the edition before, or a Neuron that was one once. */
+export type OldSection = {
+  /** Markdown, as it was proposed last. */
+  text: string
+  /** Its Neuron is gone from main, or its text was refused: only a text that surely is its own brings it back. */
+  isGone: boolean
+  /** What a curator refused to take for its next version. */
+  refused?: string | undefined
+}
+
+/** Whether a section is named as an old one is; `sure` where it is known to be the same part of the same file. */
+export type SameName = (section: number, old: number) => 'sure' | boolean
+
+/** The old section that a new one continues. */
+export type SectionMatch = {
+  old: number
+  /** Why a curator must look at it, for them; absent where it is sure. */
+  doubt?: string
+}
+
+/** Resemblance from which two sections are the same, however they are named. */
+const enough = 0.3
+/** Containment from which two sections of one name are the same. */
+const mostly = 0.6
+/** Resemblance below which two texts of one language have nothing to do with each other. */
+const noise = 0.1
+/** Resemblance of a text to what was refused from which it is that. */
+const refusal = 0.9
+/** Resemblance by which one old section must stand before another. */
+const margin = 0.05
+const rounding = 1e-9
+
+/**
+ * Which old section each new one continues. A section continues the one that its text resembles most, if it is the one that
+ * resembles that most; where several are alike, they are aligned in their order (dynamic programming: Needleman and Wunsch, 1970), and
+ * what is left over has moved. So an old section never gets a text that resembles another more. A section whose text has nothing to do
+ * with any old one is the one that alone has its name, if no other has the name, and a curator is asked; any other is new. `olds` are
+ * in the order of their document.
+ */
+export async function matchSections(
+  olds: readonly OldSection[],
+  news: readonly string[],
+  sameName: SameName,
+): Promise<(SectionMatch | undefined)[]> {
+  const overlaps = await overlapsOf([...olds.map(({ text }) => text), ...olds.map(({ refused = '' }) => refused)], news)
+  const refusedOf = overlaps.map((list) => new Set(list.flatMap((overlap) => refusedBy(overlap, olds))))
+  const likely = overlaps.map((list) =>
+    list.filter(({ old, resemblance }) => olds[old] && (!olds[old].isGone || resemblance >= enough)),
+  )
+  const matches: (SectionMatch | undefined)[] = news.map(() => undefined)
+  const taken = new Set<number>()
+  const match = (section: number, overlap: Overlap) => {
+    taken.add(overlap.old)
+    const doubt = doubtOf(overlap, likely[section] ?? [], olds, (old) => sameName(section, old))
+    matches[section] = { old: overlap.old, ...(doubt === undefined ? {} : { doubt }) }
+  }
+  const claims = likely.map((list, section) => {
+    const best = Math.max(0, ...list.map(({ resemblance }) => resemblance))
+    const first = best < noise ? [] : list.filter(({ resemblance }) => resemblance > best - rounding)
+    return first.filter(({ old }) => !refusedOf[section]?.has(old))
+  })
+  const strongest = strongestClaims(claims)
+  for (const [section, overlap] of inOrder(strongest, olds.length)) match(section, overlap)
+  for (const [section, list] of strongest.entries()) {
+    const overlap = matches[section] === undefined ? list.find(({ old }) => !taken.has(old)) : undefined
+    if (overlap) match(section, overlap)
+  }
+  for (const section of news.keys()) {
+    if (matches[section] !== undefined) continue
+    const old = namesake(section, { olds, news, sameName })
+    if (old === undefined || taken.has(old) || refusedOf[section]?.has(old)) continue
+    const list = likely[section] ?? []
+    const own = list.find((overlap) => overlap.old === old) ?? { old, resemblance: 0, containment: 0 }
+    // Only what resembles none, or this one most.
+    if (list.every(({ resemblance }) => resemblance < noise || resemblance <= own.resemblance)) match(section, own)
+  }
+  return matches
+}
+
+/** The second half of the old texts are what was refused. */
+function refusedBy({ old, resemblance }: Overlap, olds: readonly OldSection[]): number[] {
+  const of = old - olds.length
+  return olds[of]?.refused !== undefined && resemblance >= refusal ? [of] : []
+}
+
+function strongestClaims(claims: readonly Overlap[][]): Overlap[][] {
+  const most = new Map<number, number>()
+  for (const { old, resemblance } of claims.flat()) most.set(old, Math.max(resemblance, most.get(old) ?? 0))
+  return claims.map((list) => list.filter(({ old, resemblance }) => resemblance > (most.get(old) ?? 0) - rounding))
+}
+
+/** The alignment of the greatest resemblance in which both sides keep their order. */
+function inOrder(claims: readonly Overlap[][], olds: number): [section: number, overlap: Overlap][] {
+  const width = olds + 1
+  const sums = new Float64Array((claims.length + 1) * width)
+  const sum = (section: number, old: number) => sums[section * width + old] ?? 0
+  for (const [section, list] of claims.entries()) {
+    const weights = new Map(list.map(({ old, resemblance }) => [old, resemblance]))
+    for (let old = 0; old < olds; old++) {
+      const both = sum(section, old) + (weights.get(old) ?? 0)
+      sums[(section + 1) * width + old + 1] = Math.max(both, sum(section, old + 1), sum(section + 1, old))
+    }
+  }
+  const aligned: [number, Overlap][] = []
+  for (let section = claims.length, old = olds; section > 0 && old > 0; ) {
+    if (sum(section, old) === sum(section - 1, old)) section--
+    else if (sum(section, old) === sum(section, old - 1)) old--
+    else {
+      const overlap = claims[--section]?.find((claim) => claim.old === old - 1)
+      if (overlap) aligned.push([section, overlap])
+      old--
+    }
+  }
+  return aligned.reverse()
+}
+
+/** The only old section that a new one shares its name with, if no other new one does. */
+function namesake(
+  section: number,
+  { olds, news, sameName }: { olds: readonly OldSection[]; news: readonly string[]; sameName: SameName },
+): number | undefined {
+  const named = [...olds.keys()].filter((old) => !olds[old]?.isGone && sameName(section, old) !== false)
+  const [old, ...others] = named.filter((old) => sameName(section, old) === 'sure')
+  if (old !== undefined && others.length === 0) return old
+  const [only, ...more] = named
+  if (only === undefined || more.length > 0) return undefined
+  return [...news.keys()].every((other) => other === section || sameName(other, only) === false) ? only : undefined
+}
+
+function doubtOf(
+  { old, resemblance, containment }: Overlap,
+  others: readonly Overlap[],
+  olds: readonly OldSection[],
+  sameName: (old: number) => 'sure' | boolean,
+): string | undefined {
+  const name = sameName(old)
+  const isSame = name === 'sure' || resemblance >= enough || (name && containment >= mostly)
+  if (!isSame) {
+    const percent = Math.round(resemblance * 100)
+    return `Only ${percent} % of what this section and the Neuron say is the same: it may be about something else.`
+  }
+  const rival = others.find(
+    (other) =>
+      other.old !== old && other.resemblance > resemblance - margin && olds[other.old]?.text !== olds[old]?.text,
+  )
+  if (rival === undefined || resemblance === 1 || (name && !sameName(rival.old))) return undefined
+  return 'The section resembles several Neurons of its document alike: it may be about another.'
+}
