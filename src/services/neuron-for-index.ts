@@ -2,6 +2,7 @@ import { namesOf } from '../knowledge/link-target.ts'
 import { writtenLinks } from '../knowledge/written-link.ts'
 import { parseNeuronFile } from '../markdown/neuron-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
+import { shownContent } from '../markdown/shown-content.ts'
 import type { IndexedNeuron } from '../store/neuron-index.ts'
 
 /** What the projection keeps of a Neuron's file; nothing where the file has no seqId, and so is no Neuron yet. */
@@ -10,11 +11,12 @@ export async function readNeuronForIndex(
   text: string,
   parser: ParserPool,
 ): Promise<IndexedNeuron | undefined> {
-  const { fields, content } = parseNeuronFile(text)
+  const file = parseNeuronFile(text)
+  const { fields } = file
   const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = fields
   if (seqId === undefined) return undefined
   const title = fields.title ?? fileTitle(path)
-  const { links } = await parser.links(content)
+  const { links } = await parser.links(shownContent(file))
   const names = namesOf({ seqId, path, title, aliases })
   return { seqId, documentId, title, tags, audience, candidateId, names, links: writtenLinks(edges, links) }
 }

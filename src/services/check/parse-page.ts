@@ -2,14 +2,16 @@ import { isUtf8 } from 'node:buffer'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 
 /** What the check looks at in a page: its front matter, its links, and what is wrong with the text itself. */
 export async function parsePage(
   text: string,
   parser: ParserPool,
 ): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
-  const { fields, content, contentLine, findings } = parseNeuronFile(text)
-  const { links, flag } = await parser.links(content)
+  const file = parseNeuronFile(text)
+  const { fields, content, contentLine, findings } = file
+  const { links, flag } = await parser.links(shownContent(file))
   return { neuron: { fields, content, contentLine, findings: [...findings, ...unparsed(flag, contentLine)] }, links }
 }
 

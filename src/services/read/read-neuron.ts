@@ -1,9 +1,11 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Neuron } from '../../contract/neurons.ts'
+import { effectiveAudience } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { writtenLinks } from '../../knowledge/written-link.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import {
   commitsByPrefix,
@@ -55,11 +57,11 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   // Before anything is waited for, so that all is of one commit.
   const written = linksOf(kb.projection.read, row.seqId)
   const backlinks = backlinksOf(reading, row.seqId)
-  const { fields, content } = parseNeuronFile(await kb.repository.readText(blob))
+  const file = parseNeuronFile(await kb.repository.readText(blob))
   return {
     ...shown,
-    content,
-    ...sourcesIn(fields),
+    content: contentFor(caller, file),
+    ...sourcesIn(file.fields),
     ...(await resolveLinks(ganglion, caller, view, written)),
     backlinks,
   }
@@ -72,13 +74,14 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
   const past = commit === undefined || others.length > 0 ? undefined : versionAt(sql, seqId, commit)
   if (past === undefined || past.blob === null) throw new GanglionError('not_found')
   const backlinks = backlinksOf(reading, seqId)
-  const { fields, content } = parseNeuronFile(await kb.repository.readText(past.blob))
+  const file = parseNeuronFile(await kb.repository.readText(past.blob))
+  const { fields } = file
   if (!visibility.of(fields)) throw new GanglionError('not_found')
-  const { links } = await ganglion.parser.links(content)
+  const { links } = await ganglion.parser.links(shownContent(file))
   return {
     seqId,
     title: fields.title ?? fileTitle(past.path),
-    content,
+    content: contentFor(caller, file),
     version: past.version,
     createdAt: createdAt(sql, seqId) ?? past.at,
     updatedAt: past.at,
@@ -91,6 +94,11 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     commit: past.commit,
     candidateId: fields.candidate ?? null,
   }
+}
+
+/** Curators see the file as it is. */
+function contentFor({ role }: Caller, file: NeuronFile): string {
+  return effectiveAudience(role) === 'curator' ? file.content : shownContent(file)
 }
 
 function sourcesIn({ sources }: Pick<NeuronFields, 'sources'>): Pick<Neuron, 'sources'> {

@@ -4,6 +4,7 @@ import { writtenLinks } from '../../knowledge/written-link.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { rewriteLinks } from '../../markdown/rewrite-links.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
@@ -84,9 +85,10 @@ async function hasSameStrayLinks(
   kb: KnowledgeBase,
   parser: ParserPool,
   change: NameChange,
-  { fields, content }: ChangedNeuron,
+  file: ChangedNeuron,
 ): Promise<boolean> {
-  const { links } = await parser.links(content)
+  const { fields } = file
+  const { links } = await parser.links(shownContent(file))
   const [before, after] = [
     fields.seqId === undefined ? [] : linksOf(kb.projection.write, fields.seqId),
     writtenLinks(fields.edges, links),

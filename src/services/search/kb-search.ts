@@ -3,6 +3,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
@@ -240,9 +241,9 @@ export class KbSearch {
 
   async #document(neuron: NeuronRow, text: string): Promise<IndexedDocument> {
     const { seqId, title, tags, audience } = neuron
-    const { fields, content } = parseNeuronFile(text)
-    const { chunks } = await this.#parser.chunks(content)
-    const { aliases, note, noteShared } = fields
+    const file = parseNeuronFile(text)
+    const { chunks } = await this.#parser.chunks(shownContent(file))
+    const { aliases, note, noteShared } = file.fields
     return {
       key: seqId,
       kind: 'wiki',
@@ -257,9 +258,12 @@ export class KbSearch {
   }
 }
 
+/** Raised whenever other parts of a page are indexed. */
+const pageFormat = 2
+
 /** A page without a title is called by its path. */
 function versionOf({ blob, path }: { blob: string; path: string }): string {
-  return `${blob} ${path}`
+  return `${pageFormat} ${blob} ${path}`
 }
 
 /** Another process, or the damage that it had, may change the index between two steps of the work. */

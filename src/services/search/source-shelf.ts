@@ -1,4 +1,5 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
+import { withoutComments } from '../../markdown/comments.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { EventLog } from '../../store/events.ts'
 import type { Source } from '../../store/source.ts'
@@ -33,7 +34,8 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
       const extracted = source.extractedAt === null ? undefined : await sourceTexts.find(source)
       if (extracted === undefined) return undefined
       const { id, filename } = source
-      const { title = filename, markdown } = extracted
+      const { title = filename } = extracted
+      const markdown = isMarkdown(source) ? withoutComments(extracted.markdown) : extracted.markdown
       const version = versionOf(source)
       const read = async () => ({
         key: id,
@@ -51,8 +53,16 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
   }
 }
 
+/** Only in notes do comments mean anything. */
+function isMarkdown({ fileType }: Source): boolean {
+  return fileType === 'md'
+}
+
+/** Raised whenever other parts of a text are indexed. */
+const textFormat = 2
+
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
-  return `${contentHash} ${extractedAt} ${filename}`
+  return `${textFormat} ${contentHash} ${extractedAt} ${filename}`
 }
 
 async function chunksOf(markdown: string, parser: ParserPool): Promise<Chunk[]> {

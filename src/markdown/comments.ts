@@ -1,0 +1,152 @@
+import { type Line, linesOf } from './split-blocks.ts'
+
+/** A code fence: its character and length, whether it stands in a quote, and whether its block is a tool's data. */
+type Fence = { mark: string; length: number; isQuoted: boolean; isData: boolean }
+
+const mark = '%%'
+/** After nothing but what may open a quote, a list or an item. */
+const fence = /^([\s>]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:(`{3,})([^`]*)|(~{3,})(.*))$/s
+const fenceEnd = /^[\s>]*(`{3,}|~{3,})[ \t]*$/
+const blockStart = /^[\s>]*$/
+const blank = /^\s*$/
+/** A backslash takes the meaning from the character after it; runs of backticks are code spans. */
+const token = /\\[\s\S]|`+|%%/g
+const data = 'compressed-json'
+
+/**
+ * A page without Obsidian's comments, `%% … %%`, and without Excalidraw's data in `compressed-json` blocks. Every line end stays,
+ * so that lines keep their numbers. Takes linear time.
+ *
+ * A comment that begins a line ends at the next `%%`, or with the page; within a line it must end in the same paragraph. In code
+ * and behind a backslash `%%` is text. Where a page can be read in two ways, the reading that shows less counts: a fence that
+ * nothing closes makes no code.
+ */
+export function withoutComments(content: string): string {
+  if (!content.includes(mark) && !content.includes(data)) return content
+  const lines = linesOf(content)
+  const closers = longestCloserAfter(lines)
+  const ends = paragraphEnds(lines)
+  let result = ''
+  let open: Fence | 'comment' | undefined
+  for (const [index, { text, start, end }] of lines.entries()) {
+    const lineEnd = content.slice(end, lines[index + 1]?.start ?? content.length)
+    if (typeof open === 'object' && open.isQuoted && !/^\s*>/.test(text)) open = undefined
+    if (typeof open === 'object') {
+      if (!open.isData) result += text
+      if (closes(text, open)) open = undefined
+    } else {
+      const opened = open === undefined ? openedFence(text, closers[index]) : undefined
+      if (opened !== undefined) {
+        open = opened
+        if (!opened.isData) result += text
+      } else {
+        const line = shownPart(text, open === 'comment', (from) => {
+          const next = content.indexOf(mark, start + from)
+          return next >= 0 && next < (ends[index] ?? 0)
+        })
+        result += line.shown
+        open = line.isOpen ? 'comment' : undefined
+      }
+    }
+    result += lineEnd
+  }
+  return result
+}
+
+/** What is shown of a line that does not stand in code, and whether a comment is open at its end. */
+function shownPart(
+  text: string,
+  isCommented: boolean,
+  isClosed: (from: number) => boolean,
+): { shown: string; isOpen: boolean } {
+  if (!text.includes(mark)) return { shown: isCommented ? '' : text, isOpen: isCommented }
+  const spans = codeSpans(text)
+  let shown = ''
+  let at = 0
+  let isOpen = isCommented
+  while (at < text.length) {
+    if (isOpen) {
+      const end = text.indexOf(mark, at)
+      if (end < 0) return { shown, isOpen }
+      at = end + mark.length
+      isOpen = false
+      continue
+    }
+    const start = nextComment(text, at, spans)
+    if (start === undefined) return { shown: shown + text.slice(at), isOpen }
+    const behind = start + mark.length
+    const begins = blockStart.test(text.slice(0, start))
+    isOpen = begins || text.includes(mark, behind) || isClosed(behind)
+    shown += text.slice(at, isOpen ? start : behind)
+    at = behind
+  }
+  return { shown, isOpen }
+}
+
+/** Where the next `%%` is that stands in no code span. */
+function nextComment(text: string, from: number, spans: Map<number, number[]>): number | undefined {
+  token.lastIndex = from
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    const [run] = found
+    if (run === mark) return found.index
+    if (!run.startsWith('`')) continue
+    const starts = spans.get(run.length) ?? []
+    while ((starts[0] ?? text.length) <= found.index) starts.shift()
+    if (starts[0] !== undefined) token.lastIndex = starts[0] + run.length
+  }
+  return undefined
+}
+
+/** The places of the runs of backticks in a line, by their length. */
+function codeSpans(text: string): Map<number, number[]> {
+  const spans = new Map<number, number[]>()
+  for (const { index, 0: run } of text.matchAll(/`+/g)) {
+    const starts = spans.get(run.length)
+    if (starts === undefined) spans.set(run.length, [index])
+    else starts.push(index)
+  }
+  return spans
+}
+
+/** For each line, the offset at which its paragraph ends. */
+function paragraphEnds(lines: readonly Line[]): number[] {
+  const ends: number[] = []
+  let isNextBlank = true
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const { text = '', end = 0 } = lines[index] ?? {}
+    ends[index] = isNextBlank ? end : (ends[index + 1] ?? end)
+    isNextBlank = blank.test(text)
+  }
+  return ends
+}
+
+function openedFence(text: string, closers: Closers | undefined): Fence | undefined {
+  const [, before = '', backticks, firstInfo, tildes, secondInfo] = fence.exec(text) ?? []
+  const run = backticks ?? tildes
+  if (run === undefined) return undefined
+  const character = run.charAt(0)
+  if ((closers?.[character] ?? 0) < run.length) return undefined
+  const info = firstInfo ?? secondInfo ?? ''
+  return { mark: character, length: run.length, isQuoted: before.includes('>'), isData: info.trim() === data }
+}
+
+function closes(text: string, { mark: character, length }: Fence): boolean {
+  const [, run = ''] = fenceEnd.exec(text) ?? []
+  return run.startsWith(character) && run.length >= length
+}
+
+/** The length of the longest run that may close a fence, by its character. */
+type Closers = Record<string, number>
+
+/** The longest closers on the lines after each line. */
+function longestCloserAfter(lines: readonly Line[]): Closers[] {
+  const after: Closers[] = []
+  let longest: Closers = {}
+  for (let index = lines.length - 1; index >= 0; index--) {
+    after[index] = longest
+    const [, run] = fenceEnd.exec(lines[index]?.text ?? '') ?? []
+    if (run === undefined || (longest[run.charAt(0)] ?? 0) >= run.length) continue
+    longest = { ...longest, [run.charAt(0)]: run.length }
+  }
+  return after
+}

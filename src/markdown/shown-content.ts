@@ -1,0 +1,21 @@
+import { withoutComments } from './comments.ts'
+import type { NeuronFile } from './neuron-file.ts'
+
+/** What the Excalidraw plugin keeps in a drawing's page: it begins with one of these headings, and goes on to the end. */
+const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im
+/** Its note to who opens the page elsewhere. */
+const drawingBanner = /^==⚠.*$/m
+
+/**
+ * What readers may see of a Neuron's content, and what is searched and linked: all but Obsidian's comments and the data of an
+ * Excalidraw drawing. Lines keep their numbers. Curators see the content as it is.
+ */
+export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'extra'>): string {
+  const shown = withoutComments('excalidraw-plugin' in extra ? withoutDrawing(content) : content)
+  return shown === content ? content : shown.trimEnd()
+}
+
+function withoutDrawing(content: string): string {
+  const end = drawingData.exec(content)?.index ?? content.length
+  return content.slice(0, end).replace(drawingBanner, '')
+}
