@@ -29,10 +29,12 @@ const inNeighbour = 0.6
 const inPassage = 0.3
 /** What a term of an earlier question of the conversation weighs. */
 const earlierWeight = 0.5
-/** English words that ask or greet more than they say: a sentence that answers need not have them. */
-const lightWords = `actually again anyone anything back bye exactly explain during find found get give happen happens hello hey hi
-  know long made make may mean might much need often ok okay please show someone something take tell thank thanks until use very want
-  way welcome`
+/** English words that ask more than they say: a sentence that answers need not have them. */
+const lightWords = `actually again anyone anything back exactly explain during find found get give happen happens know long made make
+  may mean might much need often say says show someone something take tell until use very want way`
+/** What a message begins or ends with before or after the question itself. */
+const greeting =
+  /^(?:(?:bye|hello|hey|hi|ok|okay|please|thank|thanks|welcome|you|there)\b[\s,.!]*)+|[\s,]+(?:bye|please|thank you|thanks)[\s.!?]*$/giu
 const lightWeight = 0.3
 
 const cueBonus = 0.12
@@ -57,7 +59,8 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
   const light = new Set(isEnglish ? questionTerms(lightWords, analyser).map(({ term }) => term) : [])
   const weights = new Map<string, number>()
   for (const [index, text] of texts.entries()) {
-    for (const { term, weight } of questionTerms(text, analyser)) {
+    const question = isEnglish ? text.replace(greeting, '') : text
+    for (const { term, weight } of questionTerms(question, analyser)) {
       const own = weight * (index === 0 ? 1 : earlierWeight) * (light.has(term) ? lightWeight : 1)
       weights.set(term, Math.max(weights.get(term) ?? 0, own))
     }

@@ -1,16 +1,8 @@
-/** Elements of HTML and the two that embed in it; a tag of any other name without attributes is somebody's placeholder. */
-const elements = new Set(
-  (
-    'a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body br ' +
-    'button canvas caption center cite code col colgroup command content data datalist dd del details dfn dialog dir div ' +
-    'dl dt element em embed fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header ' +
-    'hgroup hr html i iframe image img input ins isindex kbd keygen label legend li link listing main map mark marquee ' +
-    'math menu menuitem meta meter multicol nav nextid nobr noembed noframes noscript object ol optgroup option output p ' +
-    'param picture plaintext portal pre progress q rb rp rt rtc ruby s samp script search section select shadow slot ' +
-    'small source spacer span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead ' +
-    'think thinking time title tr track tt u ul var video wbr xmp'
-  ).split(' '),
-)
+import { htmlTagNames } from 'html-tag-names'
+import { decodeString } from 'micromark-util-decode-string'
+
+/** Elements of HTML, the two that embed in it, and those of models; a tag of any other name without attributes is somebody's placeholder. */
+const elements: ReadonlySet<string> = new Set([...htmlTagNames, 'math', 'svg', 'think', 'thinking'])
 /** Elements of which nothing is kept: what they hold is no part of the text. */
 const dropped = new Set(['script', 'style', 'think', 'thinking'])
 
@@ -25,6 +17,12 @@ const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$)/i
 const placeholder = /^<[a-z][\w -]*>$/i
 const image = /^!+\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/
 const imageBeginning = /^!+(?:\[[^[\]\n]*(?:\](?:\([^\n]*)?)?)?$/
+/** The end of a link's text or of a label, and the beginning of its destination: as much of it as can hold a scheme. */
+const destination = /^\][(:]\s*(?:<([^<>\n]*)[<>\n]|([^\s)/?<][^\s)/?]*)(?=[\s)/?])|(?=[)/?]))/
+const destinationBeginning = /^\](?:[(:]\s*(?:<[^<>\n]*|[^\s)/?<][^\s)/?]*)?)?$/
+const autolink = /^<([a-z][a-z0-9-]*):/i
+/** Schemes that a link of an answer may have; a link without one leads to where the answer is shown. */
+const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel'])
 const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
 const openingFence = /^(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n?$/
 
@@ -33,7 +31,7 @@ export const opener = /[<![`~]$/
 
 /**
  * Copies Markdown that comes in pieces without what would make a reader's browser load or run something: an image becomes its
- * text, tags are dropped. Code in a fence that begins its line is kept as it is, until the first run of fence
+ * text, tags are dropped, and a link with a scheme such as `javascript:` is none. Code in a fence that begins its line is kept as it is, until the first run of fence
  * characters in another place: from there on two readers of Markdown may not see the same fences.
  */
 export class MarkupFilter {
@@ -94,8 +92,18 @@ export class MarkupFilter {
     }
     if (this.#fence === '' && rest.startsWith('!')) return this.#image(rest, isFinal)
     if (this.#fence === '' && rest.startsWith('<')) return this.#tag(rest, isFinal)
-    const [text = ''] = /^(?:\n|[^\n!<`~]+|[!<])/.exec(rest) ?? []
+    if (this.#fence === '' && rest.startsWith(']')) return this.#link(rest, isFinal)
+    const [text = ''] = /^(?:\n|[^\n!<`~\]]+|[!<\]])/.exec(rest) ?? []
     return keep(text)
+  }
+
+  #link(rest: string, isFinal: boolean): { length: number; text: string } | undefined {
+    const found = destination.exec(rest)
+    if (found === null && !isFinal && destinationBeginning.test(rest)) return undefined
+    const [, enclosed, bare = ''] = found ?? []
+    const target = found === null ? rest.slice(2) : (enclosed ?? bare)
+    // With a space between, it is no link.
+    return /^\][(:]/.test(rest) && !isSafeTarget(target) ? { length: 2, text: `] ${rest.charAt(1)}` } : keep(']')
   }
 
   /** Whether a line opens or closes a fence. */
@@ -120,6 +128,8 @@ export class MarkupFilter {
   }
 
   #tag(rest: string, isFinal: boolean): { length: number; text: string } | undefined {
+    const [, scheme] = autolink.exec(rest) ?? []
+    if (scheme !== undefined) return linkSchemes.has(scheme.toLowerCase()) ? keep('<') : { length: 1, text: '&lt;' }
     const [found, slash, name] = tag.exec(rest) ?? []
     if (found === undefined) {
       if (!isFinal && tagBeginning.test(rest)) return undefined
@@ -146,6 +156,13 @@ export class MarkupFilter {
     const length = isEnd ? rest.length : rest.length - maxEndTag
     return length > 0 ? { length, text: '' } : undefined
   }
+}
+
+/** Whether a link may lead there. A browser passes over control characters and white space in a scheme. */
+function isSafeTarget(written: string): boolean {
+  const target = decodeString(written).replace(/[\p{C}\s]/gu, '')
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(target) ?? []
+  return scheme === undefined || linkSchemes.has(scheme.toLowerCase())
 }
 
 /** Characters of an end tag, with white space. */

@@ -2,6 +2,7 @@ import type { Analyser } from '../search/analyser.ts'
 import type { Passage } from '../search/passage.ts'
 import { sentencesOf } from '../search/sentences.ts'
 import { type Block, blocksOf } from './blocks.ts'
+import { withoutLooseEmphasis } from './emphasis.ts'
 import { isProse, shownText } from './shown-text.ts'
 
 /** Characters of a unit's text; of code. */
@@ -39,7 +40,7 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
       if (kind !== 'code' && !isProse(text)) continue
       const isLong = kind === 'paragraph' || (kind === 'item' && text.length > maxItem)
       for (const part of isLong ? quotableSentences(text, language) : [text]) {
-        const bounded = cut(part, kind === 'code' ? maxCode : maxText)
+        const bounded = kind === 'code' ? cut(part, maxCode) : withoutLooseEmphasis(cut(part, maxText))
         const terms = termsOf(kind === 'code' ? bounded : shownText(bounded), analyser)
         if (terms.trim() === '') continue
         units.push({ kind, marker, text: bounded, passage, block, position: units.length, terms, context, title })

@@ -53,6 +53,21 @@ const cases: [string, string, string][] = [
   ['keeps code in a fence', '```xml\n<img src="x"> ![a](b)\n```\n<b>c', '```xml\n<img src="x"> ![a](b)\n```\nc'],
   ['trusts no fence in a list', '- ```\n  a\n![b](c)\n```\n![d](e)', '- ```\n  a\nb\n```\nd'],
   ['trusts no fence after an indented one', '  ```\na\n```\n![b](c)\n```\n<b>d', '  ```\na\n```\nb\n```\nd'],
+  ['makes a script no link', 'See [x](javascript:alert(1)).', 'See [x] (javascript:alert(1)).'],
+  ['makes data no link', '[x](data:text/html;base64,PHNjcmlwdD4=)', '[x] (data:text/html;base64,PHNjcmlwdD4=)'],
+  ['sees through character references', '[x](java&#115;cript&colon;alert(1))', '[x] (java&#115;cript&colon;alert(1))'],
+  ['sees through escapes and case', '[x](JavaScript\\:alert(1))', '[x] (JavaScript\\:alert(1))'],
+  ['sees through white space', '[x](<java\tscript:alert(1)> "t")', '[x] ( "t")'],
+  ['sees it on the next line', '[x](\n  vbscript:x)', '[x] (\n  vbscript:x)'],
+  ['makes a definition of a script none', '[x]\n\n[x]: javascript:alert(1)', '[x]\n\n[x] : javascript:alert(1)'],
+  ['makes an autolink of a script inert', 'See <javascript:alert(1)>.', 'See &lt;javascript:alert(1)>.'],
+  ['keeps a script in a fence', '```\n[x](javascript:a)\n```\n', '```\n[x](javascript:a)\n```\n'],
+  [
+    'keeps links of other kinds',
+    '[a](mailto:a@b.test) [b](../c.md#d) [e](#f:g) [h](//i.test/j:k) x[0]: y',
+    '[a](mailto:a@b.test) [b](../c.md#d) [e](#f:g) [h](//i.test/j:k) x[0]: y',
+  ],
+  ['makes a link that never ends none', '[x](javascript:alert', '[x] (javascript:alert'],
   ['drops control characters', 'a\u0000b\u001b[31m\r\n', 'ab[31m\n'],
 ]
 
@@ -84,7 +99,20 @@ describe('an answer is made safe', () => {
   })
 
   test('10,000 beginnings of markup are read in linear time', () => {
-    for (const hostile of ['[', '![', '<a "', '<!--', '`', '[kb_00000001](', '!', '[a_,', '\n```', '<think>']) {
+    for (const hostile of [
+      '[',
+      '![',
+      '<a "',
+      '<!--',
+      '`',
+      '[kb_00000001](',
+      '!',
+      '[a_,',
+      '\n```',
+      '<think>',
+      '](',
+      ']: <',
+    ]) {
       expect(filtered(hostile.repeat(10_000)).cited.length).toBeLessThan(3)
     }
   })
@@ -129,6 +157,13 @@ const hostile = fc
         '-->',
         ':',
         '1. ',
+        'javascript:',
+        'java',
+        'script:',
+        '&#58;',
+        '&Tab;',
+        '\t',
+        ']: ',
       ],
     ),
     { maxLength: 40 },
@@ -138,7 +173,9 @@ const hostile = fc
 /** What a reader's browser would load or run. */
 function active(markdown: string): string[] {
   const found: string[] = []
-  const walk = (node: { type: string; value?: string; children?: unknown[] }) => {
+  const walk = (node: { type: string; value?: string; url?: string; children?: unknown[] }) => {
+    // As a browser reads it: without control characters and white space.
+    if (/^javascript:/i.test(node.url?.replace(/[\p{C}\s]/gu, '') ?? '')) found.push(node.url ?? '')
     if (node.type === 'image' || node.type === 'imageReference') found.push(node.type)
     if (node.type === 'html' && !/^<[a-z][\w -]*>$/i.test(node.value ?? '')) found.push(node.value ?? '')
     for (const child of node.children ?? []) walk(child as typeof node)
@@ -148,7 +185,7 @@ function active(markdown: string): string[] {
 }
 
 describe('whatever a model says', () => {
-  test('a reader of Markdown finds no image and no tag in it', () => {
+  test('a reader of Markdown finds no image, no tag and no script in it', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(active(filtered(text).text)).toEqual([])

@@ -115,6 +115,24 @@ describe('the extract', () => {
     expect(await answerTo('When do backups run?', content)).toBe(`${quoted} [kb_00000001]`)
   })
 
+  test.each([
+    ['**Backups run at night. They are kept.** See below.', 'Backups run at night.'],
+    ['Keep calm. **Backups** run *at night*.', '**Backups** run *at night*.'],
+    ['_Keep calm. Backups run at night._', 'Backups run at night.'],
+    ['Backups run at `2**3` and 2 * 3 in run_at_night.', 'Backups run at `2**3` and 2 * 3 in run_at_night.'],
+  ])('of %s quotes whole emphasis or none', async (content, quoted) => {
+    expect(await answerTo('When do backups run?', content)).toBe(`${quoted} [kb_00000001]`)
+  })
+
+  test('takes a greeting for what is asked only where it does not greet', async () => {
+    const contents = ['You say what you mean. They say it twice.', 'The greeter says hello to each guest.']
+    expect(await answerTo('Who says hello?', ...contents)).toBe('The greeter says hello to each guest. [kb_00000002]')
+    expect(await answerTo('Hello! Thanks', ...contents)).toBe(refusalIn('en'))
+    expect(await answerTo('Hi there, when do backups run, please?', 'Backups run at night.')).toBe(
+      'Backups run at night. [kb_00000001]',
+    )
+  })
+
   test('finds nothing in the target of a link', async () => {
     const text = await answerTo('Who approves refunds?', 'See [here](https://approves.test/refunds) for more on that.')
     expect(text).toBe(refusalIn('en'))
