@@ -1,4 +1,5 @@
 import type { PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
+import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { pageMarkdown } from './pdf-page.ts'
 
 /** What is kept of a page that was read. */
@@ -14,6 +15,8 @@ export type ReadPage = {
   scan: 'picture' | 'garbled' | undefined
   /** Whether nothing is drawn on it. */
   isBlank: boolean
+  /** Whether words stand in the order in which they are seen, from left to right, and not in that in which they are read. */
+  isVisual: boolean
 }
 
 /** Letters and digits of a page of which a picture is the main part. */
@@ -36,6 +39,7 @@ export function readPage(page: ParsedPage): ReadPage {
     letters,
     scan: isGarbled(text, complexity) ? 'garbled' : isPicture ? 'picture' : undefined,
     isBlank: letters === 0 && contentBounds === undefined,
+    isVisual: isVisuallyOrdered(text),
   }
 }
 

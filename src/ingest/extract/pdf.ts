@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { LiteParse } from '@llamaindex/liteparse'
 import type { Anchor, Extracted, Extractor, OnProgress } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
+import { orderDoubts, withLogicalOrder } from './pdf-bidi.ts'
 import { timeBudget } from './pdf-budget.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
-import { type Page, plainParagraphs } from './pdf-page.ts'
+import { type Page, pageMarkdown, plainParagraphs } from './pdf-page.ts'
 import { pageList } from './pdf-page-list.ts'
 import { type ReadPage, readPage } from './pdf-read-page.ts'
 import { dropRunningLines } from './pdf-running-lines.ts'
@@ -25,14 +26,42 @@ export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const reading = { isSpent: timeBudget(), onProgress }
   const parsed = await parsePages(bytes, reading)
   if (parsed === undefined) return secondReading(bytes)
-  const { texts, recognised, warnings } = await recogniseScans(bytes, parsed.pages, reading)
-  const pages = parsed.pages.map((page) => ({
+  const ordered = await inLogicalOrder(bytes, parsed.pages)
+  const { texts, recognised, warnings } = await recogniseScans(bytes, ordered.pages, reading)
+  const doubts = [...ordered.doubts, ...garbledDoubts(ordered.pages.filter(({ number }) => !texts.has(number)))]
+  const pages = ordered.pages.map((page) => ({
     number: page.number,
     lines: (texts.get(page.number) ?? unrecognised(page)).split('\n'),
   }))
   if (!hasText(pages)) return secondReading(bytes)
   const extracted = await assemble(bytes, pages, [...parsed.warnings, ...warnings])
-  return recognised === undefined ? extracted : { ...extracted, recognised }
+  return { ...extracted, doubts, ...(recognised !== undefined && { recognised }) }
+}
+
+/** Pages with the words of lines that run from right to left in the order in which they are read. */
+async function inLogicalOrder(
+  bytes: Buffer,
+  pages: readonly ReadPage[],
+): Promise<{ pages: ReadPage[]; doubts: string[] }> {
+  const visual = pages.filter(({ isVisual, scan }) => isVisual && scan === undefined)
+  const read = await withLogicalOrder(
+    bytes,
+    visual.map(({ number }) => number),
+  )
+  return {
+    pages: pages.map((page) => {
+      const { markdown, text } = read.get(page.number) ?? {}
+      return markdown === undefined || text === undefined ? page : { ...page, markdown: pageMarkdown(markdown, text) }
+    }),
+    doubts: orderDoubts(visual.map(({ markdown }) => markdown)),
+  }
+}
+
+function garbledDoubts(pages: readonly ReadPage[]): string[] {
+  const garbled = pages.filter(({ scan }) => scan === 'garbled').map(({ number }) => number)
+  return garbled.length === 0
+    ? []
+    : [`The PDF does not say which letters it shows, and they may be wrong: ${pageList(garbled)}.`]
 }
 
 /** Of a page whose letters have no meaning, neither has their size. */

@@ -25,13 +25,24 @@ export type PdfOptions = {
 
 type Part = string | Buffer
 
+const hebrew = /[\u05d0-\u05ea]/
+const hebrewLetters = [
+  '/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /H def /CMapType 2 def',
+  '1 begincodespacerange <00> <ff> endcodespacerange',
+  '2 beginbfrange <20> <7e> <0020> <c0> <da> <05d0> endbfrange',
+  'endcmap end end',
+].join('\n')
+
 const wholePage = 'q 595 0 0 842 0 0 cm /I Do Q'
 
-/** A PDF of A4 pages in Helvetica; y counts from the bottom, in points. */
+/**
+ * A PDF of A4 pages in Helvetica; y counts from the bottom, in points. Hebrew letters are what the font says that the letters of
+ * Latin-1 from À on are; text with them stands as it is seen, from left to right.
+ */
 export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], password }: PdfOptions = {}): Buffer {
   const objects: Part[][] = []
   const add = (...parts: Part[]) => objects.push(parts)
-  const pageId = (number: number) => 5 + (number - 1) * 5
+  const pageId = (number: number) => 7 + (number - 1) * 5
   const outlinesId = pageId(pages.length + 1)
   const encryption = password === undefined ? undefined : new Encryption(password)
   const stream = (dictionary: string, data: Buffer): Part[] => {
@@ -42,17 +53,20 @@ export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], pas
   add(`<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${pageId(at + 1)} 0 R`).join(' ')}] >>`)
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>')
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>')
+  add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode 6 0 R >>')
+  add(...stream('', Buffer.from(hebrewLetters)))
   for (const { texts = [], rules = [], picture, isInForm, rotate, link } of pages) {
     const id = objects.length + 1
     add(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${id + 1} 0 R ${link ? `/Annots [${id + 3} 0 R]` : ''} ${rotate === undefined ? '' : `/Rotate ${rotate}`}`,
-      ` /Resources << /Font << /F1 3 0 R /F2 4 0 R >> ${picture ? `/XObject << /I ${id + (isInForm ? 4 : 2)} 0 R >>` : ''} >> >>`,
+      ` /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> ${picture ? `/XObject << /I ${id + (isInForm ? 4 : 2)} 0 R >>` : ''} >> >>`,
     )
     const drawn = [
       ...(picture ? [isInForm ? '/I Do' : wholePage] : []),
       ...rules.map(([x1, y1, x2, y2]) => `${x1} ${y1} m ${x2} ${y2} l S`),
       ...texts.map(
-        ({ text, x, y, size = 11, bold }) => `BT /F${bold ? 2 : 1} ${size} Tf ${x} ${y} Td ${literal(text)} Tj ET`,
+        ({ text, x, y, size = 11, bold }) =>
+          `BT /F${hebrew.test(text) ? 3 : bold ? 2 : 1} ${size} Tf ${x} ${y} Td ${literal(asLatin(text))} Tj ET`,
       ),
     ]
     add(...stream('', Buffer.from(drawn.join('\n'), 'latin1')))
@@ -122,6 +136,10 @@ function assemble(objects: readonly (readonly Part[])[], trailer: string): Buffe
   write(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${entries.join('')}`)
   write(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${table}\n%%EOF\n`)
   return Buffer.concat(parts)
+}
+
+function asLatin(text: string): string {
+  return text.replace(new RegExp(hebrew, 'g'), (letter) => String.fromCharCode(letter.charCodeAt(0) - 0x5d0 + 0xc0))
 }
 
 function literal(text: string): string {
