@@ -10,7 +10,7 @@ export type PackLimits = {
   maxUnpackedBytes: number
 }
 
-/** A pack that would take too much memory or time to unpack, or that is corrupt. The message is for the pusher. */
+/** A push that git is not to see: its pack would take too much memory or time to unpack, or is corrupt. The message is for the pusher. */
 export class PackRefused extends Error {
   constructor(message: string) {
     super(message)

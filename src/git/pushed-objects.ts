@@ -10,7 +10,7 @@ import type { Tree, TreeEntry } from './tree.ts'
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }
 
-/** A push that would take too much time or memory to look into; the message is for the pusher. */
+/** A push that would take too much time or memory to look into, or that was made to. The message is for the pusher. */
 export class PushTooLarge extends Error {
   constructor(message: string) {
     super(message)
@@ -21,6 +21,7 @@ export class PushTooLarge extends Error {
 const mb = 1024 * 1024
 const maxObjects = 100_000
 const maxCommitBytes = mb
+const maxParents = 64
 const maxTreeBytes = 4 * mb
 const maxTreeBytesInAll = 512 * mb
 /** Files and folders that the commits of a push change, each counted for every commit. */
@@ -100,7 +101,7 @@ export type PushedFolder = {
 /**
  * Looks into every folder that the commits of a push change, those of commits whose changes are undone later as well.
  * @param visit says which of the changed folders in a folder to look into.
- * @throws {PushTooLarge} where a tree would expand to too many files, or the push to too much work.
+ * @throws {PushTooLarge} if a tree would expand to too many files, a commit has too many parents, or the work would be too much.
  */
 export async function walkPushedTrees(
   repository: Repository,
@@ -112,6 +113,7 @@ export async function walkPushedTrees(
   for (const commit of commits) {
     const { data } = await repository.read(commit)
     const parents = parentsOf(data)
+    checkParents(commit, parents)
     const roots = await Promise.all(parents.map((parent) => repository.treeOf(parent)))
     const waiting = [{ prefix: '', oid: await repository.treeOf(commit), before: roots }]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -170,6 +172,15 @@ function folderReader(repository: Repository): (oid: Oid) => Promise<Folder> {
       size -= old.entries.length
     }
     return folder
+  }
+}
+
+/** git itself makes no commit that names a parent twice. @throws {PushTooLarge} */
+function checkParents(commit: Oid, parents: readonly Oid[]): void {
+  const short = commit.slice(0, 7)
+  if (new Set(parents).size < parents.length) throw new PushTooLarge(`Commit ${short} names a parent twice.`)
+  if (parents.length > maxParents) {
+    throw new PushTooLarge(`Commit ${short} has ${parents.length} parents; ${maxParents} are allowed.`)
   }
 }
 

@@ -5,6 +5,7 @@ import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
 import { type GitObject, type Oid, treeOfCommit } from './object.ts'
 import { ObjectCache } from './object-cache.ts'
+import { type ObjectInfo, readObjectInfo } from './object-info.ts'
 import { ObjectReader } from './object-reader.ts'
 import { writePack } from './pack-files.ts'
 import { quarantineEnvironment } from './quarantine.ts'
@@ -17,12 +18,14 @@ export type TreeChange = { path: string; before?: Oid; after?: Oid }
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
+  readonly #quarantine: string | undefined
   readonly #reader: ObjectReader
   readonly #cache = new ObjectCache()
 
   /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
   constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
     this.gitDir = gitDir
+    this.#quarantine = quarantine
     this.#reader = new ObjectReader(gitDir, quarantineEnvironment(gitDir, quarantine))
   }
 
@@ -56,6 +59,11 @@ export class Repository {
     const object = await this.#reader.read(oid)
     if (object !== undefined) this.#cache.set(oid, object)
     return object
+  }
+
+  /** See {@link readObjectInfo}. */
+  infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
+    return readObjectInfo(this.gitDir, oids, this.#quarantine)
   }
 
   /** @throws {GitError} `missing-object` */

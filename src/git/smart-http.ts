@@ -125,8 +125,7 @@ function receiveConfig({ maxPack }: TransferLimits): string[] {
     ...['hasDot', 'hasDotdot', 'hasDotgit'].map((problem) => `receive.fsck.${problem}=ignore`),
     'receive.shallowUpdate=false',
     'receive.advertisePushOptions=true',
-    // A part of a push may be refused by its receiver.
-    'receive.advertiseAtomic=false',
+    'receive.advertiseAtomic=true',
     'receive.autogc=false',
     'receive.updateServerInfo=false',
     // What the repository's own settings would run: for the tips of its alternates, and for signed pushes.
@@ -148,8 +147,8 @@ async function checkHooks(): Promise<void> {
 }
 
 /**
- * Sends a push to git, once its pack is known to unpack to what the limits allow. Otherwise git is ended, and this resolves with
- * the answer to give in its place.
+ * Sends a push to git, its pack as far as it is known to unpack to what the limits allow. Resolves with the answer to give in
+ * place of git's if the push is rejected; git is then ended.
  */
 async function feedPush(
   body: AsyncIterable<Buffer> | undefined,
@@ -160,6 +159,10 @@ async function feedPush(
   const request = body[Symbol.asyncIterator]()
   const head = await readPushHead(request)
   try {
+    // Each ref is moved on its own, and can fail on its own.
+    if (head.refs.length > 1 && head.capabilities.has('atomic')) {
+      throw new PackRefused('An atomic push may move one ref: push the refs one by one.')
+    }
     const pack = meterPack(startingWith(head.rest, request), limits)
     return await feed(startingWith(head.bytes, pack), git.stdin)
   } catch (error) {

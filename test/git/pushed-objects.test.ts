@@ -148,3 +148,29 @@ test('two large folders that take turns in many commits are refused, however few
   await expect(changesOf(repository, commits)).rejects.toThrow('The push changes too large folders too often.')
   repository.close()
 })
+
+test('a commit that names a parent twice, or too many, is refused', async () => {
+  const { repository, from, write } = await newPush()
+  const commitOf = (parents: readonly string[]) => {
+    const lines = [`tree ${write.treeOf(from)}`, ...parents.map((parent) => `parent ${parent}`)]
+    const people = ['author', 'committer'].map((who) => `${who} A <a@example.com> 1 +0000`)
+    return nativeGit(
+      write.dir,
+      ['hash-object', '-w', '-t', 'commit', '--literally', '--stdin'],
+      `${[...lines, ...people].join('\n')}\n\nMany\n`,
+    )
+  }
+  const others = Array.from({ length: 65 }, (_, n) =>
+    nativeGit(write.dir, ['commit-tree', write.treeOf(from), '-p', from], `${n}`),
+  )
+  const twice = commitOf([from, ...others.slice(0, 2), from])
+  await expect(changesOf(repository, [twice])).rejects.toThrow(
+    new PushTooLarge(`Commit ${twice.slice(0, 7)} names a parent twice.`),
+  )
+  const many = commitOf(others)
+  await expect(changesOf(repository, [many])).rejects.toThrow(
+    new PushTooLarge(`Commit ${many.slice(0, 7)} has 65 parents; 64 are allowed.`),
+  )
+  expect(await changesOf(repository, [commitOf(others.slice(1))])).toEqual([])
+  repository.close()
+})

@@ -257,12 +257,16 @@ describe('pushing', () => {
     expect(server.received).toEqual([])
   })
 
-  test('of a whole or of nothing is not offered', async () => {
+  test('atomically moves one ref, or none of several', async () => {
     const server = await gitServer()
     const clone = await cloned(server)
-    const { code, stderr } = await git(clone, 'push', '--atomic', 'origin', 'main:refs/heads/x', 'main:refs/heads/y')
-    expect([code, stderr]).toEqual([1, expect.stringContaining('does not support --atomic')])
+    const push = (...refs: string[]) => git(clone, 'push', '--atomic', 'origin', ...refs)
+    const { code, stderr } = await push('main:refs/heads/x', 'main:refs/heads/y')
+    const reason = 'An atomic push may move one ref: push the refs one by one.'
+    const rejected = ['x', 'y'].map((ref) => ` ! [remote rejected] main -> ${ref} (${reason})`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining(rejected.join('\n'))])
     expect(server.judged).toEqual([])
+    expect(await push('main:refs/heads/x')).toMatchObject({ code: 0 })
   })
 
   test('from a shallow clone goes on where the history is there, and is refused where it is not', async () => {

@@ -3,6 +3,9 @@ import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
 
+/** A file of more bytes is an error by itself. */
+const maxSettingsBytes = 1024 * 1024
+
 /** What is wrong with `kb.yaml`, where the push changes it. */
 export async function settingsProblems(
   identity: KbIdentity,
@@ -14,8 +17,9 @@ export async function settingsProblems(
   if (change.after === undefined) {
     return [{ path: 'kb.yaml', severity: 'error', message: 'must not be removed' }]
   }
-  const object = await repository.find(change.after)
-  const { settings, problems } = parseKbFile(object?.type === 'blob' ? object.data.toString('utf8') : '')
+  const { type, size = 0 } = (await repository.infos([change.after])).get(change.after) ?? {}
+  const isReadable = type === 'blob' && size <= maxSettingsBytes
+  const { settings, problems } = parseKbFile(isReadable ? await repository.readTextOnce(change.after) : '')
   const fixed = (['id', 'slug', 'prefix'] as const)
     .filter((key) => settings[key] !== null && settings[key] !== identity[key])
     .map((key): SettingsProblem => ({ path: key, severity: 'error', message: `must stay ${identity[key]}` }))

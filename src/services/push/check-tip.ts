@@ -1,4 +1,5 @@
 import type { Oid } from '../../git/object.ts'
+import type { ObjectInfo } from '../../git/object-info.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
@@ -19,7 +20,7 @@ import { readSurroundings } from './check-surroundings.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 
 /** Files that are read at a time. */
-const chunkFiles = 500
+const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
 const submodule = '160000'
 /** Found in the trees, where whole folders can be compared; and what the server itself gives. */
@@ -75,27 +76,34 @@ async function readChanged(
   changes: readonly TreeChange[],
   parser: ParserPool,
 ): Promise<CheckedFile[]> {
-  const files: CheckedFile[] = []
-  let textBytes = 0
-  const read = async (path: string, oid: Oid): Promise<CheckedFile> => {
-    const object = await repository.find(oid)
+  const infos = await repository.infos(changes.flatMap(({ after }) => after ?? []))
+  const changed = changes.flatMap(({ path, after }): ChangedFile[] => {
+    return after === undefined ? [] : [{ path, oid: after, type: undefined, size: 0, ...infos.get(after) }]
+  })
+  const textBytes = changed.filter(isPage).reduce((sum, { size }) => sum + size, 0)
+  if (textBytes > maxTextBytes) throw new PushTooLarge('The push changes too much text: push it in parts.')
+  const read = async (file: ChangedFile): Promise<CheckedFile> => {
+    const { path, oid, type, size } = file
     // A commit of another repository.
-    if (object?.type !== 'blob') return { path, oid, size: 0, mode: submodule }
-    const { data } = object
-    const file = { path, oid, size: data.length }
-    if (!isNeuronPath(path) || data.length > maxParsedBytes) return file
-    textBytes += data.length
-    if (textBytes > maxTextBytes) throw new PushTooLarge('The push changes too much text: push it in parts.')
+    if (type !== 'blob') return { path, oid, size: 0, mode: submodule }
+    if (!isPage(file)) return { path, oid, size }
+    const { data } = await repository.read(oid)
     const { neuron, links } = await parsePageBytes(data, parser)
     // No rule looks at the content, which is most of a page.
-    return { ...file, neuron: { ...neuron, content: '' }, links }
+    return { path, oid, size, neuron: { ...neuron, content: '' }, links }
   }
-  for (let start = 0; start < changes.length; start += chunkFiles) {
-    const chunk = changes.slice(start, start + chunkFiles)
-    const reading = chunk.flatMap(({ path, after }) => (after === undefined ? [] : [read(path, after)]))
-    files.push(...(await Promise.all(reading)))
+  const files: CheckedFile[] = []
+  for (let start = 0; start < changed.length; start += chunkFiles) {
+    files.push(...(await Promise.all(changed.slice(start, start + chunkFiles).map(read))))
   }
   return files
+}
+
+type ChangedFile = { path: string; oid: Oid; type: ObjectInfo['type'] | undefined; size: number }
+
+/** Whether a file is read at all: what it holds matters, and its size is not an error by itself. */
+function isPage({ path, type, size }: ChangedFile): boolean {
+  return type === 'blob' && isNeuronPath(path) && size <= maxParsedBytes
 }
 
 /** New Neurons get their seqId from the server; one that was deleted, or lost by a restore, may come back with its own. */

@@ -1,6 +1,7 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { isAncestor, mergeBase } from '../../git/ancestry.ts'
 import type { Oid } from '../../git/object.ts'
+import { readObjectInfo } from '../../git/object-info.ts'
 import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../../git/push.ts'
 import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
 import { Repository } from '../../git/repository.ts'
@@ -91,6 +92,7 @@ async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: st
     )
   }
   if (to === undefined) throw new PushRefused('there is nothing to delete')
+  await requireCommit(kb, to, quarantine)
   const from = await mergeBase(kb.repository.gitDir, main, to, quarantine)
   if (from === undefined) throw new PushRefused('the commit has no history in common with main')
   if (from === to) throw new PushRefused('main holds it already: there is nothing to propose')
@@ -122,8 +124,18 @@ async function mainPush(
     )
   }
   if (from !== main) throw new PushRefused(fetchFirst)
+  await requireCommit(kb, to, quarantine)
   if (await isAncestor(kb.repository.gitDir, main, to, quarantine)) return { kind: 'main', from: main, to }
   throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
+}
+
+async function requireCommit({ repository }: KnowledgeBase, to: Oid, quarantine: string | undefined): Promise<void> {
+  const { type } = (await readObjectInfo(repository.gitDir, [to], quarantine)).get(to) ?? {}
+  if (type === 'commit') return
+  const short = to.slice(0, 7)
+  if (type === undefined) throw new PushRefused(`the commit ${short} is not there`)
+  const hint = type === 'tag' ? `; push the commit that it names: ${short}^{commit}` : ''
+  throw new PushRefused(`only a commit can be pushed, and ${short} is a ${type}${hint}`)
 }
 
 async function onlyNeurons(
