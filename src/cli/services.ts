@@ -7,6 +7,7 @@ import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
+import { Health } from '../services/health.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { commentCandidate } from '../services/queue/comment-candidate.ts'
@@ -36,6 +37,7 @@ export function servicesOf(
   ganglion: Ganglion,
   { answerer = extractAnswerer }: { answerer?: Answerer } = {},
 ): Omit<Services, 'isReady'> {
+  const health = new Health(ganglion)
   return {
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
@@ -73,6 +75,7 @@ export function servicesOf(
     ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),
     readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
+    problems: () => health.problems(),
     async freeDiskRatio() {
       const { bavail, blocks } = await statfs(ganglion.directory.root)
       return bavail / blocks

@@ -34,6 +34,10 @@ export const ErrorAnswer = z
     head: ObjectId.nullable()
       .describe('With `stale_head`: the present commit of `refs/candidates/<id>/head`. Null where there is none.')
       .exactOptional(),
+    problems: z
+      .array(z.object({ part: z.string(), reason: z.string() }))
+      .describe('Of `/readyz`: what is broken, and why.')
+      .exactOptional(),
     code: z.string().describe('Of an upload whose `error` is for a person: its stable code.').exactOptional(),
     bytesReceived: z.int().nonnegative().describe('Of an upload in chunks: where it goes on.').exactOptional(),
   })

@@ -1,16 +1,20 @@
+type Code =
+  | 'missing-object'
+  | 'corrupt-object'
+  | 'object-too-large'
+  | 'lock-held'
+  | 'git-failed'
+  | 'no-git'
+  | 'busy'
+  | 'bad-ref'
+  | 'bad-request'
+
 /** What went wrong in the git store. The message is for operators and logs, never for an API answer. */
 export class GitError extends Error {
-  readonly code:
-    | 'missing-object'
-    | 'corrupt-object'
-    | 'object-too-large'
-    | 'lock-held'
-    | 'git-failed'
-    | 'busy'
-    | 'bad-ref'
-    | 'bad-request'
+  /** `no-git`: git could not be started. */
+  readonly code: Code
 
-  constructor(code: GitError['code'], message: string, options?: ErrorOptions) {
+  constructor(code: Code, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'GitError'
     this.code = code

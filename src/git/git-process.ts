@@ -72,7 +72,7 @@ export type GitOutcome = { exitCode: number | null; output: string; complaint: s
 
 /**
  * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
- * @throws {GitError} `git-failed` when it cannot be started; the signal's reason when that had come before.
+ * @throws {GitError} `no-git` when it cannot be started; the signal's reason when that had come before.
  */
 export async function tryGit(
   gitDir: string,
@@ -96,7 +96,7 @@ export async function tryGit(
 
 /**
  * Runs native git and gives its standard output.
- * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`.
+ * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`; `no-git` when it cannot be started.
  */
 export async function runGit(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
@@ -116,6 +116,6 @@ function lowerPriority(pid: number | undefined, priority: number): void {
 export function ended(child: ChildProcessWithoutNullStreams): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('close', () => resolve())
-    child.once('error', (cause) => reject(new GitError('git-failed', 'git could not be started', { cause })))
+    child.once('error', (cause) => reject(new GitError('no-git', 'git could not be started', { cause })))
   })
 }

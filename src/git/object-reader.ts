@@ -73,14 +73,14 @@ export class ObjectReader {
     const child = spawnGit(this.#gitDir, ['cat-file', '--batch'], this.#environment)
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     child.stdin.on('error', () => {})
-    child.on('error', () => this.#fail(child))
-    child.on('close', () => this.#fail(child))
+    child.on('error', (cause) => this.#fail(child, new GitError('no-git', 'git cat-file could not be run', { cause })))
+    child.on('close', () => this.#fail(child, new GitError('git-failed', 'git cat-file ended')))
     return child
   }
 
-  #fail(child: ChildProcessWithoutNullStreams): void {
+  #fail(child: ChildProcessWithoutNullStreams, error: GitError): void {
     if (this.#child !== child && this.#child !== undefined) return
-    for (const request of this.#forget()) request.reject(new GitError('git-failed', 'git cat-file ended'))
+    for (const request of this.#forget()) request.reject(error)
   }
 
   /** Leaves the process, and gives what it was asked and has not answered. */

@@ -25,6 +25,9 @@ export type ServiceProcessOptions = {
 /** Milliseconds that a push has to end by itself, and git then has to die of a signal. */
 const endTime = 3000
 const dieTime = 1000
+/** What the shell exits with where there is no git. */
+const noProgram = 127
+const failedStart = 'a failed start'
 /** Bytes of what git says of a failure that are kept. */
 const maxComplaint = 8 * 1024
 
@@ -125,8 +128,7 @@ export class ServiceProcess {
     clearTimeout(this.#killing)
     signal.removeEventListener('abort', abort)
     if (exit === 0) return
-    const code = blamesClient.test(complaint()) ? 'bad-request' : 'git-failed'
-    this.#failure ??= new GitError(code, `git ${this.#service} ended with ${exit}: ${complaint()}`)
+    this.#failure ??= new GitError(codeOf(exit, complaint()), `git ${this.#service} ended with ${exit}: ${complaint()}`)
   }
 
   #kill(signal: NodeJS.Signals): void {
@@ -144,11 +146,16 @@ function boundedBy({ cpuSeconds, maxMemory }: ServiceProcessOptions): string {
   return `ulimit -t ${cpuSeconds}; ulimit -v ${Math.ceil(maxMemory / 1024)} 2>/dev/null`
 }
 
+function codeOf(exit: number | string, complaint: string): GitError['code'] {
+  if (exit === noProgram || String(exit).startsWith(failedStart)) return 'no-git'
+  return blamesClient.test(complaint) ? 'bad-request' : 'git-failed'
+}
+
 /** Exit code or signal; words where it could not be started. */
 function exitOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'))
-    child.once('error', (error) => resolve(`a failed start (${error.message})`))
+    child.once('error', (error) => resolve(`${failedStart} (${error.message})`))
   })
 }
 

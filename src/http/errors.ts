@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { ErrorAnswer } from '../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../contract/errors.ts'
-import { failureCode } from '../services/failure.ts'
+import { refusalFor } from '../services/failure.ts'
 
 /** What Fastify or a plugin refuses, by the status that it gives. */
 const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
@@ -59,8 +59,8 @@ function envelope({ code, message, details }: GanglionError): Record<string, unk
 function fromFastify(error: unknown): GanglionError {
   const isFastifys = error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
   const status = isFastifys && 'statusCode' in error ? Number(error.statusCode) : 500
-  const isClients = status >= 400 && status < 500
-  return new GanglionError(codeByStatus.get(status) ?? (isClients ? 'malformed_request' : failureCode(error)))
+  if (status >= 400 && status < 500) return new GanglionError(codeByStatus.get(status) ?? 'malformed_request')
+  return refusalFor(error)
 }
 
 /** Refusals that any route of the API may answer with. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import type { CandidateStatus } from '../contract/vocabulary.ts'
 import { errorAnswers } from './errors.ts'
+import type { Services } from './services.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 declare module 'fastify' {
@@ -49,12 +50,12 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
 }
 
 const Alive = z.object({ status: z.literal('ok') }).describe('The process is alive.')
-const Ready = z.object({ status: z.literal('ready') }).describe('Requests are served.')
+const Ready = z.object({ status: z.literal('ready') }).describe('Requests are served, and nothing is broken.')
 
 /** Adds `/healthz`, `/readyz` and `/metrics`. */
 export function operationRoutes(
   app: ZodFastify,
-  { metrics, isOpen }: { metrics: Metrics; isOpen: () => boolean },
+  { metrics, isOpen, problems }: { metrics: Metrics; isOpen: () => boolean } & Pick<Services, 'problems'>,
 ): void {
   const config = { alwaysOpen: true }
   const described = { tags: ['Operations'], security: [] }
@@ -75,12 +76,20 @@ export function operationRoutes(
       schema: {
         ...described,
         operationId: 'isReady',
-        summary: 'Are requests served?',
+        summary: 'Can the server do what it promises?',
+        description:
+          'Not while it starts or ends, and not while git cannot be started or the data directory cannot be written: `problems` ' +
+          'then says what is broken. What it found holds for 3 seconds.',
         response: { 200: Ready, ...errorAnswers(['unavailable']) },
       },
     },
     async () => {
       if (!isOpen()) throw new GanglionError('unavailable')
+      const broken = await problems()
+      if (broken.length > 0) {
+        const message = broken.map(({ part, reason }) => `${part}: ${reason}`).join('; ')
+        throw new GanglionError('unavailable', message, { problems: broken })
+      }
       return { status: 'ready' as const }
     },
   )

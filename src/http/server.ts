@@ -108,7 +108,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
 
   await describeRoutes(app)
   await descriptionRoutes(app)
-  operationRoutes(app, { metrics, isOpen })
+  operationRoutes(app, { metrics, isOpen, problems: () => services.problems() })
   const limits = await createLimits(app, rates, services)
   await app.register(
     async (api: ZodFastify) => {

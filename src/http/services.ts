@@ -38,6 +38,7 @@ import type {
 import type { Caller } from '../services/caller.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
+import type { Problem } from '../services/health.ts'
 import type { SourceContent } from '../services/sources/read-source.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
@@ -111,6 +112,8 @@ export interface Services {
   openGitDoor(caller: Caller, address: GitAddress): Promise<GitDoor>
   /** Whether requests can be served; false while starting. */
   isReady(): boolean
+  /** What of the server is broken. */
+  problems(): Promise<Problem[]>
   /** Free space of the data directory's disk, 0 to 1. */
   freeDiskRatio(): Promise<number>
 }

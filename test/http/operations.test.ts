@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { GitError } from '../../src/git/git-error.ts'
 import { testServer } from './support/test-server.ts'
 
 test('a server is alive while it starts, and ready only then', async () => {
@@ -13,6 +14,57 @@ test('a server is alive while it starts, and ready only then', async () => {
   ready = true
   expect((await request('GET', '/readyz')).status).toBe(200)
   expect((await request('GET', '/api/v1/queue/candidates', { as: 'curator' })).status).toBe(200)
+})
+
+test('a server with a broken part is not ready, and says which part and why', async () => {
+  const broken = [
+    { part: 'git' as const, reason: 'git cannot be started' },
+    { part: 'repositories' as const, reason: 'the data directory, or a part of it, is missing' },
+  ]
+  const { request } = await testServer({ problems: async () => broken })
+  const { status, json } = await request('GET', '/readyz')
+  expect({ status, json }).toEqual({
+    status: 503,
+    json: {
+      error: 'unavailable',
+      message: 'git: git cannot be started; repositories: the data directory, or a part of it, is missing',
+      problems: broken,
+    },
+  })
+  expect((await request('GET', '/healthz')).status).toBe(200)
+  expect((await request('GET', '/api/v1/queue/candidates', { as: 'curator' })).status).toBe(200)
+})
+
+const failed = (code: string, more: object = {}) =>
+  Object.assign(new Error(`${code}: open '/srv/data'`, more), { code })
+
+test.each([
+  ['a read-only file system', failed('EROFS'), 503, 'The data of the server cannot be written.'],
+  ['a folder of another user', failed('EACCES'), 503, 'The data of the server cannot be written.'],
+  [
+    'a read-only database',
+    Object.assign(new Error('readonly'), { errcode: 1032 }),
+    503,
+    'The data of the server cannot be written.',
+  ],
+  ['no git', new GitError('no-git', 'spawn git ENOENT'), 503, 'git cannot be started on the server.'],
+  [
+    'a git that may not write',
+    new GitError('git-failed', "fatal: '/srv': Permission denied"),
+    503,
+    'The data of the server cannot be written.',
+  ],
+  ['a full disk', new Error('commit', { cause: failed('ENOSPC') }), 507, expect.stringContaining('disk')],
+  ['a bug', failed('ENOENT'), 500, expect.stringContaining('wrong')],
+])('a request that fails for %s says whose fault it is, without a path', async (_, error, status, message) => {
+  const { request } = await testServer({
+    listCandidates: async () => {
+      throw error
+    },
+  })
+  const answer = await request('GET', '/api/v1/queue/candidates', { as: 'curator' })
+  expect([answer.status, Object(answer.json).message]).toEqual([status, message])
+  expect(answer.text).not.toContain('/srv')
 })
 
 test('metrics count requests by route, and candidates by what was done', async () => {

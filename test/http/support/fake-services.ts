@@ -320,6 +320,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       return { after: lastEventId, hasGap: false, events: (async function* () {})() }
     },
     isReady: () => true,
+    problems: async () => [],
     freeDiskRatio: async () => 0.5,
     ...overrides,
   }
