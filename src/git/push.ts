@@ -15,7 +15,7 @@ export type PushReport = { outcomes: readonly RefOutcome[]; lines: readonly stri
 /** Who decides about a push. */
 export type Receiver = {
   /** Judges a push whose objects lie apart, in the folder `quarantine` (undefined where it brings none): refused, they are gone. */
-  judge(updates: readonly RefUpdate[], quarantine: string | undefined): Promise<Judgement>
-  /** Takes a push that was found good: moves the refs itself, durably. */
+  judge(updates: readonly RefUpdate[], quarantine: string | undefined, options: readonly string[]): Promise<Judgement>
+  /** Takes a push that was found good: moves the refs itself, durably. `options` are those of `git push -o`, here and above. */
   receive(updates: readonly RefUpdate[], options: readonly string[]): Promise<PushReport>
 }

@@ -8,7 +8,7 @@ import { isRefName } from './ref-name.ts'
 
 /** The server's ends of what `receive-pack`'s hooks inherit; see the folder `hooks`. */
 export type HookChannels = {
-  /** From `pre-receive`: the quarantine's path, a line for each ref, an empty line. */
+  /** From `pre-receive`: the quarantine's path, `option <text>` for each push option, a line for each ref, an empty line. */
   question: Readable
   /** To `pre-receive`: `accept` or `refuse`, then lines for the terminal. */
   verdict: Writable
@@ -29,6 +29,7 @@ export type HookContext = {
 
 /** More than the refs and options of any push that is taken. */
 const maxQuestion = 1024 * 1024
+const optionMark = 'option '
 const noSpace = 'the server has no space left'
 const zeroOid = '0'.repeat(40)
 
@@ -80,13 +81,16 @@ async function judge(
   question: string,
   { gitDir, receiver, maxRefs, onError }: HookContext,
 ): Promise<{ updates: RefUpdate[]; judgement: Judgement }> {
-  const [quarantine, ...lines] = question.split('\n')
+  const [quarantine, ...asked] = question.split('\n')
+  const options = asked.filter((line) => line.startsWith(optionMark)).map((line) => line.slice(optionMark.length))
+  const lines = asked.filter((line) => !line.startsWith(optionMark))
   const refuse = (line: string) => ({ updates: [], judgement: { accepted: false, lines: [line] } })
   if (lines.length > maxRefs) return refuse(`A push may move ${maxRefs} refs at most. Push them in parts.`)
   const updates = parseUpdates(lines)
   if (updates === undefined) return refuse('The push has a ref whose name git does not allow, or one twice.')
   try {
-    return { updates, judgement: await receiver.judge(updates, quarantine ? resolve(gitDir, quarantine) : undefined) }
+    const folder = quarantine ? resolve(gitDir, quarantine) : undefined
+    return { updates, judgement: await receiver.judge(updates, folder, options) }
   } catch (error) {
     onError(error)
     const reason = isForWantOfSpace(error) ? noSpace : 'the server failed to check this push'

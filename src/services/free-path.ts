@@ -1,16 +1,19 @@
 import { pathKey } from '../knowledge/portable-path.ts'
 import { isPathTaken } from '../store/neuron-queries.ts'
-import type { KnowledgeBase } from './knowledge-base.ts'
+import type { Projection } from '../store/projection.ts'
 
 /**
- * The path of a new page, or the first with a number behind it, that no file of main has or collides with, nor one that the same
- * commit writes. Within a write.
- * @param keys of the paths that the commit writes; see `pathKey`.
+ * The path of a new page, or the first with a number behind it, that is not taken.
+ * @param isTaken whether a file has a path with this key or collides with it; see `pathKey`.
  */
-export function freePagePath({ projection }: KnowledgeBase, path: string, keys: ReadonlySet<string>): string {
+export function freePagePath(path: string, isTaken: (key: string) => boolean): string {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
-    const key = pathKey(candidate)
-    if (!keys.has(key) && !isPathTaken(projection.write, key)) return candidate
+    if (!isTaken(pathKey(candidate))) return candidate
   }
+}
+
+/** Whether a file of main has a path with a key, or the same commit writes one with it. */
+export function takenOnMain(sql: Projection['read'], keys: ReadonlySet<string>): (key: string) => boolean {
+  return (key) => keys.has(key) || isPathTaken(sql, key)
 }

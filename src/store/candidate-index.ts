@@ -117,6 +117,18 @@ export function candidateOfFingerprint(
   return row === undefined ? undefined : toCandidateRow(row)
 }
 
+/** The approved candidate that a connector made with this fingerprint, the latest to be approved. */
+export function approvedOfFingerprint(
+  sql: Projection['read'],
+  connector: string,
+  fingerprint: string,
+): CandidateRow | undefined {
+  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
+    JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)
+    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY position DESC LIMIT 1`
+  return row === undefined ? undefined : toCandidateRow(row)
+}
+
 /** The Neurons that began as candidates of a connector with a fingerprint. */
 export function neuronsOfConnector(sql: Projection['read'], connector: string): Set<string> {
   const rows = sql.all`SELECT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id

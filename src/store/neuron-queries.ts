@@ -160,6 +160,12 @@ export function isPathTaken(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
+/** The files of main that a file whose path has this key would replace: they have that path, or stand below it; read as it goes. */
+export function* filesAtKey(sql: Sql, key: string): Generator<string> {
+  const rows = sql.iterate`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
+  for (const { path } of rows) yield String(path)
+}
+
 /** The path of every file of main. */
 export function filePaths(sql: Sql): string[] {
   return sql.all`SELECT path FROM files`.map(({ path }) => String(path))

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { installHooks } from '../../src/cli/installed-hooks.ts'
+import { setSubmitDefault, unsetSubmitDefault } from '../../src/git/submit-default.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { put } from '../services/import-support.ts'
 import { tempDir } from '../support/temp.ts'
@@ -218,7 +219,7 @@ test('installing again changes nothing, and uninstalling leaves nothing', async 
   const before = ['pre-commit', 'commit-msg'].map((name) => readFileSync(join(hooksOf(dir), name), 'utf8'))
   expect(await ganglionJson(['hooks', 'install', dir])).toEqual({
     code: 0,
-    json: { folder: hooksOf(dir), movedAside: [] },
+    json: { folder: hooksOf(dir), movedAside: [], set: [] },
   })
   expect(['pre-commit', 'commit-msg'].map((name) => readFileSync(join(hooksOf(dir), name), 'utf8'))).toEqual(before)
   expect(statSync(join(hooksOf(dir), 'pre-commit')).mode & 0o111).toBe(0o111)
@@ -226,6 +227,27 @@ test('installing again changes nothing, and uninstalling leaves nothing', async 
   expect(existsSync(join(hooksOf(dir), 'pre-commit'))).toBe(false)
   expect(existsSync(join(hooksOf(dir), 'commit-msg'))).toBe(false)
   expect((await ganglion(['hooks', 'uninstall', dir])).stdout).toContain('There are no hooks of Ganglion')
+})
+
+test('a clone can be set to submit with a plain git push, and set back', async () => {
+  const dir = repository()
+  expect((await ganglion(['hooks', 'install', dir, '--submit'])).stderr).toContain('no remote origin')
+  nativeGit(dir, ['remote', 'add', 'origin', 'https://example.com/git/acme/notes.git'])
+  nativeGit(dir, ['config', '--add', 'push.pushOption', 'ci.skip'])
+  const before = nativeGit(dir, ['config', '--local', '--list'])
+  const { code, stdout } = await ganglion(['hooks', 'install', dir, '--submit'])
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/Set remote.origin.push=HEAD:refs\/for\/main\nSet push.pushOption=submit\n[\s\S]*undo/),
+  ])
+  expect(await setSubmitDefault(dir)).toEqual([])
+  expect(nativeGit(dir, ['config', '--get-all', 'push.pushOption'])).toBe('ci.skip\nsubmit')
+  expect((await ganglion(['hooks', 'uninstall', dir])).stdout).toContain('Unset remote.origin.push=HEAD:refs/for/main')
+  expect(nativeGit(dir, ['config', '--local', '--list'])).toBe(before)
+
+  nativeGit(dir, ['config', 'remote.origin.push', 'HEAD:refs/heads/topic'])
+  await expect(setSubmitDefault(dir)).rejects.toThrow('remote.origin.push is HEAD:refs/heads/topic already')
+  expect(await unsetSubmitDefault(dir)).toEqual([])
 })
 
 test("somebody else's hook is never overwritten, and comes back", async () => {

@@ -169,7 +169,9 @@ test('topics keep two proposals of one page apart', async () => {
   expect((await clone.push('-o', 'topic=three', 'HEAD:refs/for/main')).code).toBe(0)
 
   expect(await candidates(product, 'pending')).toHaveLength(2)
-  expect((await clone.push('-o', 'theme=one', 'HEAD:refs/for/main')).stderr).toContain('the only push option is topic=')
+  expect((await clone.push('-o', 'theme=one', 'HEAD:refs/for/main')).stderr).toContain(
+    'the only push options are submit and topic=',
+  )
 })
 
 test('a proposed deletion is approved like any other candidate', async () => {

@@ -70,6 +70,19 @@ test('what was judged is received, and what nothing was said of is refused', asy
   ])
 })
 
+test('what is judged comes with the options of the push, and none of them is taken for a ref', async () => {
+  const judged: unknown[] = []
+  const { channels, settled } = hooks(async (...question) => {
+    judged.push(question)
+    return { accepted: true, lines: [] }
+  })
+  channels.question.end(`/q\noption submit\noption ${update}\noption \n${update}\n\n`)
+  await text(channels.verdict)
+  channels.commands.end()
+  await settled
+  expect(judged).toEqual([[[{ ref: 'refs/heads/x', from: undefined, to: one }], '/q', ['submit', update, '']]])
+})
+
 test.each([
   ['nothing was judged', undefined, [update]],
   ['another commit was judged', `${zero} ${two} refs/heads/x`, [update]],

@@ -8,7 +8,7 @@ import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { candidatesOfOrigin, type OriginRow } from '../../store/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
-import { freePagePath } from '../free-path.ts'
+import { freePagePath, takenOnMain } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
 import { nextNumbers } from '../seq-numbers.ts'
@@ -211,7 +211,7 @@ function propose(
 }
 
 function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
-  const path = freePagePath(batch.kb, file.path, batch.pathKeys)
+  const path = freePagePath(file.path, takenOnMain(batch.kb.projection.write, batch.pathKeys))
   const seqId = formatSeqId(batch.kb.identity.prefix, batch.nextNumber())
   const fields = importedFields(file, { candidate: candidate.id, seqId, id: uuidv7() })
   batch.files.set(path, neuronOfNote(file.note, fields, aliasesFor(file, path)))

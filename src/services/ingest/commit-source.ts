@@ -9,7 +9,7 @@ import { editNeuron } from '../../markdown/neuron-file.ts'
 import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../store/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
-import { freePagePath } from '../free-path.ts'
+import { freePagePath, takenOnMain } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
@@ -155,7 +155,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid) }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
-  const path = target === undefined ? freePagePath(kb, wished, pathKeys) : wished
+  const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
   const aliases = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: [] }) : []

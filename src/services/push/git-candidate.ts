@@ -36,8 +36,11 @@ export function connectorOf({ door }: Pick<Origin, 'door'>): string {
 }
 
 /** Under which the index finds a candidate again; see `candidatesOfOrigin`. */
-export function originOf({ seqId, path }: PushedNeuron, { door, by, topic = '' }: Origin): string {
-  return JSON.stringify([door, by, topic, seqId ?? path])
+export function originOf(
+  { seqId, path, pushedPath = path }: Pick<PushedNeuron, 'seqId' | 'path' | 'pushedPath'>,
+  { door, by, topic = '' }: Origin,
+): string {
+  return JSON.stringify([door, by, topic, seqId ?? pushedPath])
 }
 
 /** How a candidate is made of what was changed with git. `id`: of one that is made again. */
@@ -82,8 +85,12 @@ export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
 }
 
 /** What was pushed, exactly. */
-export function fingerprintOf({ path, blob }: PushedNeuron): string {
-  return `${path} ${blob ?? ''}`
+export function fingerprintOf({
+  path,
+  pushedPath = path,
+  blob,
+}: Pick<PushedNeuron, 'path' | 'pushedPath' | 'blob'>): string {
+  return `${pushedPath} ${blob ?? ''}`
 }
 
 /**

@@ -5,14 +5,18 @@ import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { mainRef } from '../kb-refs.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import type { MainView } from '../queue/merge-candidate.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
+import { mergePush } from './merge-push.ts'
 import { PushRefused } from './push-refused.ts'
-import { pushedNeurons } from './pushed-neurons.ts'
+import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
+import { pushView } from './submitted-neurons.ts'
 import { type TakenNeuron, type Taking, takeNeurons } from './take-neurons.ts'
 
 export type MainPush = {
+  /** The commit of main where the pusher began. */
   from: Oid
   to: Oid
   /** All that differs between the two. */
@@ -22,29 +26,36 @@ export type MainPush = {
   /** As the maker of candidates. */
   proposer: Actor
   origin: Origin
+  /** What is done where main has moved since. */
+  behind: 'refuse' | 'merge'
 }
 
-export type PushedMain = { commit: Oid; neurons: TakenNeuron[] }
+/** `commit`: none where main had it all already. */
+export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
 
+const conflicting = 'it conflicts with main: git pull --no-rebase, solve it, and push again'
 export const fetchFirst = 'fetch first: main has moved since; git pull --rebase, and push again'
 
 /**
  * Takes what was pushed onto main as one commit that merges it: each changed Neuron is a candidate that the pusher approves, and
  * gets what it lacks. Main's first-parent line so stays the record of approvals, whatever the pushed commits say of themselves.
- * @throws {PushRefused} where main has moved.
+ * @throws {PushRefused} where main has moved, or what is pushed conflicts with it.
  */
 export async function pushToMain(
   kb: KnowledgeBase,
   push: MainPush,
   { parser, now }: { parser: ParserPool; now: () => Date },
 ): Promise<PushedMain> {
-  const readText = (oid: Oid) => kb.repository.readTextOnce(oid)
   const lost = await readLostHistory(kb, push, kb)
   return kb.write(async (staging) => {
-    if (staging.head(mainRef) !== push.from) throw new PushRefused(fetchFirst)
+    const isBehind = staging.head(mainRef) !== push.from
+    if (isBehind && push.behind === 'refuse') throw new PushRefused(fetchFirst)
     const at = now()
-    const neurons = await pushedNeurons(kb.projection.write, push.changes, readText)
-    const taking = await takeNeurons(kb, neurons, {
+    const readText = (oid: Oid) => staging.readText(oid)
+    const view = { sql: kb.projection.write, readText }
+    const pushed = isBehind ? await mergedPush(kb, view, push) : await wholePush(view, push)
+    if (pushed.neurons.length === 0 && pushed.files.size === 0 && isBehind) return { commit: undefined, neurons: [] }
+    const taking = await takeNeurons(kb, pushed.neurons, {
       ...{ parser, readText, at },
       actor: push.proposer,
       origin: push.origin,
@@ -57,7 +68,7 @@ export async function pushToMain(
       await kb.commitToQueue(staging, { candidates: taking.candidates, message, author, at })
     }
     const commit = await kb.commitToMain(staging, {
-      files: mergedFiles(push.changes, taking),
+      files: new Map([...pushed.files, ...taking.files]),
       removals: taking.removals,
       message: mergeMessage(push, taking),
       mergeParent: push.to,
@@ -67,10 +78,17 @@ export async function pushToMain(
   })
 }
 
-function mergedFiles(changes: readonly TreeChange[], { files }: Taking): FileContents {
-  const merged = new Map<string, string | { oid: Oid } | null>()
-  for (const { path, after } of changes) merged.set(path, after === undefined ? null : { oid: after })
-  for (const [path, text] of files) merged.set(path, text)
+/** What a push changes in main. */
+type PushedChanges = { neurons: PushedNeuron[]; files: FileContents }
+
+async function wholePush({ sql, readText }: MainView, { changes }: MainPush): Promise<PushedChanges> {
+  const files = changes.map(({ path, after }) => [path, after === undefined ? null : { oid: after }] as const)
+  return { neurons: await pushedNeurons(sql, changes, readText), files: new Map(files) }
+}
+
+async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Promise<PushedChanges> {
+  const { conflicts, ...merged } = await mergePush(pushView(kb, view, push.from), push)
+  if (conflicts.length > 0) throw new PushRefused(conflicting, conflicts)
   return merged
 }
 

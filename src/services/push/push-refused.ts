@@ -1,7 +1,13 @@
+import type { Finding } from '../../knowledge/neuron.ts'
+
 /** Why a ref of a push is refused; one line, for the pusher's terminal. */
 export class PushRefused extends Error {
-  constructor(reason: string) {
+  /** What is wrong in which file. */
+  readonly findings: readonly Finding[]
+
+  constructor(reason: string, findings: readonly Finding[] = []) {
     super(reason)
     this.name = 'PushRefused'
+    this.findings = findings
   }
 }

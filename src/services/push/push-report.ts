@@ -15,13 +15,19 @@ const done: Readonly<Record<TakenNeuron['verb'], string>> = {
 
 /** What a pusher to main reads. */
 export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string) => string): string[] {
-  const lines = neurons.flatMap(({ verb, seqId, title, candidateId, dismissal }) => {
+  if (commit === undefined) return ['main has all of it already: nothing was changed.']
+  const lines = neurons.flatMap(({ verb, seqId, title, path, pushedPath, candidateId, dismissal }) => {
     const where = verb === 'Remove' ? '' : ` ${urlOf(seqId)}`
     const overruled =
       dismissal === undefined
         ? []
         : [`    its candidate ${candidateId} was ${saidOf(dismissal)}: the push reopened and approved it`]
-    return [`  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`, ...overruled]
+    const isNew = verb === 'Add' || verb === 'Restore'
+    const place =
+      isNew && pushedPath !== undefined
+        ? [`    ${oneLine(pushedPath, 200)} was taken meanwhile: the page is ${oneLine(path, 200)}`]
+        : []
+    return [`  ${done[verb]} ${seqId} "${oneLine(title, 100)}"${where}`, ...place, ...overruled]
   })
   return [
     ...shortened(lines),

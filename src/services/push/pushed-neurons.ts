@@ -14,6 +14,8 @@ export type PushedNeuron = {
   before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
   /** Where it stands now, or stood before it was deleted. */
   path: string
+  /** Where the push has it, if main has it elsewhere. */
+  pushedPath?: string
   /** The page's blob; undefined where it was deleted. */
   blob: Oid | undefined
   text: string | null

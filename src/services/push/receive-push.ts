@@ -7,7 +7,6 @@ import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
-import { oneLine } from '../../knowledge/text.ts'
 import { findCandidate } from '../../store/candidate-index.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -16,19 +15,23 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { dismissCandidate } from '../queue/decide-candidate.ts'
 import { checkPush } from './check-push.ts'
 import { formatFindings } from './check-report.ts'
+import type { Origin } from './git-candidate.ts'
+import { mergePush } from './merge-push.ts'
 import { fetchFirst, pushToMain } from './push-main.ts'
+import { type PushOptions, parsePushOptions } from './push-options.ts'
 import { proposePush } from './push-proposals.ts'
 import { PushRefused } from './push-refused.ts'
 import { mainLines, proposalLines } from './push-report.ts'
+import { pushView } from './submitted-neurons.ts'
 
 const proposeRef = 'refs/for/main'
+const isProtected = `this knowledge base takes no direct pushes; propose with: git push origin HEAD:${proposeRef}`
 const headRef = /^refs\/candidates\/([0-9a-f-]{36})\/head$/
-const maxTopic = 100
 
 /** What a ref that is pushed to asks for. */
 type Request =
   | { kind: 'main'; from: Oid; to: Oid }
-  | { kind: 'propose'; from: Oid; to: Oid }
+  | { kind: 'propose' | 'submit'; from: Oid; to: Oid }
   | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
 
 /** Who pushes, and the origin at which they reach the server. */
@@ -37,23 +40,26 @@ type Pusher = { caller: Caller; reachedAt: string }
 /** Decides about the pushes of one caller to one knowledge base. */
 export function receiverFor(ganglion: Ganglion, kb: KnowledgeBase, pusher: Pusher): Receiver {
   return {
-    judge: (updates, quarantine) => judge(ganglion, kb, updates, quarantine),
+    judge: (updates, quarantine, options) => judge(ganglion, kb, pusher, { updates, quarantine, options }),
     receive: (updates, options) => receive(ganglion, kb, pusher, updates, options),
   }
 }
 
+type JudgedPush = { updates: readonly RefUpdate[]; quarantine: string | undefined; options: readonly string[] }
+
 async function judge(
   ganglion: Ganglion,
   kb: KnowledgeBase,
-  updates: readonly RefUpdate[],
-  quarantine: string | undefined,
+  pusher: Pusher,
+  { updates, quarantine, options }: JudgedPush,
 ): Promise<Judgement> {
   await kb.sync()
   const lines: string[] = []
   let accepted = true
   for (const update of updates) {
     try {
-      const findings = await judgeUpdate(ganglion, kb, update, quarantine)
+      const request = await readRequest(kb, update, parsePushOptions(options), quarantine)
+      const findings = await judgeRequest(ganglion, kb, pusher, { request, quarantine })
       lines.push(...formatFindings(findings))
       if (findings.some(({ severity }) => severity === 'error')) accepted = false
     } catch (error) {
@@ -65,21 +71,52 @@ async function judge(
   return { accepted, lines }
 }
 
-async function judgeUpdate(
+async function judgeRequest(
   { parser }: Ganglion,
   kb: KnowledgeBase,
-  update: RefUpdate,
-  quarantine: string | undefined,
+  { caller }: Pusher,
+  { request, quarantine }: { request: Request; quarantine: string | undefined },
 ): Promise<Finding[]> {
-  const request = await readRequest(kb, update, quarantine)
   if (request.kind === 'dismiss') return []
   const { from, to } = request
   const findings = await checkPush(kb, { from, to, quarantine }, parser)
-  return request.kind === 'main' ? findings : [...findings, ...(await onlyNeurons(kb, request, quarantine))]
+  if (request.kind === 'propose') return [...findings, ...(await onlyNeurons(kb, request, quarantine))]
+  const isSound = findings.every(({ severity }) => severity === 'warning')
+  const conflicts = isSound && request.kind === 'submit' ? await conflictsOf(kb, caller, { request, quarantine }) : []
+  return [...findings, ...conflicts]
+}
+
+/** What keeps a submitted push from being merged into main as it is now. Main may still move before it is taken. */
+async function conflictsOf(
+  kb: KnowledgeBase,
+  caller: Caller,
+  { request: { from, to }, quarantine }: { request: { from: Oid; to: Oid }; quarantine: string | undefined },
+): Promise<Finding[]> {
+  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  try {
+    const changes = await pushedChanges(repository, from, to)
+    const readText = (oid: Oid) => repository.readTextOnce(oid)
+    return await kb.projection.withSnapshot(async (sql) => {
+      if (kb.projection.heads(sql).main === from) return []
+      const view = pushView(kb, { sql, readText }, from)
+      return (await mergePush(view, { changes, origin: mainOrigin(caller) })).conflicts
+    })
+  } finally {
+    repository.close()
+  }
+}
+
+function mainOrigin({ keyId }: Caller): Origin {
+  return { door: 'main', by: keyId }
 }
 
 /** What a push to a ref asks for. @throws {PushRefused} where it may not. */
-async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: string): Promise<Request> {
+async function readRequest(
+  kb: KnowledgeBase,
+  update: RefUpdate,
+  { submit }: PushOptions,
+  quarantine?: string,
+): Promise<Request> {
   const { ref, to } = update
   const [, candidateId] = headRef.exec(ref) ?? []
   if (candidateId !== undefined) return dismissal(kb, candidateId, update)
@@ -93,10 +130,11 @@ async function readRequest(kb: KnowledgeBase, update: RefUpdate, quarantine?: st
   }
   if (to === undefined) throw new PushRefused('there is nothing to delete')
   await requireCommit(kb, to, quarantine)
+  if (submit && (await kb.settings()).protectMain) throw new PushRefused(`${isProtected}, without -o submit`)
   const from = await mergeBase(kb.repository.gitDir, main, to, quarantine)
   if (from === undefined) throw new PushRefused('the commit has no history in common with main')
-  if (from === to) throw new PushRefused('main holds it already: there is nothing to propose')
-  return { kind: 'propose', from, to }
+  if (from === to) throw new PushRefused('main holds it already: there is nothing to push')
+  return { kind: submit ? 'submit' : 'propose', from, to }
 }
 
 function dismissal(kb: KnowledgeBase, candidateId: string, { from: head, to }: RefUpdate): Request {
@@ -118,11 +156,7 @@ async function mainPush(
   quarantine: string | undefined,
 ): Promise<Request> {
   if (to === undefined) throw new PushRefused('main cannot be deleted')
-  if ((await kb.settings()).protectMain) {
-    throw new PushRefused(
-      `this knowledge base takes no direct pushes; propose with: git push origin HEAD:${proposeRef}`,
-    )
-  }
+  if ((await kb.settings()).protectMain) throw new PushRefused(isProtected)
   if (from !== main) throw new PushRefused(fetchFirst)
   await requireCommit(kb, to, quarantine)
   if (await isAncestor(kb.repository.gitDir, main, to, quarantine)) return { kind: 'main', from: main, to }
@@ -171,11 +205,13 @@ async function receive(
   const lines: string[] = []
   for (const update of updates) {
     try {
-      lines.push(...(await receiveUpdate(ganglion, kb, pusher, { update, topic: topicOf(options) })))
+      const request = await readRequest(kb, update, parsePushOptions(options))
+      lines.push(...(await receiveRequest(ganglion, kb, pusher, { request, topic: parsePushOptions(options).topic })))
       outcomes.push({ ref: update.ref })
     } catch (error) {
       const refused = reasonOf(error)
       if (refused === undefined) throw error
+      if (error instanceof PushRefused) lines.push(...formatFindings(error.findings))
       outcomes.push({ ref: update.ref, refused })
     }
   }
@@ -187,28 +223,13 @@ function reasonOf(error: unknown): string | undefined {
   return error instanceof ValidationError ? Object.values(error.fieldErrors).flat().join(' ') : undefined
 }
 
-/** `git push -o topic=NAME` keeps several proposals of one Neuron apart. */
-function topicOf(options: readonly string[]): string {
-  let topic = ''
-  for (const option of options) {
-    const [, name] = /^topic=(.*)$/s.exec(option) ?? []
-    if (name === undefined) throw new PushRefused('the only push option is topic=NAME')
-    if (name.length > maxTopic || oneLine(name, maxTopic) !== name) {
-      throw new PushRefused(`a topic is one line of at most ${maxTopic} characters`)
-    }
-    topic = name
-  }
-  return topic
-}
-
 /** @returns lines for the pusher's terminal. */
-async function receiveUpdate(
+async function receiveRequest(
   ganglion: Ganglion,
   kb: KnowledgeBase,
   { caller, reachedAt }: Pusher,
-  { update, topic }: { update: RefUpdate; topic: string },
+  { request, topic }: { request: Request; topic: string },
 ): Promise<string[]> {
-  const request = await readRequest(kb, update)
   if (request.kind === 'dismiss') {
     const { candidateId, head } = request
     await dismissCandidate(ganglion, caller, candidateId, { reason: 'Its head was deleted by a push.', head })
@@ -217,9 +238,9 @@ async function receiveUpdate(
   const { from, to } = request
   const changes = await pushedChanges(kb.repository, from, to)
   const proposer = { id: `git:${caller.keyId}`, name: caller.name }
-  if (request.kind === 'main') {
-    const origin = { door: 'main', by: caller.keyId } as const
-    const push = { from, to, changes, approver: actorOf(caller), proposer, origin }
+  if (request.kind !== 'propose') {
+    const behind = request.kind === 'submit' ? 'merge' : 'refuse'
+    const push = { from, to, changes, approver: actorOf(caller), proposer, origin: mainOrigin(caller), behind } as const
     const urlOf = (seqId: string) => new URL(ganglion.neuronUrl(kb.identity.slug, seqId), reachedAt).href
     return mainLines(await pushToMain(kb, push, ganglion), urlOf)
   }

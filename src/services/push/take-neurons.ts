@@ -22,6 +22,8 @@ export type TakenNeuron = {
   seqId: string
   title: string
   path: string
+  /** Where the push has the page, if main has it elsewhere. */
+  pushedPath: string | undefined
   candidateId: string
   /** The dismissal of the candidate that the push overrules. */
   dismissal: Decision | undefined
@@ -105,7 +107,15 @@ async function takeNeuron(
     if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
     taking.files.set(path, page)
   }
-  taking.neurons.push({ verb: verbOf(neuron), seqId, title: parts.title, path, candidateId, dismissal })
+  taking.neurons.push({
+    verb: verbOf(neuron),
+    seqId,
+    title: parts.title,
+    path,
+    pushedPath: neuron.pushedPath,
+    candidateId,
+    dismissal,
+  })
 }
 
 function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
