@@ -150,7 +150,7 @@ async function changeNeuron(
 function newPath({ kb, pathKeys }: Batch, { formerSource, source, origin, path }: ReadNote, target: NeuronRow): string {
   const formerOrigin = formerSource?.slice(source.length - origin.length)
   if (formerOrigin === undefined || wishedPath(formerOrigin) !== target.path) return target.path
-  return pathKey(path) === pathKey(target.path) ? path : freePagePath(kb, path, pathKeys)
+  return pathKey(path) === pathKey(target.path) ? path : freePagePath(path, takenOnMain(kb.projection.write, pathKeys))
 }
 
 function noteConflict({ conflicts }: Batch, { origin }: ReadNote, { id }: Candidate): 'pending' {

@@ -3,6 +3,7 @@ import type { Oid } from '../../git/object.ts'
 import type { PushRange } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { candidateBelongsTo } from '../../knowledge/candidate-id.ts'
+import { maxPageBytes } from '../../knowledge/check-file.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -34,21 +35,23 @@ export async function readLostHistory(
 ): Promise<LostHistory> {
   const floor = projection.seqFloor()
   if (floor === 0) return noLostHistory
-  const seqIds = new Set<string>()
-  const pages = new Map<string, { seqId: string | undefined; blob: Oid }>()
   const removals = new Map<string, string>()
+  const blobs = new Set<Oid>()
   const options = { author: serverDomain, trailer: removalTrailer, quarantine }
   for await (const { changes, trailers } of readRange(repository.gitDir, range, options)) {
     for (const { seqId, candidateId } of trailers.flatMap((value) => parseRemoval(value) ?? [])) {
       if (candidateBelongsTo(candidateId, identity.id)) removals.set(seqId, candidateId)
     }
-    for (const { path, after: blob } of changes) {
-      if (blob === undefined || !isNeuronPath(path)) continue
-      const { seqId, candidate } = parseNeuronFile(await repository.readTextOnce(blob)).fields
-      const { prefix, number = 0 } = parseSeqId(seqId ?? '') ?? {}
-      if (seqId !== undefined && prefix === identity.prefix && number <= floor) seqIds.add(seqId)
-      if (candidate !== undefined && candidateBelongsTo(candidate, identity.id)) pages.set(candidate, { seqId, blob })
-    }
+    for (const { path, after } of changes) if (after !== undefined && isNeuronPath(path)) blobs.add(after)
+  }
+  const seqIds = new Set<string>()
+  const pages = new Map<string, { seqId: string | undefined; blob: Oid }>()
+  for (const [blob, { size }] of await repository.infos(blobs)) {
+    if (size > maxPageBytes) continue
+    const { seqId, candidate } = parseNeuronFile(await repository.readTextOnce(blob)).fields
+    const { prefix, number = 0 } = parseSeqId(seqId ?? '') ?? {}
+    if (seqId !== undefined && prefix === identity.prefix && number <= floor) seqIds.add(seqId)
+    if (candidate !== undefined && candidateBelongsTo(candidate, identity.id)) pages.set(candidate, { seqId, blob })
   }
   return { seqIds, pages, removals }
 }
