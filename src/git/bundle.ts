@@ -1,7 +1,7 @@
 import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError } from './git-error.ts'
-import { runGit } from './git-process.ts'
+import { longTimeLimit, runGit } from './git-process.ts'
 import type { Oid } from './object.ts'
 import { Repository } from './repository.ts'
 
@@ -27,7 +27,7 @@ export async function writeBundle(gitDir: string, refs: Refs, file: string, scra
     await appendFile(join(scratch, 'objects', 'info', 'alternates'), `${join(gitDir, 'objects')}\n`)
     const lines = [...refs].map(([ref, oid]) => `${oid} ${ref}\n`)
     await writeFile(join(scratch, 'packed-refs'), lines.join(''))
-    await runGit(scratch, ['bundle', 'create', '--quiet', file, '--all'])
+    await runGit(scratch, ['bundle', 'create', '--quiet', file, '--all'], { timeLimit: longTimeLimit })
     const written = parseRefs(await runGit(scratch, ['bundle', 'list-heads', file]))
     for (const [ref, oid] of refs) {
       if (written.get(ref) !== oid) throw new GitError('git-failed', `the bundle of ${gitDir} does not hold ${ref}`)
@@ -48,7 +48,7 @@ export async function readBundle(gitDir: string, file: string): Promise<void> {
     '--quiet',
     '--no-write-fetch-head',
   ]
-  await runGit(gitDir, [...fetch, file, 'refs/*:refs/*'])
+  await runGit(gitDir, [...fetch, file, 'refs/*:refs/*'], { timeLimit: longTimeLimit })
   await runGit(gitDir, ['pack-refs', '--all'])
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { GitError } from './git-error.ts'
@@ -48,21 +48,49 @@ export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Starts native git on a bare repository with an environment of its own, and what is added to it. The caller ends it. */
+type SpawnOptions = {
+  /** What is added to git's own. */
+  environment?: NodeJS.ProcessEnv
+  /** Milliseconds after which git is killed. */
+  timeLimit?: number
+}
+
+/** For git to end what it was told to end, before it is killed. */
+const graceMs = 5000
+/** Far more than any work takes that a request waits for. */
+const defaultTimeLimit = 5 * 60_000
+/** For work on a whole repository, and for histories that are read no faster than their reader is. */
+export const longTimeLimit = 60 * 60_000
+
+/**
+ * Starts native git on a bare repository with an environment of its own, in a process group of its own, which is killed at the
+ * time limit. The caller ends it before that.
+ */
 export function spawnGit(
   gitDir: string,
   args: readonly string[],
-  environment: NodeJS.ProcessEnv = {},
+  { environment = {}, timeLimit = defaultTimeLimit }: SpawnOptions = {},
 ): ChildProcessWithoutNullStreams {
-  return spawn('git', [...isolation, ...args], { env: { ...gitEnvironment(gitDir), ...environment }, cwd: gitDir })
+  const env = { ...gitEnvironment(gitDir), ...environment }
+  const child = spawn('git', [...isolation, ...args], { env, cwd: gitDir, detached: true })
+  if (timeLimit === Number.POSITIVE_INFINITY) return child
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeLimit).unref()
+  return child.once('close', () => clearTimeout(timer)).once('error', () => clearTimeout(timer))
 }
 
-type GitOptions = {
+/** Sends a signal to a process and all that it has started, which must be a group of its own. */
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // All of the group has ended.
+  }
+}
+
+type GitOptions = SpawnOptions & {
   signal?: AbortSignal
   /** As the operating system has it, where git must not be in anybody's way. */
   priority?: number
-  /** What is added to git's own. */
-  environment?: NodeJS.ProcessEnv
   /** What git reads. */
   input?: string
 }
@@ -77,11 +105,15 @@ export type GitOutcome = { exitCode: number | null; output: string; complaint: s
 export async function tryGit(
   gitDir: string,
   args: readonly string[],
-  { signal, priority, environment = {}, input = '' }: GitOptions = {},
+  { signal, priority, input = '', ...options }: GitOptions = {},
 ): Promise<GitOutcome> {
   signal?.throwIfAborted()
-  const child = spawnGit(gitDir, args, environment)
-  const stop = () => child.kill('SIGTERM')
+  const child = spawnGit(gitDir, args, options)
+  let killing: NodeJS.Timeout | undefined
+  const stop = () => {
+    signalGroup(child, 'SIGTERM')
+    killing = setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs)
+  }
   signal?.addEventListener('abort', stop, { once: true })
   if (priority !== undefined) lowerPriority(child.pid, priority)
   child.stdin.on('error', () => {}) // it may end before it has read everything
@@ -90,6 +122,7 @@ export async function tryGit(
     const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
     return { exitCode: child.exitCode, output, complaint }
   } finally {
+    clearTimeout(killing)
     signal?.removeEventListener('abort', stop)
   }
 }

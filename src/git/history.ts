@@ -1,5 +1,5 @@
 import { GitError } from './git-error.ts'
-import { ended, spawnGit } from './git-process.ts'
+import { ended, longTimeLimit, spawnGit } from './git-process.ts'
 import type { Oid } from './object.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 
@@ -71,7 +71,7 @@ async function* readLog(
       ...['--no-show-signature', `--format=%x01%H %ct${values}`, '--fixed-strings', ...filters],
       ...['--end-of-options', ...range, '--'],
     ],
-    quarantineEnvironment(gitDir, quarantine),
+    { environment: quarantineEnvironment(gitDir, quarantine), timeLimit: longTimeLimit },
   )
   const end = ended(child)
   child.stdin.end()
@@ -120,7 +120,9 @@ async function* splitAtNul(output: AsyncIterable<string>): AsyncGenerator<string
 
 /** Whether `commit` is on the first-parent line of `head`, so that what follows it is a plain list of commits. */
 export async function isOnFirstParentLine(gitDir: string, head: Oid, commit: Oid): Promise<boolean> {
-  const child = spawnGit(gitDir, ['rev-list', '--first-parent', '--end-of-options', head, '--'])
+  const child = spawnGit(gitDir, ['rev-list', '--first-parent', '--end-of-options', head, '--'], {
+    timeLimit: longTimeLimit,
+  })
   child.stdin.end()
   child.stderr.resume()
   child.stdout.setEncoding('latin1')

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { GitError } from './git-error.ts'
-import { ended, runGit, spawnGit, tryGit } from './git-process.ts'
+import { runGit, tryGit } from './git-process.ts'
 import type { Oid } from './object.ts'
 
 /** A file as the index holds it; `mode` is git's, as text. */
@@ -80,20 +78,6 @@ export class GitIndex {
   #at(args: readonly string[]): string[] {
     return ['-C', this.#root, '--work-tree', this.#root, ...args]
   }
-}
-
-/** Bytes of each object, 0 of one that is not there. @throws {GitError} `git-failed` */
-export async function sizesOf(gitDir: string, oids: readonly Oid[]): Promise<number[]> {
-  if (oids.length === 0) return []
-  const child = spawnGit(gitDir, ['cat-file', '--batch-check=%(objectsize)'])
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(`${oids.join('\n')}\n`)
-  const [output] = await Promise.all([text(child.stdout), ended(child)])
-  if (child.exitCode !== 0) throw new GitError('git-failed', 'git cat-file could not tell the sizes of objects')
-  return output
-    .trimEnd()
-    .split('\n')
-    .map((line) => Number(line) || 0)
 }
 
 function isNothing(modeOrOid: string): boolean {

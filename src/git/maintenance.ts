@@ -1,7 +1,7 @@
 import { readdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { runGit } from './git-process.ts'
+import { longTimeLimit, runGit } from './git-process.ts'
 
 export type RepositoryLoad = {
   /** Packs: each batch of writes adds one. */
@@ -28,7 +28,7 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
  */
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
   await clearOldLocks(gitDir)
-  const background = { signal, priority: constants.priority.PRIORITY_LOW }
+  const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
   await runGit(gitDir, ['repack', '--quiet', '-d', '-l', '--geometric=2'], background)
   await writeCommitGraph(gitDir, '--split', background)
   await runGit(gitDir, ['pack-refs', '--all'], background)
@@ -71,7 +71,7 @@ export async function isPruneDue(gitDir: string, now = Date.now()): Promise<bool
 export async function prune(gitDir: string, signal: AbortSignal): Promise<void> {
   await clearOldLocks(gitDir)
   const cruft = ['--cruft', `--cruft-expiration=${kept}`]
-  const background = { signal, priority: constants.priority.PRIORITY_LOW }
+  const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
   await runGit(gitDir, ['repack', '--quiet', '-d', '-l', ...cruft], background)
   await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
   await writeCommitGraph(gitDir, '--split=replace', background)

@@ -70,7 +70,10 @@ export class ObjectReader {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#gitDir, ['cat-file', '--batch'], this.#environment)
+    const child = spawnGit(this.#gitDir, ['cat-file', '--batch'], {
+      environment: this.#environment,
+      timeLimit: Number.POSITIVE_INFINITY, // see #watch
+    })
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     child.stdin.on('error', () => {})
     child.on('error', (cause) => this.#fail(child, new GitError('no-git', 'git cat-file could not be run', { cause })))

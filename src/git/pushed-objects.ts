@@ -45,9 +45,9 @@ export async function readPushedObjects(
   // Anything but an object id could be an option or a revision expression.
   if (!isOid(from) || !isOid(to)) throw new GitError('missing-object', 'not an object id')
   const environment = quarantineEnvironment(gitDir, quarantine)
-  const list = spawnGit(gitDir, ['rev-list', '--objects', '--no-object-names', to, `^${from}`], environment)
+  const list = spawnGit(gitDir, ['rev-list', '--objects', '--no-object-names', to, `^${from}`], { environment })
   const format = '--batch-check=%(objectname) %(objecttype) %(objectsize)'
-  const sizes = spawnGit(gitDir, ['cat-file', '--buffer', format], environment)
+  const sizes = spawnGit(gitDir, ['cat-file', '--buffer', format], { environment })
   const ends = Promise.all([ended(list), ended(sizes)])
   ends.catch(() => {}) // looked at below, but a reader that throws comes first
   let complaint = ''

@@ -1,9 +1,8 @@
 import { readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
-import { ended, spawnGit } from './git-process.ts'
+import { tryGit } from './git-process.ts'
 import type { Oid } from './object.ts'
 
 /** As for single refs: see `updateRef`. */
@@ -47,14 +46,11 @@ async function transact(gitDir: string, folder: string, fsync: 'all' | 'none', c
   const until = Date.now() + patienceMs
   for (;;) {
     // What a ref names, were it symbolic, is not ours to move.
-    const child = spawnGit(gitDir, ['-c', `core.fsync=${fsync}`, 'update-ref', '--no-deref', '-z', '--stdin'])
-    child.stdin.on('error', () => {}) // it has ended early, and says why
-    child.stdout.resume()
-    child.stdin.end(commands)
-    const [complaint] = await Promise.all([text(child.stderr), ended(child)])
-    if (child.exitCode === 0) return
+    const args = ['-c', `core.fsync=${fsync}`, 'update-ref', '--no-deref', '-z', '--stdin']
+    const { exitCode, complaint } = await tryGit(gitDir, args, { input: commands })
+    if (exitCode === 0) return
     if (!complaint.includes('cannot lock ref') && !complaint.includes('.lock')) {
-      throw new GitError('git-failed', `git update-ref ended with ${child.exitCode ?? 'a signal'}: ${complaint}`)
+      throw new GitError('git-failed', `git update-ref ended with ${exitCode ?? 'a signal'}: ${complaint}`)
     }
     if (Date.now() > until) throw new GitError('lock-held', `other writers hold refs below ${folder}: ${complaint}`)
     await clearBrokenRefs(gitDir, folder)

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { GitError } from './git-error.ts'
-import { gitEnvironment, isolation } from './git-process.ts'
+import { gitEnvironment, isolation, signalGroup } from './git-process.ts'
 
 export type ServiceProcessOptions = {
   /** Names git's subcommand in messages. */
@@ -101,8 +101,8 @@ export class ServiceProcess {
     if (this.#killing !== undefined) return
     this.#cutOff()
     const kill = () => {
-      this.#kill('SIGTERM')
-      this.#killing = setTimeout(() => this.#kill('SIGKILL'), dieTime)
+      signalGroup(this.#child, 'SIGTERM')
+      this.#killing = setTimeout(() => signalGroup(this.#child, 'SIGKILL'), dieTime)
     }
     this.#killing = setTimeout(kill, this.channels.length > 0 ? endTime : 0)
   }
@@ -129,15 +129,6 @@ export class ServiceProcess {
     signal.removeEventListener('abort', abort)
     if (exit === 0) return
     this.#failure ??= new GitError(codeOf(exit, complaint()), `git ${this.#service} ended with ${exit}: ${complaint()}`)
-  }
-
-  #kill(signal: NodeJS.Signals): void {
-    const { pid } = this.#child
-    try {
-      if (pid !== undefined) process.kill(-pid, signal)
-    } catch {
-      // All of the group has ended.
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { GitIndex, type IndexedFile, type StagedChange, sizesOf } from '../../git/index-files.ts'
+import { GitIndex, type IndexedFile, type StagedChange } from '../../git/index-files.ts'
 import { Repository } from '../../git/repository.ts'
 import { findGitDir } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
@@ -63,15 +63,11 @@ type Identity = Pick<NeuronFields, 'seqId' | 'id'>
 
 async function readStaged(repository: Repository, changes: readonly StagedChange[]): Promise<CheckedFile[]> {
   const files = changes.flatMap(({ after }) => after ?? [])
-  const blobs = files.filter(({ mode }) => mode !== '160000')
-  const sizes = await sizesOf(
-    repository.gitDir,
-    blobs.map(({ oid }) => oid),
-  )
-  const sizeOf = new Map(blobs.map(({ oid }, at) => [oid, sizes[at] ?? 0]))
+  const infos = await repository.infos(files.map(({ oid }) => oid))
   return Promise.all(
     files.map(async (file): Promise<CheckedFile> => {
-      const size = sizeOf.get(file.oid) ?? 0
+      // A submodule's commit is not there.
+      const { size = 0 } = infos.get(file.oid) ?? {}
       return isNeuron(file) && size <= maxParsedBytes
         ? { ...file, size, neuron: await readNeuron(repository, file) }
         : { ...file, size }
