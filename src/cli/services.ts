@@ -18,6 +18,7 @@ import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../services/read/list-neurons.ts'
 import { llmsText } from '../services/read/llms-txt.ts'
+import { readFile } from '../services/read/read-file.ts'
 import { readGraph } from '../services/read/read-graph.ts'
 import { readNeuron } from '../services/read/read-neuron.ts'
 import { retrieve } from '../services/search/retrieve.ts'
@@ -70,6 +71,7 @@ export function servicesOf(
     abandonUpload: (caller, uploadId) => abandonUpload(ganglion, caller, uploadId),
     listSources: (caller, kb, query) => listSources(ganglion, caller, kb, query),
     readSource: (caller, docId) => readSource(ganglion, caller, docId),
+    readFile: (caller, kb, path) => readFile(ganglion, caller, kb, path),
     sourceContent: (caller, docId) => sourceContent(ganglion, caller, docId),
     archiveSource: (caller, docId) => archiveSource(ganglion, caller, docId),
     ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),

@@ -60,6 +60,10 @@ export const Neuron = z
     unresolved: z
       .array(UnresolvedLink)
       .describe('Links that lead to no Neuron, or to several, among those that the caller may see.'),
+    files: z
+      .array(z.object({ target: z.string().describe('As written.'), path: z.string(), url: z.string() }))
+      .describe('Images and other attachments that it embeds or links to, each target once, in their order.')
+      .exactOptional(),
     sources: z.array(SourceReference).describe('Where its knowledge came from, and the place in it.').exactOptional(),
     documentId: z.string().nullable().describe('A UUID. Null where a push gave it none yet.'),
     path: z.string().describe("Path of its file in the knowledge base's repository."),

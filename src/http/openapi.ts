@@ -17,6 +17,11 @@ const AnswerByType = z.object({
   content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })),
 })
 
+const RestParameters = z.looseObject({
+  properties: z.record(z.string(), z.unknown()),
+  required: z.array(z.string()).exactOptional(),
+})
+
 /** Headers that an answer has because of its status. */
 const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
   401: { 'WWW-Authenticate': { type: 'string', enum: ['Bearer'] } },
@@ -60,7 +65,7 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
       if (schema?.body instanceof z.ZodType && schema.body.safeParse({}).success) {
         operationsWithOptionalBody.add(schema.operationId)
       }
-      return { schema: toJsonSchemas(schema, components), url }
+      return { schema: nameRest(toJsonSchemas(schema, components)), url: url.replace(/\/\*$/, '/:path') }
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return {}
@@ -77,6 +82,21 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
       }
     },
   })
+}
+
+/** OpenAPI has no parameter for the rest of a path: it is described as one whose slashes are encoded. */
+function nameRest(schema: FastifySchema): FastifySchema {
+  const { properties, required, ...params } = RestParameters.safeParse(schema.params).data ?? {}
+  if (properties?.['*'] === undefined) return schema
+  const { '*': path, ...others } = properties
+  return {
+    ...schema,
+    params: {
+      ...params,
+      properties: { ...others, path },
+      required: [...(required ?? []), 'path'].filter((name) => name !== '*'),
+    },
+  }
 }
 
 /** Adds `/openapi.json` and, for people, `/docs`. */

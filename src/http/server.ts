@@ -26,6 +26,7 @@ import { chatRoutes } from './v1/chat.ts'
 import { documentRoutes } from './v1/documents.ts'
 import { eventRoutes } from './v1/events.ts'
 import { feedbackRoutes } from './v1/feedback.ts'
+import { fileRoutes } from './v1/files.ts'
 import { knowledgeBaseRoutes } from './v1/knowledge-bases.ts'
 import { llmsRoutes } from './v1/llms.ts'
 import { neuronRoutes } from './v1/neurons.ts'
@@ -169,6 +170,7 @@ function apiRoutes(api: ZodFastify, services: Services, metrics: Metrics): void 
   chatRoutes(api, services)
   feedbackRoutes(api, services, metrics)
   documentRoutes(api, services)
+  fileRoutes(api, services)
 }
 
 function notFound(): never {

@@ -37,9 +37,9 @@ import type {
 } from '../contract/search.ts'
 import type { Caller } from '../services/caller.ts'
 import type { EventStream } from '../services/events/read-events.ts'
+import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
-import type { SourceContent } from '../services/sources/read-source.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
 
@@ -59,6 +59,8 @@ export interface Services {
   listCandidates(caller: Caller, query: CandidateQuery): Promise<CandidatePage>
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
+  /** A file of a knowledge base that is no Neuron. */
+  readFile(caller: Caller, kb: string, path: string): Promise<FileContent>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
   readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>
@@ -99,7 +101,7 @@ export interface Services {
   abandonUpload(caller: Caller, uploadId: string): Promise<void>
   listSources(caller: Caller, kb: string, query: SourceQuery): Promise<SourcePage>
   readSource(caller: Caller, docId: string): Promise<SourceDetail>
-  sourceContent(caller: Caller, docId: string): Promise<SourceContent>
+  sourceContent(caller: Caller, docId: string): Promise<FileContent>
   archiveSource(caller: Caller, docId: string): Promise<void>
   ingestDocument(caller: Caller, docId: string): Promise<IngestReceipt>
   /** What happens from now on, or after an event, until the signal aborts. */

@@ -29,6 +29,7 @@ import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
 import { OutsideAdoption } from './push/adopt-outside.ts'
 import { formatFindings } from './push/check-report.ts'
 import { finishApprovals } from './queue/approval.ts'
+import { FileStreams } from './read/file-streams.ts'
 import { watchRefs } from './ref-watcher.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import { KbSearch } from './search/kb-search.ts'
@@ -74,6 +75,7 @@ export class Ganglion {
   readonly webhooks: Webhooks
   readonly now: () => Date
   readonly parser = new ParserPool()
+  readonly fileStreams = new FileStreams()
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
@@ -182,6 +184,11 @@ export class Ganglion {
   /** Where a Neuron can be read. */
   neuronUrl(kbSlug: string, seqId: string): string {
     return `${this.#publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`
+  }
+
+  fileUrl(kbSlug: string, path: string): string {
+    const encoded = path.split('/').map(encodeURIComponent).join('/')
+    return `${this.#publicUrl}/api/v1/knowledge-bases/${kbSlug}/files/${encoded}`
   }
 
   /** Finishes what is under way, then closes everything. */

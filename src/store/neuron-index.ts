@@ -1,3 +1,4 @@
+import { fileNameKey } from '../knowledge/file-target.ts'
 import { fileKeys, targetKeys } from '../knowledge/link-target.ts'
 import { pathKey } from '../knowledge/portable-path.ts'
 import { parseSeqId } from '../knowledge/seq-id.ts'
@@ -134,8 +135,9 @@ function putNeuron(
   }
   for (const [ordinal, { type, kb, target, embed, line }] of neuron.links.entries()) {
     const { key, bareKey = null } = targetKeys(target)
-    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target, key, bare_key, embed, line)
-      VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${Number(embed)}, ${line})`
+    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target, key, bare_key, file_key, embed, line)
+      VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
+        ${Number(embed)}, ${line})`
   }
 }
 

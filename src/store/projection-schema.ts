@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 6
+export const projectionVersion = 7
 
 export const projectionTables = [
   'meta',
@@ -70,9 +70,10 @@ export const projectionSchema = `
   -- links as written, not as they resolve, which changes with every name; no line: an edge of the front matter
   CREATE TABLE links (
     seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL, key TEXT NOT NULL,
-    bare_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
+    bare_key TEXT, file_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX links_by_key ON links (key);
+  CREATE INDEX links_by_file_key ON links (file_key) WHERE file_key IS NOT NULL;
   CREATE INDEX links_by_bare_key ON links (bare_key) WHERE bare_key IS NOT NULL;
 
   CREATE TABLE candidates (

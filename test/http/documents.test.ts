@@ -73,7 +73,7 @@ test("a Source's bytes are for saving, and never shown", async () => {
   expect(headers).toMatchObject({
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename="Gr__e _1_.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%221%22.pdf`,
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-cache',
     'accept-ranges': 'bytes',

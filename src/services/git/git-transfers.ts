@@ -1,8 +1,9 @@
 import { GanglionError } from '../../contract/errors.ts'
-import { GitSlotError, GitSlots, type SlotClaim, type SlotLimits } from '../../git/git-slots.ts'
+import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
 import { peekLsRefs } from '../../git/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/smart-http.ts'
 import type { GitDoor } from './git-door.ts'
+import { takeSlot } from './take-slot.ts'
 
 export type { GitService }
 export type GitLimits = TransferLimits & SlotLimits
@@ -57,7 +58,7 @@ export class GitTransfers {
     const { gitDir, hiddenRefs, receiver, claim } = door
     const signal = AbortSignal.any([request.signal, this.#closing.signal])
     const body = await prepare(door, request)
-    const release = await this.#takeSlot(claim, signal)
+    const release = await takeSlot(this.#slots, claim, signal)
     const { promise: done, resolve } = Promise.withResolvers<void>()
     this.#running.add(done)
     const finish = () => {
@@ -85,16 +86,6 @@ export class GitTransfers {
   async close(): Promise<void> {
     this.#closing.abort(new GanglionError('unavailable'))
     await Promise.all(this.#running)
-  }
-
-  async #takeSlot(claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
-    try {
-      return await this.#slots.take(claim, signal)
-    } catch (error) {
-      if (!(error instanceof GitSlotError)) throw error
-      if (error.reason !== 'queue-full') throw new GanglionError('unavailable')
-      throw new GanglionError('rate_limited', 'Too many git requests are waiting; try again later.')
-    }
   }
 }
 

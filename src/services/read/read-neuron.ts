@@ -2,10 +2,12 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import type { NeuronFields } from '../../knowledge/neuron.ts'
+import { fileNameKey } from '../../knowledge/file-target.ts'
+import type { NeuronFields, WikiLink } from '../../knowledge/neuron.ts'
 import { writtenLinks } from '../../knowledge/written-link.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
+import { fileTargets } from '../../store/file-queries.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import {
   commitsByPrefix,
@@ -20,6 +22,7 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { fileTitle } from '../neuron-for-index.ts'
+import { FileView } from './file-view.ts'
 import { LinkView } from './link-view.ts'
 import { resolveLinks } from './resolve-links.ts'
 import { type Visibility, visibilityFor } from './visibility.ts'
@@ -57,11 +60,13 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   // Before anything is waited for, so that all is of one commit.
   const written = linksOf(kb.projection.read, row.seqId)
   const backlinks = backlinksOf(reading, row.seqId)
+  const targets = fileTargets(kb.projection.read, row.seqId)
   const file = parseNeuronFile(await kb.repository.readText(blob))
   return {
     ...shown,
     content: contentFor(caller, file),
     ...sourcesIn(file.fields),
+    ...(await filesOf(reading, row.path, targets)),
     ...(await resolveLinks(ganglion, caller, view, written)),
     backlinks,
   }
@@ -87,6 +92,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     updatedAt: past.at,
     tags: fields.tags,
     ...sourcesIn(fields),
+    ...(await filesOf(reading, past.path, fileTargetsIn(links))),
     ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),
     backlinks,
     documentId: fields.id ?? null,
@@ -103,6 +109,27 @@ function contentFor({ role }: Caller, file: NeuronFile): string {
 
 function sourcesIn({ sources }: Pick<NeuronFields, 'sources'>): Pick<Neuron, 'sources'> {
   return sources.length === 0 ? {} : { sources }
+}
+
+function fileTargetsIn(links: readonly WikiLink[]): string[] {
+  return links.flatMap(({ target, kb }) => (kb === undefined && fileNameKey(target) !== undefined ? [target] : []))
+}
+
+/** The files that a page's links name and that the caller may read. */
+async function filesOf(
+  { ganglion, caller, kb, visibility }: Reading,
+  page: string,
+  targets: readonly string[],
+): Promise<Pick<Neuron, 'files'>> {
+  const view = new FileView(kb, visibility.ofSeqId)
+  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const files: NonNullable<Neuron['files']> = []
+  for (const target of new Set(targets)) {
+    const path = view.resolve(target, page)
+    if (path === undefined || !(isCurator || (await view.opens(path)))) continue
+    files.push({ target, path, url: ganglion.fileUrl(kb.identity.slug, path) })
+  }
+  return files.length === 0 ? {} : { files }
 }
 
 function backlinksOf({ kb, view }: Reading, seqId: string): Neuron['backlinks'] {

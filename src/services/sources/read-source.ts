@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream'
 import type { SourceDetail } from '../../contract/documents.ts'
-import type { ByteRange } from '../../store/blobs/blob-store.ts'
+import { savedFileType } from '../../contract/files.ts'
 import type { Caller } from '../caller.ts'
+import type { FileContent } from '../file-content.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findSource } from './find-source.ts'
 import { toSourceDetail } from './source-view.ts'
@@ -11,17 +11,9 @@ export async function readSource(ganglion: Ganglion, caller: Caller, docId: stri
   return toSourceDetail(await findSource(ganglion, caller, docId))
 }
 
-/** The bytes of a Source, as they were uploaded. */
-export type SourceContent = {
-  filename: string
-  sha256: string
-  /** Bytes. */
-  size: number
-  read: (range?: ByteRange) => Promise<Readable>
-}
-
-/** @throws {GanglionError} `not_found` */
-export async function sourceContent(ganglion: Ganglion, caller: Caller, docId: string): Promise<SourceContent> {
-  const { filename, contentHash: sha256, fileSize: size } = await findSource(ganglion, caller, docId)
-  return { filename, sha256, size, read: (range) => ganglion.blobs.get(sha256, range) }
+/** The bytes of a Source, as they were uploaded: to be saved, never to be shown. @throws {GanglionError} `not_found` */
+export async function sourceContent(ganglion: Ganglion, caller: Caller, docId: string): Promise<FileContent> {
+  const { filename, contentHash, fileSize: size } = await findSource(ganglion, caller, docId)
+  const read: FileContent['read'] = (range) => ganglion.blobs.get(contentHash, range)
+  return { filename, size, etag: contentHash, type: savedFileType, read }
 }

@@ -301,12 +301,24 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (docId !== source.id) throw new GanglionError('not_found')
       return { ...source, connector: 'upload', sourceUrl: null, metadata: null, archivedAt: null }
     },
+    async readFile(_, kb, path) {
+      const type = path === 'neurons/a b/ü.png' ? 'image/png' : 'application/octet-stream'
+      if (kb !== 'handbook' || (type !== 'image/png' && path !== 'neurons/x.svg')) throw new GanglionError('not_found')
+      const read = async () => Readable.from([Buffer.from('bytes')], { objectMode: false })
+      return { filename: path.slice(path.lastIndexOf('/') + 1), etag: commit, type, size: 5, read }
+    },
     async sourceContent(_, docId) {
       if (docId !== source.id) throw new GanglionError('not_found')
       const bytes = Buffer.from('%PDF-1\n')
       const read = async (range?: { first: number; last: number }) =>
         Readable.from([bytes.subarray(range?.first, range && range.last + 1)], { objectMode: false })
-      return { filename: 'Größe "1".pdf', sha256: source.contentHash, size: bytes.length, read }
+      return {
+        filename: 'Größe "1".pdf',
+        etag: source.contentHash,
+        type: 'application/octet-stream',
+        size: bytes.length,
+        read,
+      }
     },
     async archiveSource(_, docId) {
       if (docId !== source.id) throw new GanglionError('not_found')

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { KbId } from './identifiers.ts'
+
+export const FilePath = z.object({
+  kbId: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
+  path: z
+    .string()
+    .describe('The path of the file in the repository, percent-encoded; its slashes may stay.')
+    .meta({ examples: ['neurons/img/flow.png'] }),
+})
+
+/** Media types of files that a browser may show, by extension: none of them can run a script. */
+export const shownFileTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  mp3: 'audio/mpeg',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  pdf: 'application/pdf',
+}
+
+/** The media type of any other file, which is only to be saved. */
+export const savedFileType = 'application/octet-stream'
