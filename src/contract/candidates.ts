@@ -196,7 +196,11 @@ export const CandidateDetail = CandidateSummary.extend({
   ),
   before: z.string().nullable().describe('What the Neuron says without it. Null where it makes a new one.'),
   after: z.string().nullable().describe('What the Neuron says with it. Null where it is deleted, or cannot be read.'),
-  diff: z.string().describe('From `before` to `after`, unified.'),
+  diff: z.string().describe('From `before` to `after`, unified; at most 256 KB.'),
+  diffTruncated: z
+    .literal(true)
+    .describe('The texts differ in more than `diff` says: it has the first changes, as many as fit.')
+    .exactOptional(),
   conflicts: z
     .array(MergeConflict)
     .describe(

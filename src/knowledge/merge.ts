@@ -1,4 +1,5 @@
 import { diff3MergeRegions } from 'node-diff3'
+import { anchorsOf, countLines } from './anchors.ts'
 
 /** Lines that both sides changed, each in its own way; every line ends in a newline, so that an empty line is not none. */
 export type Conflict = {
@@ -14,13 +15,13 @@ export type Merge = { text: string } | { conflicts: Conflict[] }
 /** Three versions of the same lines, and where they begin in the current text (0-based). */
 type Part = { base: string[]; current: string[]; proposed: string[]; offset: number }
 
-/** About a tenth of a second. */
+/** Steps of one merge: about a tenth of a second. */
 const maxWork = 200_000_000
 
 /**
  * Three-way merge by lines: diff3 (Khanna, Kunal and Pierce 2007), between anchors as in a patience diff: lines that occur once
- * in each version. The anchors keep it quick, since the diff is cubic in lines that repeat, as blank lines do. Between two anchors
- * where it would still take long, the whole part is one conflict.
+ * in each version. The anchors keep it quick, since the diff is cubic in lines that repeat, as blank lines do. A part between two
+ * anchors for which too little is left of the work that a merge may take is one conflict, as a whole.
  */
 export function mergeText(base: string, current: string, proposed: string): Merge {
   if (current === proposed || base === proposed) return { text: current }
@@ -29,20 +30,28 @@ export function mergeText(base: string, current: string, proposed: string): Merg
   const whole = { base: base.split('\n'), current: current.split('\n'), proposed: proposed.split('\n'), offset: 0 }
   const merged: string[][] = []
   const conflicts: Conflict[] = []
+  let workLeft = maxWork
   for (const part of splitAtAnchors(whole)) {
-    const result = mergePart(part)
+    const result = mergeWithin(workLeft, part)
+    workLeft -= result.work
     if ('conflicts' in result) conflicts.push(...result.conflicts)
     else merged.push(result.lines)
   }
   return conflicts.length > 0 ? { conflicts } : { text: merged.flat().join('\n') }
 }
 
-function mergePart(part: Part): { lines: string[] } | { conflicts: Conflict[] } {
-  const { base, current, proposed, offset } = part
-  if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current }
-  if (sameLines(base, current)) return { lines: proposed }
-  if (work(base, current) + work(base, proposed) > maxWork) return { conflicts: [conflict(offset, part)] }
+type MergedPart = { lines: string[] } | { conflicts: Conflict[] }
 
+/** Merges a part if that takes no more than `workLeft`; with the work that it took. */
+function mergeWithin(workLeft: number, part: Part): MergedPart & { work: number } {
+  const { base, current, proposed, offset } = part
+  if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current, work: 0 }
+  if (sameLines(base, current)) return { lines: proposed, work: 0 }
+  const work = workOf(base, current) + workOf(base, proposed)
+  return work > workLeft ? { conflicts: [conflict(offset, part)], work: 0 } : { ...mergePart(part), work }
+}
+
+function mergePart({ base, current, proposed, offset }: Part): MergedPart {
   const lines: string[][] = []
   const conflicts: Conflict[] = []
   for (const region of diff3MergeRegions(current, base, proposed)) {
@@ -63,69 +72,25 @@ function conflict(offset: number, { base, current, proposed }: Omit<Part, 'offse
 
 /** Cuts the versions before every anchor. */
 function splitAtAnchors(whole: Part): Part[] {
-  const ends = [...anchors(whole), [whole.base.length, whole.current.length, whole.proposed.length] as const]
-  let from: readonly [number, number, number] = [0, 0, 0]
-  return ends.map((to) => {
+  const { base, current, proposed } = whole
+  let from: readonly number[] = []
+  return [...anchorsOf([base, current, proposed]), []].map((to) => {
     const part = {
-      base: whole.base.slice(from[0], to[0]),
-      current: whole.current.slice(from[1], to[1]),
-      proposed: whole.proposed.slice(from[2], to[2]),
-      offset: from[1],
+      base: base.slice(from[0], to[0]),
+      current: current.slice(from[1], to[1]),
+      proposed: proposed.slice(from[2], to[2]),
+      offset: from[1] ?? 0,
     }
     from = to
     return part
   })
 }
 
-/** Positions of the lines that occur once in each version and stand in the same order in all. */
-function anchors({ base, current, proposed }: Part): (readonly [number, number, number])[] {
-  const inCurrent = uniqueLines(current)
-  const inProposed = uniqueLines(proposed)
-  const common: (readonly [number, number, number])[] = []
-  for (const [line, at] of uniqueLines(base)) {
-    const currentAt = inCurrent.get(line)
-    const proposedAt = inProposed.get(line)
-    if (currentAt !== undefined && proposedAt !== undefined) common.push([at, currentAt, proposedAt])
-  }
-  const ordered = longestIncreasing(common, ([, currentAt]) => currentAt)
-  return longestIncreasing(ordered, ([, , proposedAt]) => proposedAt)
-}
-
-function uniqueLines(lines: readonly string[]): Map<string, number> {
-  const counts = countLines(lines)
-  return new Map(lines.flatMap((line, at): [string, number][] => (counts.get(line) === 1 ? [[line, at]] : [])))
-}
-
-/** Longest subsequence whose ranks increase, by patience sorting (Fredman 1975). */
-function longestIncreasing<T>(items: readonly T[], rank: (item: T) => number): T[] {
-  type Card = { item: T; rank: number; below: Card | undefined }
-  const piles: Card[] = []
-  for (const item of items) {
-    const card = { item, rank: rank(item) }
-    let [low, high] = [0, piles.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((piles[middle]?.rank ?? Number.POSITIVE_INFINITY) < card.rank) low = middle + 1
-      else high = middle
-    }
-    piles[low] = { ...card, below: piles[low - 1] }
-  }
-  const longest: T[] = []
-  for (let card = piles.at(-1); card !== undefined; card = card.below) longest.push(card.item)
-  return longest.reverse()
-}
-
 /** Upper estimate of the steps that the Hunt-McIlroy diff inside diff3 takes: each pair of equal lines scans the matches so far. */
-function work(base: readonly string[], other: readonly string[]): number {
+function workOf(base: readonly string[], other: readonly string[]): number {
   const counts = countLines(other)
   const pairs = base.reduce((sum, line) => sum + (counts.get(line) ?? 0), 0)
   return pairs * Math.min(base.length, other.length)
-}
-
-function countLines(lines: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1)
-  return counts
 }
 
 function sameLines(a: readonly string[], b: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
@@ -76,6 +77,7 @@ export class Ganglion {
   readonly now: () => Date
   readonly parser = new ParserPool()
   readonly fileStreams = new FileStreams()
+  readonly diffs = new DiffPool()
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
@@ -197,6 +199,7 @@ export class Ganglion {
     this.#open.clear()
     await this.#searchPool.close()
     await this.parser.close()
+    await this.diffs.close()
     await this.#database.close()
   }
 

@@ -81,6 +81,22 @@ describe('mergeText', () => {
     expect(mergeText(blank, `${blank}x`, `y${blank}`)).toHaveProperty('conflicts')
     expect(performance.now() - began).toBeLessThan(2000)
   })
+
+  test('what many costly parts may take is bounded in all: the first are merged, the others conflict', () => {
+    const parts = (change: (line: string, n: number) => string) =>
+      Array.from({ length: 300 }, (_, part) => {
+        const blank = Array.from({ length: 400 }, (_, n) => change('', n))
+        return [`Part ${part}`, ...blank].join('\n')
+      }).join('\n')
+    const base = parts((line) => line)
+    const current = parts((line, n) => (n === 100 ? 'ours' : line))
+    const proposed = parts((line, n) => (n === 300 ? 'theirs' : line))
+    const merge = mergeText(base, current, proposed)
+    const conflicts = 'conflicts' in merge ? merge.conflicts : []
+    expect(conflicts.length).toBeGreaterThan(290)
+    expect(conflicts.length).toBeLessThan(300)
+    expect(conflicts.every(({ proposed }) => proposed.includes('theirs'))).toBe(true)
+  })
 })
 
 describe('whatever the texts', () => {

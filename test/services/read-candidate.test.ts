@@ -23,6 +23,27 @@ test('a curator sees what a proposal adds, as a unified diff', async () => {
   expect(detail.diff).toBe('--- /dev/null\n+++ after\n@@ -0,0 +1,2 @@\n+one\n+two\n')
 })
 
+test('of a diff that is too large comes what fits, and the answer says so', async () => {
+  const { ganglion, app, curator } = await newTestBed()
+  const content = Array.from({ length: 40_000 }, (_, n) => `line ${n}`).join('\n')
+  const { candidateId } = await submitCandidate(ganglion, app, candidate({ content }))
+  const { diff, diffTruncated, after } = await readCandidate(ganglion, curator, candidateId)
+  expect(diffTruncated).toBe(true)
+  expect(diff.startsWith('--- /dev/null\n+++ after\n@@ -0,0 +1,')).toBe(true)
+  expect(diff.length).toBeLessThanOrEqual(256 * 1024)
+  expect(after).toBe(content)
+})
+
+test('a Neuron of which thousands of lines change has a diff', async () => {
+  const { ganglion, app, curator } = await newTestBed()
+  const lines = (name: string) => Array.from({ length: 3_000 }, (_, n) => `${name} ${n}`).join('\n')
+  const made = await submitCandidate(ganglion, app, candidate({ content: lines('old'), confidence: 1 }))
+  const { candidateId } = await submitCandidate(ganglion, app, correction(made.seqId ?? '', lines('new')))
+  const detail = await readCandidate(ganglion, curator, candidateId)
+  expect(detail.diff.match(/^[+-](?:old|new) \d+$/gm)).toHaveLength(6_000)
+  expect(detail).not.toHaveProperty('diffTruncated')
+})
+
 test('a correction shows both sides, merged with what has changed meanwhile; after approval, what it did', async () => {
   const { ganglion, app, curator } = await newTestBed()
   const lines = ['one', 'two', 'three', 'four', 'five']

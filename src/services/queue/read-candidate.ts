@@ -1,4 +1,3 @@
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { z } from 'zod'
 import type { CandidateDetail } from '../../contract/candidates.ts'
 import { MergeConflict } from '../../contract/envelope.ts'
@@ -44,7 +43,7 @@ export async function readCandidate(ganglion: Ganglion, caller: Caller, candidat
       ...(await approvalDecision(kb, row)),
     ],
     ...sides,
-    diff: unifiedDiff(sides, row),
+    ...(await diffOf(ganglion, sides, row)),
   }
 }
 
@@ -102,15 +101,13 @@ async function sidesOfApproval(
   return { before: await contentOf(before?.blob), after: await contentOf(after?.blob) }
 }
 
-function unifiedDiff({ before, after: proposed }: Sides, { removes }: CandidateRow): string {
+async function diffOf(
+  { diffs }: Ganglion,
+  { before, after: proposed }: Sides,
+  { removes }: CandidateRow,
+): Promise<Pick<CandidateDetail, 'diff' | 'diffTruncated'>> {
   const after = proposed ?? (removes ? '' : null)
-  if (after === null) return ''
-  const endingInNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
-  const oldName = before === null ? '/dev/null' : 'before'
-  return (
-    createTwoFilesPatch(oldName, 'after', endingInNewline(before ?? ''), endingInNewline(after), '', '', {
-      headerOptions: FILE_HEADERS_ONLY,
-      timeout: 2_000,
-    }) ?? ''
-  )
+  if (after === null) return { diff: '' }
+  const { diff, isTruncated } = await diffs.diff(before, after)
+  return isTruncated ? { diff, diffTruncated: true } : { diff }
 }
