@@ -11,6 +11,8 @@ type Server = {
   /** Slug of a knowledge base with a Neuron. */
   kb: string
   seqId: string
+  /** Path of a file in the repository that is no Neuron. */
+  file: string
 }
 
 /**
@@ -18,7 +20,7 @@ type Server = {
  * what may be left out of a request may be left out here.
  * @returns the calls in their order.
  */
-export async function callEveryOperation({ url, token, kb, seqId }: Server): Promise<Call[]> {
+export async function callEveryOperation({ url, token, kb, seqId, file }: Server): Promise<Call[]> {
   const calls: Call[] = []
   const recorder: Middleware = {
     onResponse: ({ request, schemaPath, response }) => {
@@ -54,6 +56,10 @@ export async function callEveryOperation({ url, token, kb, seqId }: Server): Pro
   await api.GET('/api/v1/knowledge-bases/{kbId}/graph', { params: inKb })
   await api.GET('/api/v1/knowledge-bases/{kbId}/llms.txt', { params: inKb, parseAs: 'text' })
   await api.GET('/api/v1/neurons/{kb}/{seqId}', { params: { path: { kb, seqId } } })
+  await api.GET('/api/v1/knowledge-bases/{kbId}/files/{path}', {
+    params: { path: { kbId: kb, path: file } },
+    parseAs: 'text',
+  })
   await api.GET('/api/v1/knowledge-bases/{kbId}/search', { params: { ...inKb, query: { q: 'opening' } } })
   await api.GET('/api/v1/search', { params: { query: { kb, q: 'opening' } } })
   await api.POST('/api/v1/knowledge-bases/{kbId}/retrieve', { params: inKb, body: { query: 'When is it open?' } })
