@@ -3,6 +3,9 @@ import type { Role } from '../contract/vocabulary.ts'
 export const audiences = ['curator', 'tool', 'public', 'student'] as const
 export type Audience = (typeof audiences)[number]
 
+/** What says who may see a Neuron; without `audience`, the knowledge base's default holds. */
+export type Access = { audience?: readonly string[] | undefined; tags: readonly string[] }
+
 /** What a Neuron's audience must list, in any one of, for a reader to see it. */
 const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
   tool: ['tool', 'public'],
@@ -10,7 +13,7 @@ const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = 
   student: ['student'],
 }
 
-/** What an audience of a Neuron can list to be seen by others than curators. */
+/** Those that are not curators. */
 const served = ['public', 'student', 'tool'] as const
 
 /**
@@ -23,22 +26,23 @@ export function effectiveAudience(role: Role, asked?: Audience): Audience {
 }
 
 /** Whether an audience may see a Neuron, or know that it exists. `defaultAudience` is the KB's, for a Neuron that lists none. */
-export function maySee(
-  audience: Audience,
-  neuron: { audience?: readonly string[]; tags: readonly string[] },
-  defaultAudience: readonly string[],
-): boolean {
+export function maySee(audience: Audience, neuron: Access, defaultAudience: readonly string[]): boolean {
   if (audience === 'curator') return true
   if (isInternal(neuron.tags)) return false
   const listed = neuron.audience ?? defaultAudience
   return sees[audience].some((name) => listed.includes(name))
 }
 
+/** Whether somebody may see one Neuron, or version of it, who may not see another. */
+export function isSeenByMore(one: Access, other: Access, defaultAudience: readonly string[]): boolean {
+  return served.some((audience) => maySee(audience, one, defaultAudience) && !maySee(audience, other, defaultAudience))
+}
+
 /**
  * Names who may see a Neuron. Neurons of one class are seen by the same audiences, whatever the knowledge base's
  * `defaultAudience`. Lower-case letters.
  */
-export function accessClass({ audience, tags }: { audience?: readonly string[]; tags: readonly string[] }): string {
+export function accessClass({ audience, tags }: Access): string {
   if (isInternal(tags)) return 'internal'
   if (audience === undefined) return 'default'
   const listed = served.filter((name) => audience.includes(name))

@@ -31,6 +31,11 @@ export function candidateBelongsTo(candidateId: string, kbId: string): boolean {
   )
 }
 
+/** The last six characters of a UUIDv7, which are random: enough to tell files of one name apart. */
+export function idTail(id: string): string {
+  return id.slice(-6).toLowerCase()
+}
+
 /** Bytes 8 to 11 of a candidate's id: variant `10`, then 30 bits of the hash. */
 function kbHash(kbId: string): Buffer {
   const hash = createHash('sha256').update(kbId.toLowerCase()).digest().subarray(0, 4)

@@ -18,11 +18,20 @@ export function slugify(title: string, maxBytes = 80): string {
 /** The first of `slug`, `slug-2`, `slug-3`… that is not taken, at most `maxBytes` bytes. */
 export function uniqueSlug(slug: string, taken: (slug: string) => boolean, maxBytes = 80): string {
   let unique = slug
-  for (let n = 2; taken(unique); n++) {
-    const suffix = `-${n}`
-    unique = trimHyphens(slug.slice(0, maxBytes - suffix.length)) + suffix
-  }
+  for (let n = 2; taken(unique); n++) unique = withSuffix(slug, `-${n}`, maxBytes)
   return unique
+}
+
+/** A file name with something behind it, cut where it would be longer than `maxBytes` bytes of UTF-8. `suffix` is ASCII. */
+export function withSuffix(name: string, suffix: string, maxBytes = 80): string {
+  const room = maxBytes - suffix.length
+  if (Buffer.byteLength(name) <= room) return name + suffix
+  // A character that was cut is decoded as the replacement character.
+  const cut = Buffer.from(name)
+    .subarray(0, room)
+    .toString()
+    .replace(/\ufffd$/, '')
+  return trimHyphens(cut) + suffix
 }
 
 function trimHyphens(text: string): string {

@@ -134,8 +134,7 @@ export class Catalog {
     const seen = new Set<string>()
     for (const [name, { kind: ofPage, audience: listed, tags }] of this.#samples) {
       const isOfKind = kind === undefined || kind === ofPage
-      const page = { tags, ...(listed === undefined ? {} : { audience: listed }) }
-      if (isOfKind && maySee(audience, page, defaultAudience)) seen.add(name)
+      if (isOfKind && maySee(audience, { audience: listed, tags }, defaultAudience)) seen.add(name)
     }
     const pages = new Uint8Array(this.#byId.length)
     let [pageCount, chunkCount, length] = [0, 0, 0]
@@ -174,6 +173,6 @@ export class Catalog {
   }
 }
 
-function classOf({ kind, audience, tags }: StoredPage): string {
-  return `${kind}_${accessClass({ tags, ...(audience === undefined ? {} : { audience }) })}`
+function classOf(page: StoredPage): string {
+  return `${page.kind}_${accessClass(page)}`
 }

@@ -12,6 +12,6 @@ export type Caller = {
   connectors: readonly string[]
 }
 
-export function actorOf({ keyId, name }: Caller): Actor {
+export function actorOf({ keyId, name }: Pick<Caller, 'keyId' | 'name'>): Actor {
   return { id: `key:${keyId}`, name }
 }

@@ -1,14 +1,29 @@
 import type { Kysely, Transaction } from 'kysely'
+import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
 import type { Schema } from './schema.ts'
+
+/** What decides who is told of a candidate. */
+const EventCandidate = z.object({
+  /** The id of its sender: see `Actor`. */
+  sender: z.string(),
+  /** The seqId of the Neuron that it is meant for. */
+  target: z.string().nullable(),
+  /** As it proposes them for a new Neuron. */
+  tags: z.array(z.string()),
+  audience: z.array(z.string()).optional(),
+})
+export type EventCandidate = z.infer<typeof EventCandidate>
 
 /** An event that is to be told. */
 export type NewEvent = {
   kbId: string
   kind: EventKind
-  /** Whether it is of what only curators may know. */
+  /** Whether it is of what only curators might know when it happened. */
   isCuratorOnly: boolean
   data: EventData
+  /** Where it is of one. */
+  candidate?: EventCandidate | undefined
 }
 
 /** `at`: ISO 8601, UTC. */
@@ -104,15 +119,18 @@ export class EventLog {
   async #read(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#db
       .selectFrom('events')
-      .select(['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data'])
+      .select(['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data', 'candidate'])
       .where('tenant_id', '=', tenantId)
       .where('id', '>', id)
       .orderBy('id')
       .limit(limit)
       .execute()
-    return rows.map(({ curator_only, data, ...row }) => {
-      return { ...row, isCuratorOnly: curator_only === 1, data: EventData.parse(JSON.parse(data)) }
-    })
+    return rows.map(({ curator_only, data, candidate, ...row }) => ({
+      ...row,
+      isCuratorOnly: curator_only === 1,
+      data: EventData.parse(JSON.parse(data)),
+      ...(candidate === null ? {} : { candidate: EventCandidate.parse(JSON.parse(candidate)) }),
+    }))
   }
 
   /** The ids of a tenant's first and last event that are kept; 1 and 0 where it has had none. */
@@ -171,10 +189,11 @@ export class EventLog {
     if (events.length === 0) return
     const { last } = await rangeOf(db, tenantId)
     const at = now.toISOString()
-    const rows = events.map(({ kbId, kind, isCuratorOnly, data }, index) => ({
+    const rows = events.map(({ kbId, kind, isCuratorOnly, data, candidate }, index) => ({
       ...{ tenant_id: tenantId, id: last + 1 + index, kb_id: kbId, kind, at },
       curator_only: Number(isCuratorOnly),
       data: JSON.stringify(data),
+      candidate: candidate === undefined ? null : JSON.stringify(candidate),
     }))
     for (let start = 0; start < rows.length; start += rowsAtOnce) {
       await db

@@ -10,6 +10,7 @@ export const migrations: Record<string, Migration> = {
   '0005-jobs': { up: createJobs },
   '0006-webhooks': { up: createWebhooks },
   '0007-uploads-that-replace': { up: addToUploads },
+  '0008-candidates-of-events': { up: addToEvents },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -210,4 +211,8 @@ async function addToUploads(db: Kysely<unknown>): Promise<void> {
   const uploads = db.schema.alterTable('uploads')
   await uploads.addColumn('replaces', 'integer', (column) => column.notNull().defaultTo(0)).execute()
   await uploads.addColumn('received_at', 'text').execute()
+}
+
+async function addToEvents(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('events').addColumn('candidate', 'text').execute()
 }

@@ -83,6 +83,13 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
   return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
 }
 
+/** The file of the last version of a Neuron, also of one that is deleted now. */
+export function lastBlob(sql: Sql, seqId: string): string | undefined {
+  const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND blob IS NOT NULL
+    ORDER BY version DESC LIMIT 1`
+  return row === undefined ? undefined : String(row.blob)
+}
+
 /** A Neuron as a link shows it. */
 export function titleOf(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT title FROM neurons WHERE seq_id = ${seqId}`

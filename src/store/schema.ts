@@ -104,6 +104,8 @@ type EventRow = {
   curator_only: number
   /** JSON object: what the kind tells beside all this. */
   data: string
+  /** JSON object: an `EventCandidate`; null for events that are of none. */
+  candidate: string | null
 }
 
 /** The commits of a knowledge base up to which its events have been told; null where the ref was not there. */

@@ -42,6 +42,11 @@ export type Source = {
   warnings: string[]
 }
 
+/** The tags that a Source was uploaded with. */
+export function tagsOf({ tags }: Pick<Source, 'tags'>): string[] {
+  return tags === null ? [] : tags.split(',').filter((tag) => tag !== '')
+}
+
 /** A row of the table as it is told of. */
 export function toSource(row: Selectable<SourceRow>): Source {
   return {

@@ -110,7 +110,7 @@ test('a bundle of a move and another candidate is merged as both', async () => {
   expect((await clone.push('main')).code).toBe(0)
 
   expect(await candidates(product, 'pending')).toEqual([])
-  expect(pages(product)).toEqual(expect.arrayContaining([path, expect.stringMatching(/brand-new\.md$/)]))
+  expect(pages(product)).toEqual(expect.arrayContaining([path, expect.stringMatching(/brand-new-[0-9a-f]{6}\.md$/)]))
   expect(pages(product)).toHaveLength(2)
   expect((await neuron(product, seqId)).body).toMatchObject({ path, content: body.replace('Two.', 'Two, better.') })
 })

@@ -35,7 +35,7 @@ test('a clone has no heads of candidates, and each can be fetched', async () => 
   await clone.git('fetch', '--quiet', 'origin', `${head(edit)}:edit`, `${head(added)}:added`)
   expect(await clone.git('diff', '--stat', 'main..edit')).toContain('1 file changed')
   expect(await clone.git('show', 'edit')).toContain('+Two, better.')
-  expect(await clone.git('diff', '--name-status', 'main..added')).toMatch(/^A\tneurons\/.*brand-new\.md$/)
+  expect(await clone.git('diff', '--name-status', 'main..added')).toMatch(/^A\tneurons\/.*brand-new-[0-9a-f]{6}\.md$/)
   const unknown = await clone.run('fetch', 'origin', head('0199a5c1-0000-7000-8000-000000000002'))
   expect(unknown.stderr).toContain("couldn't find remote ref")
 })

@@ -70,7 +70,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   const { manifest } = await backup(ganglion, dir, { version })
   expect(manifest).toEqual({
     format: 1,
-    schema: '0007-uploads-that-replace',
+    schema: '0008-candidates-of-events',
     createdAt: expect.any(String),
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
@@ -127,7 +127,7 @@ test('what the policy approved and main had not seen is approved above the floor
   await restore(dir, data)
   const restored = await opened(data)
   const copy = new NativeWriter(restored.directory.repository(bed.kbId))
-  const [sure = '', ...others] = copy.paths(main, 'neurons/').filter((path) => path.endsWith('/sure.md'))
+  const [sure = '', ...others] = copy.paths(main, 'neurons/').filter((path) => path.includes('/sure-'))
   expect(others).toEqual([])
   expect(copy.read(main, sure)).toContain('seqId: handbook_00010005\n')
   expect(await readCandidate(restored, curator, fix.candidateId)).toMatchObject({ status: 'pending', target: lost })
@@ -195,7 +195,7 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
   [
     'was made by a newer version',
-    (dir) => edit(dir, '0007-uploads-that-replace', '0999-wonders'),
+    (dir) => edit(dir, '0008-candidates-of-events', '0999-wonders'),
     'newer version of Ganglion, 1.2.3',
   ],
   ['has half a bundle', (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500), 'git'],

@@ -54,11 +54,11 @@ test('the pages of a Source are Neurons of one commit, each with its candidate a
   })
   expect(native.git('rev-parse', `${main}^`)).toBe(before)
   expect(native.paths(main, 'neurons/sources')).toEqual([
-    'neurons/sources/handbook-2026.md',
-    'neurons/sources/handbook-2026/on-call.md',
-    'neurons/sources/handbook-2026/vip.md',
+    'neurons/sources/handbook-2026-00000a.md',
+    'neurons/sources/handbook-2026-00000a/on-call.md',
+    'neurons/sources/handbook-2026-00000a/vip.md',
   ])
-  const { fields, content } = pageOf('neurons/sources/handbook-2026/vip.md')
+  const { fields, content } = pageOf('neurons/sources/handbook-2026-00000a/vip.md')
   expect(content).toBe('VIPs first.')
   expect(fields).toMatchObject({
     ...{ seqId: 'handbook_00000003', title: 'Title of vip', tags: ['handbook'], connector: 'ingest' },
@@ -76,7 +76,7 @@ test('the same again changes nothing, and a changed page is the next version of 
 
   const renamed = part('on-call', 'Page the lead at once.', { title: 'On call' })
   expect(await ingest(renamed)).toMatchObject({ created: 0, updated: 1, unchanged: 1 })
-  const { fields, content } = pageOf('neurons/sources/handbook-2026/on-call.md')
+  const { fields, content } = pageOf('neurons/sources/handbook-2026-00000a/on-call.md')
   expect(content).toBe('Page the lead at once.')
   expect(fields).toMatchObject({ seqId: 'handbook_00000002', title: 'On call', aliases: ['Title of on-call'] })
 })
@@ -90,18 +90,18 @@ test('what a curator has edited is not overwritten: the new text waits, and merg
   expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ updated: 0, pending: 1 })
   const [waiting] = await pending()
   expect(waiting).toMatchObject({ kind: 'ingest-page-update', target: 'handbook_00000002' })
-  expect(pageOf('neurons/sources/handbook-2026/on-call.md').content).toBe('One!\n\nTwo.\n\nThree.')
+  expect(pageOf('neurons/sources/handbook-2026-00000a/on-call.md').content).toBe('One!\n\nTwo.\n\nThree.')
 
   expect(await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.'))).toMatchObject({ pending: 1 })
   expect(await pending()).toHaveLength(1)
   await approveCandidate(ganglion, curator, waiting?.candidateId ?? '', {})
-  expect(pageOf('neurons/sources/handbook-2026/on-call.md').content).toBe('One!\n\nTwo.\n\nThree, at last.')
+  expect(pageOf('neurons/sources/handbook-2026-00000a/on-call.md').content).toBe('One!\n\nTwo.\n\nThree, at last.')
 })
 
 test('an edit around the server is not overwritten, and stops no other page', async () => {
   const { native, ingest, pending, pageOf } = await bed()
   await ingest(part('on-call', 'One.'), part('vip', 'Two.'))
-  const path = 'neurons/sources/handbook-2026/on-call.md'
+  const path = 'neurons/sources/handbook-2026-00000a/on-call.md'
   native.commit(main, new Map([[path, native.read(main, path).replace('One.', 'Eins.')]]))
   expect(await ingest(part('on-call', 'One, at last.'), part('vip', 'Two, at last.'))).toMatchObject({
     updated: 1,
@@ -117,7 +117,7 @@ test('an edit over the API and another edition with other tags merge, whatever s
   const metadata = JSON.stringify({ targetNeuron: 'handbook_00000002', tags: ['mine'] })
   const edit = correction('handbook_00000002', 'One!\n\nTwo.\n\nThree.', { confidence: 1, metadata })
   await submitCandidate(ganglion, curator, edit)
-  const path = 'neurons/sources/handbook-2026/on-call.md'
+  const path = 'neurons/sources/handbook-2026-00000a/on-call.md'
   expect(pageOf(path).fields).toMatchObject({ connector: 'api', tags: ['handbook', 'says', 'old', 'mine'] })
   const edition: Partial<CompiledPage> = { tags: ['handbook', 'says', 'explains'], place: { pages: [8, 9] } }
   await ingest(part('on-call', 'One.\n\nTwo.\n\nThree, at last.', edition))
@@ -144,12 +144,12 @@ test('a part that is gone is proposed for removal once, and stays where a curato
 
   await dismissCandidate(ganglion, curator, removal?.candidateId ?? '', {})
   expect(await ingest(part('on-call', 'One.'))).toMatchObject({ pending: 0 })
-  expect(native.paths(main, 'neurons/sources/handbook-2026')).toHaveLength(2)
+  expect(native.paths(main, 'neurons/sources/handbook-2026-00000a')).toHaveLength(2)
 })
 
 test('a part that was removed since its file lost it comes back with it, as the same Neuron, each time', async () => {
   const { ganglion, curator, ingest, pending, native, kb, pageOf } = await bed()
-  const path = 'neurons/sources/handbook-2026/vip.md'
+  const path = 'neurons/sources/handbook-2026-00000a/vip.md'
   await ingest(part('vip', 'VIPs first.'))
   native.commit(main, new Map([[path, native.read(main, path).replace('---\n', '---\naudience: [curator]\n')]]))
   await kb.sync()
@@ -192,14 +192,14 @@ test('a part that waits for a curator when it comes back is restored by the appr
   expect([restoring?.target, others]).toEqual(['handbook_00000002', []])
   expect(await readCandidate(ganglion, curator, restoring?.candidateId ?? '')).toMatchObject({ before: null })
   await approveCandidate(ganglion, curator, restoring?.candidateId ?? '', {})
-  expect(pageOf('neurons/sources/handbook-2026/vip.md')).toMatchObject({
+  expect(pageOf('neurons/sources/handbook-2026-00000a/vip.md')).toMatchObject({
     ...{ content: 'VIPs again.', fields: { seqId: 'handbook_00000002' } },
   })
 })
 
 test('a Neuron that a curator deleted or brought back stays so, whatever its file holds', async () => {
   const { ganglion, curator, ingest, pending, native, kb } = await bed()
-  const path = 'neurons/sources/handbook-2026/vip.md'
+  const path = 'neurons/sources/handbook-2026-00000a/vip.md'
   await ingest(part('vip', 'VIPs first.'))
   const page = native.read(main, path)
   native.commit(main, new Map([[path, null]]))

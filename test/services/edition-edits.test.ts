@@ -13,7 +13,7 @@ import { NativeWriter } from './native-writer.ts'
 import { correction, newTestBed } from './support.ts'
 
 const main = 'refs/heads/main'
-const path = 'neurons/sources/handbook.md'
+const path = 'neurons/sources/handbook-00000a.md'
 const seqId = 'handbook_00000001'
 const editionOf = '0199a5c1-0000-7000-8000-00000000000a'
 

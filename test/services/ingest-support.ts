@@ -31,7 +31,9 @@ export async function addSource(ganglion: Ganglion, changes: Partial<Source> & {
     uploader: { id: 'key:app-key', name: 'The app' },
     ...changes,
   }
-  const added = await ganglion.sources.add(source, ganglion.now(), { force: true, replace: false })
+  const added = await ganglion.sources.add(source, ganglion.now(), {
+    ...{ force: true, replace: false, isVisible: () => true },
+  })
   await ganglion.jobs.enqueue({ documentId: added.id, tenantId, kbId: added.kbId }, ganglion.now())
   return added
 }

@@ -8,7 +8,9 @@ import { recordCandidate, submitCandidate } from '../../src/services/queue/submi
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { findCandidate } from '../../src/store/candidate-index.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { NativeWriter } from './native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
+import { neuronText } from './written-neurons.ts'
 
 const lines = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
 const body = lines.join('\n')
@@ -93,7 +95,8 @@ test('a head is old once its target has changed, and the answer names the presen
 test('a head is old once its path is taken', async () => {
   const bed = await newTestBed()
   const { id, head } = await propose(bed)
-  await approved(bed, candidate({ content: 'First.' }))
+  const [, path = ''] = nativeGit(bed.gitDir, ['diff', '--name-only', 'main', head]).match(/^(.+)$/m) ?? []
+  new NativeWriter(bed.gitDir).commit('refs/heads/main', new Map([[path, neuronText(1, { title: 'First' })]]))
   await expectStale(bed, id, head, await headOf(bed, id))
 })
 
@@ -143,7 +146,9 @@ test('a head that moves a page is old once that path is taken, or the page has m
   const bed = await newTestBed()
   const seqId = await approved(bed)
   const { id, head } = await proposeMove(bed, seqId, 'neurons/moved.md')
-  const taker = await approved(bed, candidate({ title: 'Taker', metadata: '{"path":"neurons/moved.md"}' }))
+  const taker = await approved(bed, candidate({ title: 'Taker' }))
+  const taking = await proposeMove(bed, taker, 'neurons/moved.md')
+  await approveCandidate(bed.ganglion, bed.curator, taking.id, { head: taking.head })
   await expectStale(bed, id, head, await headOf(bed, id))
   const other = await proposeMove(bed, taker, 'neurons/away.md', 'Away.')
   await approveCandidate(bed.ganglion, bed.curator, other.id, { head: other.head })

@@ -84,7 +84,7 @@ test('a page whose front matter conflicts shows what it changes in the version t
     const page: CompiledPage = { key: 'summary', kind: 'summary', title, content, tags: ['handbook'], place: {} }
     await commitSource(kb, { ...origin, isWanted: async () => true }, [page], ganglion.now)
   }
-  const path = 'neurons/sources/handbook.md'
+  const path = 'neurons/sources/handbook-00000a.md'
   await ingest('Handbook', 'One.')
   const written = native.read('main', path)
   const retitling = await submitCandidate(ganglion, curator, correction('handbook_00000001', 'One.'))

@@ -64,8 +64,8 @@ async function eventfulBed() {
   await submit(candidate({ confidence: 0.95, impactEstimate: 3 }))
   for (let n = 0; n < 9; n++) await submit(candidate({ title: `Waiting ${n}` }))
   const native = new NativeWriter(bed.gitDir)
-  const [onCall = '', old = '', vip = ''] = ['on-call', 'old', 'vip-escalation-policy'].map((slug) =>
-    native.paths(main, 'neurons/').find((path) => path.endsWith(`/${slug}.md`)),
+  const [onCall = '', old = '', vip = ''] = [linking, gone, seqId].map((id) =>
+    native.paths(main, 'neurons/').find((path) => native.read(main, path).includes(`seqId: ${id}\n`)),
   )
   native.commit(main, new Map([['neurons/moved.md', { renamedFrom: vip }]]))
   native.commit(main, new Map([[onCall, `${native.read(main, onCall)}\nAnd [[kb:handbook/Old]].\n`]]), {

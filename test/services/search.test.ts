@@ -118,7 +118,7 @@ test('retrieve names each chunk, keeps within its bounds, and is empty where not
     ask('who is paged at night?'),
   )
   expect(chunks[0]).toMatchObject({ seqId, title: 'Paging', rank: 1, headerBreadcrumb: 'On call > At night' })
-  expect(chunks[0]?.neuronPath).toMatch(/^[^.]*\/paging$/)
+  expect(chunks[0]?.neuronPath).toMatch(/^[^.]*\/paging-[0-9a-f]{6}$/)
   expect(formattedContext).toContain(`[${seqId}] Paging > On call > At night\n> The deputy`)
   expect(hitCount).toBe(chunks.length)
   expect(totalChars).toBe(chunks.reduce((sum, chunk) => sum + chunk.content.length, 0))

@@ -5,6 +5,8 @@ import { type NewSource, SourceExists, Sources } from '../../src/store/sources.t
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'
 
+const isVisible = () => true
+
 async function newSources() {
   const { db } = await testDatabase()
   const { id: tenantId } = await new Tenants(db).ensure('acme', at('09:00'))
@@ -20,7 +22,7 @@ async function newSources() {
     ...changes,
   })
   const add = (id: string, changes: Partial<NewSource> = {}, { force = false, replace = false } = {}) =>
-    sources.add(source(id, changes), at('10:00'), { force, replace })
+    sources.add(source(id, changes), at('10:00'), { force, replace, isVisible })
   return { db, tenantId, events, sources, source, add }
 }
 
@@ -45,10 +47,10 @@ test('the same bytes are a Source of a knowledge base once, until it is archived
   expect((await add('c', { contentHash: 'same', kbId: 'other' })).seq).toBe(1)
   await add('d', { contentHash: 'same' }, { force: true })
   await sources.archive(tenantId, 'a', at('11:00'))
-  expect((await sources.findDuplicate('kb', 'same'))?.id).toBe('d')
+  expect((await sources.findDuplicate('kb', 'same', isVisible))?.id).toBe('d')
   await expect(add('e', { contentHash: 'same' })).rejects.toThrow(SourceExists)
   await sources.archive(tenantId, 'd', at('11:00'))
-  expect(await sources.findDuplicate('kb', 'same')).toBeUndefined()
+  expect(await sources.findDuplicate('kb', 'same', isVisible)).toBeUndefined()
   expect((await add('f', { contentHash: 'same' })).seq).toBe(3)
   expect(await sources.hasBytes('same')).toBe(true)
   expect(await sources.hasBytes('none')).toBe(false)
@@ -84,7 +86,7 @@ test('of many at once with the same bytes one is added, and numbers have no hole
 test('what is written together with a Source, and its event, is written with it or not at all', async () => {
   const { sources, source, events, tenantId } = await newSources()
   const failing = sources.add(source('a'), at('10:00'), {
-    ...{ force: false, replace: false },
+    ...{ force: false, replace: false, isVisible },
     together: async () => {
       throw new Error('full')
     },
@@ -93,7 +95,7 @@ test('what is written together with a Source, and its event, is written with it 
   expect(await sources.get('a')).toBeUndefined()
   expect(await events.after(tenantId, 0, 10)).toEqual([])
   const arrival = events.arrival(tenantId, events.arrivals(tenantId), new AbortController().signal)
-  await sources.add(source('a'), at('10:00'), { force: false, replace: false })
+  await sources.add(source('a'), at('10:00'), { force: false, replace: false, isVisible })
   await arrival
   const data = { documentId: 'a', status: 'ready' }
   expect(await events.after(tenantId, 0, 10)).toMatchObject([{ kind: 'source.uploaded', kbId: 'kb', data }])

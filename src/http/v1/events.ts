@@ -21,8 +21,8 @@ stream begins with the event that follows: events are kept for 7 days, at most a
 are no longer kept, or the id is of none, the stream begins with an event \`gap\`, without an id, whose data is
 \`{lastEventId, resumedAfter}\`: what the client knows of the knowledge base must be read anew. Then come the events that are kept.
 
-A \`curator\` key is told everything. An \`app\` key is told only of Neurons that it may see, in the version that the event tells of (of
-a deleted one, the last), and of every candidate, but not which Neuron it became where it may not see that.
+A \`curator\` key is told everything. An \`app\` key is told of the Neurons and Sources that it may see when it is told, and of the
+candidates for them. It is always told of the Sources that it uploaded, and of the status of the candidates that it sent.
 
 A comment comes every 15 seconds. The server closes a stream after an hour, and one whose client does not read; a client then asks
 again. A key may have 10 streams, a tenant 100.`

@@ -4,16 +4,17 @@ import { searchQuestion } from '../../chat/question-context.ts'
 import { askForKnowledgeBase } from '../../chat/refusal.ts'
 import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { effectiveAudience } from '../../knowledge/audience.ts'
+import { effectiveAudience, maySee } from '../../knowledge/audience.ts'
 import { analyserFor } from '../../search/analyser.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { ChatSession } from '../../store/chat-sessions.ts'
+import { accessOf } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { retrievePassages } from '../search/retrieve.ts'
 import { fileName } from '../search/search.ts'
-import { lastTurnsOf, maxHistory } from './conversation.ts'
+import { lastTurnsOf, maxHistory, readableTurns } from './conversation.ts'
 
 const maxPassages = 20
 
@@ -43,9 +44,15 @@ export async function* chat(
   if (session.kbId !== kb.identity.id || session.audience !== audience) throw new GanglionError('not_found')
 
   const { message } = question
+  const { tone, language, defaultAudience } = await kb.settings()
+  const mayCite = (seqId: string) => {
+    const access = accessOf(kb.projection.read, seqId)
+    return access !== undefined && maySee(audience, access, defaultAudience)
+  }
   const history =
-    known === undefined ? lastTurnsOf(question.history) : await ganglion.chatSessions.lastTurns(known.id, maxHistory)
-  const { tone, language } = await kb.settings()
+    known === undefined
+      ? lastTurnsOf(question.history)
+      : readableTurns(await ganglion.chatSessions.lastTurns(known.id, maxHistory), mayCite)
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages })

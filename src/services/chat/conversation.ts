@@ -1,5 +1,6 @@
 import type { Turn } from '../../chat/answerer.ts'
 import type { ChatQuestion } from '../../contract/chat.ts'
+import type { ChatTurn } from '../../store/chat-sessions.ts'
 
 /** How much of a conversation a question is understood by. */
 export const maxHistory = 10
@@ -18,4 +19,15 @@ export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
     }
   }
   return turns.slice(-maxHistory)
+}
+
+/**
+ * The turns of a session without the answers that cite a Neuron which is hidden or gone by now: what is said next must not rest
+ * on it.
+ */
+export function readableTurns(turns: readonly ChatTurn[], mayCite: (seqId: string) => boolean): Turn[] {
+  return turns.map(({ question, answer, citations }) => {
+    const isReadable = citations.every(({ seqId }) => mayCite(seqId))
+    return { question, answer: isReadable ? answer : '' }
+  })
 }

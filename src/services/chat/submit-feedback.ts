@@ -48,8 +48,8 @@ async function citedDocuments(kb: KnowledgeBase): Promise<(citation: Citation) =
   const { read: sql } = kb.projection
   const { defaultAudience } = await kb.settings()
   const isVisible = (seqId: string) => {
-    const { tags, audience } = accessOf(sql, seqId) ?? {}
-    return tags !== undefined && maySee(readers, { tags, ...(audience && { audience }) }, defaultAudience)
+    const access = accessOf(sql, seqId)
+    return access !== undefined && maySee(readers, access, defaultAudience)
   }
   const links = new LinkView(kb.identity, sql, isVisible)
   return ({ documentId, path, filename }) => {

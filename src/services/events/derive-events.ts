@@ -2,9 +2,11 @@ import { type Oid, parentsOfCommit } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
+import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { tryParseCandidate } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import type { NewEvent, ToldHeads } from '../../store/events.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
+import type { EventCandidate, NewEvent, ToldHeads } from '../../store/events.ts'
 import {
   approvalsBetween,
   changesBetween,
@@ -88,13 +90,31 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
   if (is === undefined) return []
   const was = await readCandidate(kb, path, before)
   const event = (kind: NewEvent['kind'], status: 'pending' | 'dismissed'): NewEvent => {
-    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data: { candidateId: is.id, status } }
+    const data = { candidateId: is.id, status }
+    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data, candidate: tellingOf(is) }
   }
   const decided = is.decisions.slice(was?.decisions.length ?? 0).flatMap(({ action }) => {
     const kind = kindOf[action]
     return kind === undefined ? [] : event(kind, action === 'dismiss' ? 'dismissed' : 'pending')
   })
   return was === undefined ? [event('candidate.created', 'pending'), ...decided] : decided
+}
+
+/** What decides who is told of a candidate. */
+function tellingOf({ createdBy, target, frontMatter, metadata }: Candidate): EventCandidate {
+  const common = { sender: createdBy.id, target }
+  if (frontMatter === null) return { ...common, tags: tagsIn(metadata) }
+  const { tags, audience } = parseNeuronFile(frontMatter).fields
+  return { ...common, tags, audience }
+}
+
+/** Those of a queue that was written around the server may be unreadable: then only curators are told. */
+function tagsIn(metadata: string | null): string[] {
+  try {
+    return readMetadata(parseMetadata(metadata).data).tags
+  } catch {
+    return ['internal']
+  }
 }
 
 /** Undefined where the file is none of a candidate. */
@@ -142,13 +162,16 @@ async function eventsOfMain(
     const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
     const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
     for (const { candidateId, seqId } of approvals.get(position) ?? []) {
+      // A deletion may be given its candidate by a later commit, which does not change the Neuron.
       const neuron = neurons.get(seqId)
+      const row = findCandidate(sql, candidateId)
+      const candidate = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
       events.push({
         kbId: kb.identity.id,
         kind: 'candidate.approved',
-        // A deletion may be given its candidate by a later commit: then nothing here says who could see the Neuron.
-        isCuratorOnly: neuron?.isCuratorOnly ?? true,
+        isCuratorOnly: neuron?.isCuratorOnly ?? false,
         data: { ...neuron?.data, candidateId, seqId, commit, status: 'approved' },
+        candidate: candidate && tellingOf(candidate),
       })
     }
     events.push(...neurons.values())

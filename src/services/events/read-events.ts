@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventsQuery, LoggedEvent } from '../../contract/events.ts'
-import type { StoredEvent } from '../../store/events.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { EventView } from './event-view.ts'
 
 /** Where a stream of events begins. */
 export type EventStream = {
@@ -18,7 +18,7 @@ const pageSize = 500
 
 /**
  * A tenant's events, or those of one knowledge base, after an id, else from now on. Those of what the caller may not see are left
- * out; of an approval it is told only that the candidate was approved.
+ * out, but a key is always told of the status of the candidates that it sent.
  * @throws {GanglionError} `not_found`
  */
 export async function readEvents(
@@ -34,14 +34,13 @@ export async function readEvents(
   const asked = lastEventId ?? last
   // An id that is yet to come was given out before a backup was restored.
   const after = asked > last ? last : Math.max(asked, first - 1)
+  const view = new EventView(ganglion, caller)
   const events = async function* () {
     for (let at = after; !signal.aborted; ) {
       const seen = log.arrivals(tenantId)
       const page = await log.after(tenantId, at, pageSize)
       at = page.at(-1)?.id ?? at
-      const told = page
-        .filter((event) => kbId === undefined || event.kbId === kbId)
-        .flatMap((event) => tellTo(caller, event))
+      const told = await view.tell(page.filter((event) => kbId === undefined || event.kbId === kbId))
       if (told.length > 0) yield told
       if (page.length === pageSize)
         await nextTurn() // SQLite answers without ever letting anything else go on
@@ -58,16 +57,4 @@ async function followed(ganglion: Ganglion, tenantId: string, kb: string | undef
   // One that cannot be opened says so to whoever asks for it.
   await Promise.allSettled(identities.map((identity) => ganglion.openKb(identity)))
   return undefined
-}
-
-/** What a caller is told of an event: nothing, a part or all. */
-export function tellTo(
-  { role, tenantId }: Pick<Caller, 'role' | 'tenantId'>,
-  { data, isCuratorOnly, id, kbId, kind, at }: StoredEvent,
-): LoggedEvent[] {
-  const common = { id, kind, tenantId, kbId, at }
-  if (!isCuratorOnly || role === 'curator') return [{ ...common, ...data }]
-  if (kind !== 'candidate.approved') return []
-  const { candidateId, status } = data
-  return [{ ...common, ...(candidateId && { candidateId }), ...(status && { status }) }]
 }

@@ -11,6 +11,7 @@ import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath, takenOnMain } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { opensUp } from '../queue/approval.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
@@ -128,12 +129,9 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
       ? await pageCandidate(batch, page, { origin, fingerprint, target, latest, proposed })
       : parseCandidate(await batch.staging.readText(same.blob))
   if (same === undefined) batch.candidates.set(candidate.id, candidate)
-  if (!candidate.verdict.approve) {
-    outcome.pending++
-    if (target !== undefined) outcome.seqIds.push(target.seqId)
-    return
-  }
-  await approve(batch, candidate, target)
+  if (candidate.verdict.approve && (await approve(batch, candidate, target))) return
+  outcome.pending++
+  if (target !== undefined) outcome.seqIds.push(target.seqId)
 }
 
 /** Whether a curator dismissed this very page: that stands, as does the deletion of a Neuron. */
@@ -149,12 +147,18 @@ async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Pro
   return status === 'dismissed' && lastVerdict(parseCandidate(await staging.readText(blob)))?.by.id !== ingestActor.id
 }
 
-async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<void> {
-  const { kb, staging, files, pathKeys, trailers, outcome } = batch
+/** @returns false where a curator must decide, since the Neuron would be shown to more readers. */
+async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<boolean> {
+  const { kb, staging, candidates, files, pathKeys, trailers, outcome } = batch
   const seqId = target?.seqId ?? candidate.target ?? formatSeqId(kb.identity.prefix, batch.nextNumber())
   const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid) }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
+  if (await opensUp(kb, staging, seqId, { text, target })) {
+    const verdict = { ...candidate.verdict, approve: false, reason: 'more readers would see the Neuron' }
+    candidates.set(candidate.id, { ...candidate, verdict })
+    return false
+  }
   const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
@@ -164,6 +168,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   outcome.seqIds.push(seqId)
   if (target === undefined) outcome.created++
   else outcome.updated++
+  return true
 }
 
 /** Neurons of parts that the Source no longer has: a curator decides. */

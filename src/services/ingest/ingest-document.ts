@@ -5,17 +5,21 @@ import { Jobs } from '../../store/jobs.ts'
 import { seqIdOfDocument } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { visibilityFor } from '../read/visibility.ts'
+import { sourceSight } from '../sources/source-sight.ts'
 import { insertIngestEvent } from './ingest-source.ts'
 
 /**
- * Lets a Source that was ingested, or failed, be ingested again.
+ * Lets a Source that was ingested, or failed, be ingested again. One that the caller may not know of is not there.
  * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while one waits or runs.
  */
 export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: string): Promise<IngestReceipt> {
   const { tenantId } = caller
-  const source = await ganglion.sources.find(tenantId, docId)
+  const found = await ganglion.sources.find(tenantId, docId)
+  const isKnown = found !== undefined && (await sourceSight(ganglion, caller, found.kbId))(found)
+  const source = isKnown ? found : undefined
   if (source === undefined)
-    throw new GanglionError((await isNeuron(ganglion, tenantId, docId)) ? 'not_a_source' : 'not_found')
+    throw new GanglionError((await isNeuron(ganglion, caller, docId)) ? 'not_a_source' : 'not_found')
   if (source.archivedAt !== null) throw new GanglionError('not_found')
   const job = { documentId: source.id, tenantId, kbId: source.kbId }
   await ganglion.transaction(async (db) => {
@@ -29,11 +33,12 @@ export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: 
   return { ok: true, message: `The ingest of ${source.filename} begins.` }
 }
 
-async function isNeuron(ganglion: Ganglion, tenantId: string, docId: string): Promise<boolean> {
+async function isNeuron(ganglion: Ganglion, caller: Caller, docId: string): Promise<boolean> {
   if (!isUuid(docId)) return false
-  for (const { id } of await ganglion.knowledgeBases.list(tenantId)) {
-    const { projection } = await ganglion.kb(tenantId, id)
-    if (seqIdOfDocument(projection.read, docId) !== undefined) return true
+  for (const { id } of await ganglion.knowledgeBases.list(caller.tenantId)) {
+    const kb = await ganglion.kb(caller.tenantId, id)
+    const seqId = seqIdOfDocument(kb.projection.read, docId)
+    if (seqId !== undefined && (await visibilityFor(caller, kb)).ofSeqId(seqId)) return true
   }
   return false
 }

@@ -4,14 +4,13 @@ import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import type { Extracted, Transcriber } from '../../ingest/extracted.ts'
 import { isInternal } from '../../knowledge/audience.ts'
-import type { Source } from '../../store/source.ts'
+import { type Source, tagsOf } from '../../store/source.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { commitSource } from './commit-source.ts'
 import type { IngestSteps } from './ingest-source.ts'
-import { linkableNames, titlesForModel } from './linkable-names.ts'
+import { linkableNames } from './linkable-names.ts'
 import { ModelDrafts } from './model-drafts.ts'
 import { previousPages } from './previous-pages.ts'
-import { tagsOf } from './source-tags.ts'
 
 export type IngestModels = {
   /** Without it, sound has no text. */
@@ -35,15 +34,14 @@ export function ingestSteps(
       const kb = await ganglion.kb(source.tenantId, source.kbId)
       const { language } = await kb.settings()
       const { filename, editionOf, contentHash: sha256 } = source
-      const names = linkableNames(kb, editionOf)
+      const tags = tagsOf(source)
+      const names = await linkableNames(kb, editionOf, { tags })
       const previous = await previousPages(kb, { editionOf, sha256 })
-      const input = { extracted, filename, tags: tagsOf(source), language, names, previous }
+      const input = { extracted, filename, tags, language, names, previous }
       // What only curators may see is told to nobody else.
       if (compiler === undefined || isInternal(input.tags)) return { pages: await compileDocument(input), warnings: [] }
-      return compiler.compile(
-        { ...input, titles: titlesForModel(kb, source.editionOf), scope: kb.identity.id },
-        context,
-      )
+      const titles = [...new Set(names.map(({ title }) => title))]
+      return compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
     },
     async commit(source, pages) {
       const { sources, now } = ganglion

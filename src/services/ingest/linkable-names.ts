@@ -1,3 +1,4 @@
+import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
 import { neuronsBelow } from '../../store/candidate-index.ts'
 import { titlesAndAliases } from '../../store/link-queries.ts'
 import { neuronsAfter } from '../../store/neuron-queries.ts'
@@ -7,20 +8,20 @@ import { ingestConnector, originPrefix } from './source-candidate.ts'
 /** A name by which a text may mention a Neuron, and the Neuron's title. */
 export type LinkableName = { name: string; title: string }
 
-/** The names of a knowledge base's Neurons, but of those that the Source itself has become: to compile it again gives the same. */
-export function linkableNames(kb: KnowledgeBase, documentId: string): LinkableName[] {
+/**
+ * The names by which a Source's pages may link to Neurons. Only Neurons that everybody sees who sees the pages: a link that is
+ * made because a name exists tells its readers of the name. Without those that the Source itself has become, so that to
+ * compile it again gives the same.
+ * @param pages who sees the pages
+ */
+export async function linkableNames(kb: KnowledgeBase, documentId: string, pages: Access): Promise<LinkableName[]> {
   const { read: sql } = kb.projection
-  const own = neuronsBelow(sql, ingestConnector, originPrefix(documentId))
+  const { defaultAudience } = await kb.settings()
+  const excluded = neuronsBelow(sql, ingestConnector, originPrefix(documentId))
+  for (const neuron of neuronsAfter(sql, '', undefined)) {
+    if (isSeenByMore(pages, neuron, defaultAudience)) excluded.add(neuron.seqId)
+  }
   return titlesAndAliases(sql)
-    .filter(({ seqId }) => !own.has(seqId))
+    .filter(({ seqId }) => !excluded.has(seqId))
     .map(({ name, title }) => ({ name, title }))
-}
-
-/** Titles that a language model, which others may run, is told of: of those Neurons, but for the internal ones. */
-export function titlesForModel(kb: KnowledgeBase, documentId: string): string[] {
-  const { read: sql } = kb.projection
-  const hidden = neuronsBelow(sql, ingestConnector, originPrefix(documentId))
-  const internal = new Set(Array.from(neuronsAfter(sql, '', 'internal'), ({ seqId }) => seqId))
-  const shown = titlesAndAliases(sql).filter(({ seqId }) => !hidden.has(seqId) && !internal.has(seqId))
-  return [...new Set(shown.map(({ title }) => title))]
 }

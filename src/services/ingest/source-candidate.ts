@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Staging } from '../../git/staging.ts'
 import type { CompiledPage, Span } from '../../ingest/compile/compiled.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
-import { candidateIdFor } from '../../knowledge/candidate-id.ts'
+import { candidateIdFor, idTail } from '../../knowledge/candidate-id.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { slugify } from '../../knowledge/slug.ts'
@@ -195,7 +195,8 @@ function spanText([first, last]: Span): string {
   return first === last ? String(first) : `${first}-${last}`
 }
 
-function pathOf({ filename }: IngestedSource, { kind, key }: CompiledPage): string {
-  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}`
+/** Below `neurons/`. With a part of the document's id, so that it tells nothing of other documents of the same name. */
+function pathOf({ filename, editionOf }: IngestedSource, { kind, key }: CompiledPage): string {
+  const folder = `sources/${slugify(filename.replace(/\.[^.]*$/, ''))}-${idTail(editionOf)}`
   return kind === 'summary' ? folder : `${folder}/${slugify(key)}`
 }

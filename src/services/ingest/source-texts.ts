@@ -3,13 +3,14 @@ import type { Extracted } from '../../ingest/extracted.ts'
 import { KeptJson } from './kept-json.ts'
 
 /** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
-const version = 3
+const version = 4
 
-type Document = { contentHash: string; fileType: string }
+type Document = { id: string }
 
 /**
- * The text of documents that were read, as files named for their bytes. It is derived: what is missing or damaged is read from the
- * document again, and nothing is flushed to the disk.
+ * The text of Sources that were read, as files. Each Source has its own, also where another has the same bytes: otherwise the
+ * time of an ingest would tell that there is one. It is derived: what is missing or damaged is read from the document again, and
+ * nothing is flushed to the disk.
  */
 export class SourceTexts {
   readonly #files: KeptJson
@@ -31,6 +32,6 @@ export class SourceTexts {
   }
 }
 
-function nameOf({ contentHash, fileType }: Document): string {
-  return `${contentHash}-${fileType}-${version}.json`
+function nameOf({ id }: Document): string {
+  return `${id}-${version}.json`
 }

@@ -1,11 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
+import { isSeenByMore } from '../../knowledge/audience.ts'
 import { type Actor, queueStatus } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { findCandidate, unfinishedApprovals } from '../../store/candidate-index.ts'
+import { lastBlob } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { approvalTrailers, proposalMessage } from '../push/push-main.ts'
@@ -38,9 +40,13 @@ export async function approveByPolicy(
   try {
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {
-    if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
+    const isRefused = [GanglionError, ValidationError, CuratorNeeded].some((refusal) => error instanceof refusal)
+    if (!isRefused) throw error
   }
 }
+
+/** No policy may show a Neuron to more readers. */
+class CuratorNeeded extends Error {}
 
 const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
@@ -81,6 +87,24 @@ function viewOf(kb: KnowledgeBase, staging: Staging): MainView {
   return { sql: kb.projection.write, readText: (oid) => staging.readText(oid) }
 }
 
+/**
+ * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted. Only a curator
+ * may approve that.
+ */
+export async function opensUp(
+  kb: KnowledgeBase,
+  staging: Staging,
+  seqId: string,
+  { text, target }: Pick<Proposal, 'text' | 'target'>,
+): Promise<boolean> {
+  if (text === null) return false
+  const last = target === undefined ? lastBlob(kb.projection.write, seqId) : undefined
+  const before = last === undefined ? target : parseNeuronFile(await staging.readText(last)).fields
+  if (before === undefined) return false
+  const { defaultAudience } = await kb.settings()
+  return isSeenByMore(parseNeuronFile(text).fields, before, defaultAudience)
+}
+
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
 export async function approveStaged(
   kb: KnowledgeBase,
@@ -99,6 +123,7 @@ export async function approveStaged(
   const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
   const proposal = await proposalOf(viewOf(kb, staging), candidate, { edit, ids })
   const { text, title, target } = proposal
+  if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
   const author = signatureOf(actor, now)
   const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { actor, now })

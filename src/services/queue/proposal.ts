@@ -1,9 +1,10 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
+import { idTail } from '../../knowledge/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { pathKey } from '../../knowledge/portable-path.ts'
-import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
+import { slugify, uniqueSlug, withSuffix } from '../../knowledge/slug.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -33,6 +34,9 @@ export type Proposal = {
   target: NeuronRow | undefined
 }
 
+/** Of a page's file, without `.md`. */
+const maxNameBytes = 250
+
 /** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
 const surfaced: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'tags', 'targetNeuron', 'actionZone', 'path'])
 
@@ -57,7 +61,7 @@ export async function proposalOf(
 
 async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
   const title = edit.title ?? candidate.title
-  const path = freePath(view, wishedPath(candidate) ?? defaultPath(title, candidate.createdAt))
+  const path = newPath(view, candidate, title)
   const content = edit.content ?? candidate.content
   const { frontMatter } = candidate
   if (frontMatter !== null) {
@@ -181,12 +185,18 @@ function defaultPath(title: string, createdAt: string): string {
   return `neurons/${year}/${month}/${slugify(title)}.md`
 }
 
-/** The path itself, or the first with a number behind it that no file of main holds or collides with. */
-function freePath({ sql }: MainView, path: string): string {
-  const [folder, name] = [
+/**
+ * A path that no file of main holds or collides with. Where its name is not a person's or a document's, it ends in the last
+ * characters of the candidate's id: a number would tell which names hidden pages have.
+ */
+function newPath({ sql }: MainView, candidate: Candidate, title: string): string {
+  const path = wishedPath(candidate) ?? defaultPath(title, candidate.createdAt)
+  const [folder, wished] = [
     path.slice(0, path.lastIndexOf('/') + 1),
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
   ]
+  const isWholePage = candidate.frontMatter !== null
+  const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
   const isTaken = (slug: string) => isPathTaken(sql, pathKey(`${folder}${slug}.md`))
-  return `${folder}${uniqueSlug(name, isTaken, 250)}.md`
+  return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
 }

@@ -14,6 +14,7 @@ import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { once } from '../once.ts'
+import { type Visibility, visibilityFor } from '../read/visibility.ts'
 import { approveByPolicy } from './approval.ts'
 
 /** Candidates of one knowledge base that may wait. */
@@ -64,6 +65,8 @@ type Draft = Pick<
   fingerprint: string | undefined
   trustedConnector: boolean
   fields: ReturnType<typeof readMetadata>
+  /** Whether the caller may know of a Neuron. */
+  sees: Visibility['of']
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
 }
 
@@ -90,6 +93,7 @@ async function prepareCandidate(
     fingerprint: service?.fingerprint,
     trustedConnector: caller.connectors.includes(connector),
     fields,
+    sees: (await visibilityFor(caller, kb)).of,
     settings: await kb.settings(),
   }
 }
@@ -119,9 +123,9 @@ async function submitStaged(
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
-  const { fields, settings, trustedConnector, fingerprint: _, ...record } = draft
+  const { fields, settings, sees, trustedConnector, fingerprint: _, ...record } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
-  const targetProblem = problemWithTarget(fields.targetNeuron, named)
+  const targetProblem = problemWithTarget(fields.targetNeuron, named, sees)
   const actionZone = fields.actionZone ?? null
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
   return {
@@ -137,8 +141,16 @@ function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Ca
   }
 }
 
-function problemWithTarget(target: string | undefined, neuron: NeuronRow | undefined): string | null {
-  return target === undefined || neuron !== undefined ? null : `The target ${target} does not exist.`
+/** A target that the sender may not know of is treated as one that is not there, but a curator may still approve it. */
+function problemWithTarget(
+  target: string | undefined,
+  neuron: NeuronRow | undefined,
+  sees: Visibility['of'],
+): string | null {
+  if (target === undefined || (neuron !== undefined && sees(neuron))) return null
+  return neuron === undefined
+    ? `The target ${target} does not exist.`
+    : `The sender may not see the target ${target}: it did not know the text that it replaces.`
 }
 
 /** Writes a candidate's record to the queue, as one commit there. Within a group commit. */

@@ -34,7 +34,8 @@ type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibili
 /**
  * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
  * lead to the Neurons of today, and its backlinks are today's. What the caller's audience may not see is not there: neither
- * the Neuron, nor what it links to, nor what links to it.
+ * the Neuron, nor what it links to, nor what links to it. A past version is shown to whom both the Neuron of today and that
+ * version admit.
  * @throws {GanglionError} `not_found`
  */
 export async function readNeuron(
@@ -46,8 +47,8 @@ export async function readNeuron(
   const visibility = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name
-  const current = seqId === undefined ? undefined : findNeuron(sql, seqId)
-  if (seqId === undefined || (current !== undefined && !visibility.of(current))) throw new GanglionError('not_found')
+  if (seqId === undefined || !(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
+  const current = findNeuron(sql, seqId)
   const view = new LinkView(kb.identity, sql, visibility.ofSeqId)
   const reading = { ganglion, caller, kb, visibility, view }
   return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
@@ -65,7 +66,7 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   return {
     ...shown,
     content: contentFor(caller, file),
-    ...sourcesIn(file.fields),
+    ...(await sourcesIn(reading, file.fields)),
     ...(await filesOf(reading, row.path, targets)),
     ...(await resolveLinks(ganglion, caller, view, written)),
     backlinks,
@@ -91,7 +92,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     createdAt: createdAt(sql, seqId) ?? past.at,
     updatedAt: past.at,
     tags: fields.tags,
-    ...sourcesIn(fields),
+    ...(await sourcesIn(reading, fields)),
     ...(await filesOf(reading, past.path, fileTargetsIn(links))),
     ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),
     backlinks,
@@ -107,8 +108,18 @@ function contentFor({ role }: Caller, file: NeuronFile): string {
   return effectiveAudience(role) === 'curator' ? file.content : shownContent(file)
 }
 
-function sourcesIn({ sources }: Pick<NeuronFields, 'sources'>): Pick<Neuron, 'sources'> {
-  return sources.length === 0 ? {} : { sources }
+/** Where a Neuron comes from, without the Sources that the caller may not know of. */
+async function sourcesIn(
+  { ganglion, caller, visibility }: Reading,
+  { sources }: Pick<NeuronFields, 'sources'>,
+): Promise<Pick<Neuron, 'sources'>> {
+  const shown: NeuronFields['sources'] = []
+  for (const reference of sources) {
+    const { id } = reference
+    const source = id === undefined ? undefined : await ganglion.sources.find(caller.tenantId, id)
+    if (source === undefined || visibility.ofSource(source)) shown.push(reference)
+  }
+  return shown.length === 0 ? {} : { sources: shown }
 }
 
 function fileTargetsIn(links: readonly WikiLink[]): string[] {

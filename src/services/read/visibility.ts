@@ -1,25 +1,30 @@
-import { effectiveAudience, maySee } from '../../knowledge/audience.ts'
-import { accessOf } from '../../store/neuron-queries.ts'
+import { type Access, effectiveAudience, maySee } from '../../knowledge/audience.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { accessOf, lastBlob } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
-import type { Caller } from '../caller.ts'
+import { type Source, tagsOf } from '../../store/source.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
-/** Whether a caller may see a Neuron of one knowledge base, or know that it exists. */
+/** What of one knowledge base a caller may see, or know that it exists. */
 export type Visibility = {
-  of: (neuron: { audience?: string[] | undefined; tags: readonly string[] }) => boolean
+  of: (neuron: Access) => boolean
   /** Of the Neuron that the tables hold; asked of them once. */
   ofSeqId: (seqId: string) => boolean
+  /** Of all versions of a Neuron: its audience of today decides, or that of the last version of a deleted one. */
+  ofHistory: (seqId: string) => Promise<boolean>
+  /** A Source is seen like a Neuron that lists no audience. A key also sees the Sources that it uploaded. */
+  ofSource: (source: Pick<Source, 'tags' | 'uploader'>) => boolean
 }
 
 export async function visibilityFor(
-  { role }: Caller,
+  caller: Pick<Caller, 'role' | 'keyId' | 'name'>,
   kb: KnowledgeBase,
   sql: Projection['read'] = kb.projection.read,
 ): Promise<Visibility> {
-  const audience = effectiveAudience(role)
+  const audience = effectiveAudience(caller.role)
   const { defaultAudience } = await kb.settings()
-  const of: Visibility['of'] = ({ audience: listed, tags }) =>
-    maySee(audience, { tags, ...(listed === undefined ? {} : { audience: listed }) }, defaultAudience)
+  const of: Visibility['of'] = (neuron) => maySee(audience, neuron, defaultAudience)
   const known = new Map<string, boolean>()
   const ofSeqId = (seqId: string) => {
     let isVisible = known.get(seqId)
@@ -30,5 +35,21 @@ export async function visibilityFor(
     }
     return isVisible
   }
-  return { of, ofSeqId }
+  const ofHistory = async (seqId: string) => {
+    const access = accessOf(sql, seqId) ?? (await lastAccess(kb, sql, seqId))
+    return access !== undefined && of(access)
+  }
+  const { id: uploader } = actorOf(caller)
+  const ofSource: Visibility['ofSource'] = (source) => source.uploader.id === uploader || of({ tags: tagsOf(source) })
+  return { of, ofSeqId, ofHistory, ofSource }
+}
+
+/** What the last version of a deleted Neuron says of who may see it. */
+async function lastAccess(
+  { repository }: KnowledgeBase,
+  sql: Projection['read'],
+  seqId: string,
+): Promise<Access | undefined> {
+  const blob = lastBlob(sql, seqId)
+  return blob === undefined ? undefined : parseNeuronFile(await repository.readTextOnce(blob)).fields
 }

@@ -54,7 +54,7 @@ export async function beginUpload(
   return once(ganglion, caller, request, async (id) => {
     const earlier = await ganglion.uploads.find(tenantId, id)
     if (earlier !== undefined) return ticketOf(earlier)
-    if (contentHash !== null && !force) await refuseDuplicate(ganglion, kbId, contentHash)
+    if (contentHash !== null && !force) await refuseDuplicate(ganglion, caller, kbId, contentHash)
     try {
       return ticketOf(await ganglion.uploads.begin({ id, ...upload }, ganglion.now()))
     } catch (error) {

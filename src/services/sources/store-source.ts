@@ -6,10 +6,11 @@ import { Jobs } from '../../store/jobs.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/source.ts'
 import { SourceExists } from '../../store/sources.ts'
-import type { Caller } from '../caller.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { formatProblem } from './format-problem.ts'
 import type { SourceDraft } from './source-draft.ts'
+import { sourceSight } from './source-sight.ts'
 
 export type StoreOptions = {
   /** For the Source. */
@@ -32,7 +33,7 @@ const textTypes: ReadonlySet<string> = new Set(textFileTypes)
  */
 export async function storeSource(
   ganglion: Ganglion,
-  { tenantId, keyId, name }: Caller,
+  caller: Caller,
   file: ReceivedFile,
   draft: SourceDraft,
   { id, kbId, force, replace, together }: StoreOptions,
@@ -41,17 +42,19 @@ export async function storeSource(
   const errorMessage = (await formatProblem(file.path, draft.fileType)) ?? null
   const whenReadable = textTypes.has(draft.fileType) ? 'ready' : 'pending'
   const status = errorMessage === null ? whenReadable : 'failed'
-  const uploader = { id: `key:${keyId}`, name }
+  const { tenantId } = caller
+  const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
   // Two of the same bytes go one after the other, and the sweep of orphans stays away.
   const stored = await blobLocks.run(file.sha256, async () => {
-    if (!force) await refuseDuplicate(ganglion, kbId, file.sha256)
+    if (!force) await refuseDuplicate(ganglion, caller, kbId, file.sha256)
     await blobs.put(file)
     try {
       return await sources.add(source, now(), {
         force,
         replace,
+        isVisible: await sourceSight(ganglion, caller, kbId),
         async together(transaction) {
           if (status !== 'failed') await new Jobs(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)
@@ -65,9 +68,12 @@ export async function storeSource(
   return stored
 }
 
-/** @throws {GanglionError} `duplicate_source` where a knowledge base has these bytes in a Source that is not archived. */
-export async function refuseDuplicate({ sources }: Ganglion, kbId: string, sha256: string): Promise<void> {
-  const existing = await sources.findDuplicate(kbId, sha256)
+/**
+ * @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a Source that is not archived and that
+ *   the caller may know of.
+ */
+export async function refuseDuplicate(ganglion: Ganglion, caller: Caller, kbId: string, sha256: string): Promise<void> {
+  const existing = await ganglion.sources.findDuplicate(kbId, sha256, await sourceSight(ganglion, caller, kbId))
   if (existing !== undefined) throw duplicateSource(existing)
 }
 

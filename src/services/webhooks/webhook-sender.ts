@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../../contract/events.ts'
 import type { Webhook } from '../../store/webhooks.ts'
-import { tellTo } from '../events/read-events.ts'
+import { EventView } from '../events/event-view.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type Message, type PostOptions, postMessage } from './post-message.ts'
 import { isDue, nextAttempt } from './retry-schedule.ts'
@@ -10,6 +10,9 @@ export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (e
 const pageSize = 500
 /** What the receiver of an answer of this status wants is to be sent nothing more. */
 const gone = 410
+
+/** A receiver is told what an app may know that has sent nothing itself. */
+const receiver = { role: 'app', keyId: '', name: '' } as const
 
 /** A message about an event; its id is the same whenever it is sent to this webhook again. */
 function messageOf(webhook: Pick<Webhook, 'id'>, event: LoggedEvent): Message {
@@ -65,13 +68,14 @@ export class WebhookSender {
       webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
       return isMoved
     }
+    const view = new EventView(this.#ganglion, { tenantId: webhook.tenantId, ...receiver })
     const { last } = await events.range(webhook.tenantId)
     // An id that is yet to come was given out before a backup was restored.
     if (webhook.cursor > last && !(await advance(last))) return
     while (!this.#stopping.signal.aborted) {
       const page = await events.after(webhook.tenantId, webhook.cursor, pageSize)
       for (const stored of page) {
-        const [event] = tellTo({ role: 'app', tenantId: webhook.tenantId }, stored)
+        const [event] = await view.tell([stored])
         if (event === undefined || !wants(webhook, event)) continue
         if (this.#stopping.signal.aborted) return
         if (!(await this.#send(webhook, event)) || !(await advance(event.id))) return

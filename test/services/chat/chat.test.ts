@@ -73,8 +73,8 @@ test('an answer names its session, its turn and the Neurons that it cites', asyn
     citations: [
       {
         documentId: answerer.asked[0]?.passages[0]?.documentId,
-        path: expect.stringMatching(/^neurons\/.*\/vip-escalation-policy\.md$/),
-        filename: 'vip-escalation-policy.md',
+        path: expect.stringMatching(/^neurons\/.*\/vip-escalation-policy-[0-9a-f]{6}\.md$/),
+        filename: expect.stringMatching(/^vip-escalation-policy-[0-9a-f]{6}\.md$/),
         seqId: 'handbook_00000001',
         title: 'VIP escalation policy',
         url: '/api/v1/neurons/handbook/handbook_00000001',

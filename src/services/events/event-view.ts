@@ -1,0 +1,86 @@
+import type { EventData, LoggedEvent } from '../../contract/events.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
+import type { StoredEvent } from '../../store/events.ts'
+import type { Source } from '../../store/source.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { type Visibility, visibilityFor } from '../read/visibility.ts'
+
+export type Listener = Pick<Caller, 'tenantId' | 'role' | 'keyId' | 'name'>
+
+type Sight = { kb: KnowledgeBase; visibility: Visibility }
+
+/**
+ * A tenant's events as one listener is told of them: by what it may see when it is told, and what it might see when they
+ * happened. Curators are told everything.
+ */
+export class EventView {
+  readonly #ganglion: Ganglion
+  readonly #listener: Listener
+  /** Of what decides who sees a Source nothing ever changes. */
+  readonly #sources = new Map<string, Source | undefined>()
+
+  constructor(ganglion: Ganglion, listener: Listener) {
+    this.#ganglion = ganglion
+    this.#listener = listener
+  }
+
+  async tell(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
+    const sights = new Map<string, Promise<Sight | undefined>>()
+    const told: LoggedEvent[] = []
+    for (const event of events) {
+      const { id, kbId, kind, at } = event
+      const data = this.#listener.role === 'curator' ? event.data : await this.#dataFor(event, sights)
+      if (data !== undefined) told.push({ id, kind, tenantId: this.#listener.tenantId, kbId, at, ...data })
+    }
+    return told
+  }
+
+  /** All of what an event tells, a part, or nothing. */
+  async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
+    const { kbId, kind, data, candidate, isCuratorOnly } = event
+    const isOwn = candidate?.sender === actorOf(this.#listener).id
+    const isSeen =
+      !isCuratorOnly && (kind === 'kb.pushed' || (await this.#sees(event, await this.#sight(kbId, sights))))
+    if (isSeen) return data
+    const { candidateId, status } = data
+    return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
+  }
+
+  /** Nothing for a knowledge base that cannot be opened: nobody can say then who may see what. */
+  #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
+    const open = async () => {
+      try {
+        const kb = await this.#ganglion.kb(this.#listener.tenantId, kbId)
+        return { kb, visibility: await visibilityFor(this.#listener, kb) }
+      } catch {
+        return undefined
+      }
+    }
+    const sight = sights.get(kbId) ?? open()
+    sights.set(kbId, sight)
+    return sight
+  }
+
+  async #sees({ data, candidate }: StoredEvent, sight: Sight | undefined): Promise<boolean> {
+    if (sight === undefined) return false
+    const { kb, visibility } = sight
+    const { seqId, candidateId, documentId } = data
+    if (seqId !== undefined) return visibility.ofHistory(seqId)
+    if (candidateId !== undefined) {
+      const neuron = findCandidate(kb.projection.read, candidateId)?.approval?.seqId ?? candidate?.target ?? undefined
+      if (neuron !== undefined) return visibility.ofHistory(neuron)
+      return candidate !== undefined && visibility.of(candidate)
+    }
+    const source = documentId === undefined ? undefined : await this.#source(documentId)
+    return source !== undefined && visibility.ofSource(source)
+  }
+
+  async #source(documentId: string): Promise<Source | undefined> {
+    if (!this.#sources.has(documentId)) {
+      this.#sources.set(documentId, await this.#ganglion.sources.find(this.#listener.tenantId, documentId))
+    }
+    return this.#sources.get(documentId)
+  }
+}
