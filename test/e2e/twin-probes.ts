@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { mcpClient, textOf } from '../http/support/mcp-client.ts'
+import type { Answer, Product, Send } from './support.ts'
+
+/** A knowledge base `twin` of a tenant of its own, and what a caller may know of it beforehand. */
+export type Twin = {
+  tokens: { reader: string; app: string; curator: string }
+  /** Of every page, hidden or not, and of one that never was. */
+  seqIds: string[]
+  /** When hidden pages were not hidden yet. */
+  commit: string
+  /** Titles, aliases and words that pages have. */
+  names: string[]
+  words: string[]
+  /** Bytes of hidden Sources of any twin. */
+  bytes: string[]
+  /** The id of this twin's hidden Source. */
+  hiddenSource: string
+}
+
+const kb = '/api/v1/knowledge-bases/twin'
+
+/** What a key reads: one line for each answer. */
+export async function readAll(product: Product, twin: Twin, token: string): Promise<string[]> {
+  const lines: string[] = []
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await product.request(method, path, { as: token, ...(body === undefined ? {} : { body }) })
+    lines.push(lineOf(`${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`, answer))
+  }
+  const prefixes = new Set(twin.words.map((word) => `${word.slice(0, 2)}*`))
+  const queries = [...twin.words, ...prefixes, '"alert rota"', 'alert OR desk', 'rota -desk', 'nosuchword']
+
+  await ask('GET', '/api/v1/knowledge-bases')
+  for (const path of ['/neurons', '/neurons?tag=plan', '/graph', '/graph?limit=3', '/llms.txt'])
+    await ask('GET', kb + path)
+  await ask('GET', `${kb}/neurons?limit=2&cursor=${Buffer.from(twin.seqIds[1] ?? '').toString('base64url')}`)
+  for (const seqId of twin.seqIds) {
+    await ask('GET', `/api/v1/neurons/twin/${seqId}`)
+    await ask('GET', `/api/v1/neurons/twin/${seqId}?at=${twin.commit}`)
+    await ask('GET', `${kb}/graph?around=${seqId}`)
+  }
+  for (const q of queries) await ask('GET', `${kb}/search?limit=5&q=${encodeURIComponent(q)}`)
+  for (const q of prefixes) await ask('GET', `/api/v1/search?kb=twin&kind=source&q=${encodeURIComponent(q)}`)
+  for (const audience of ['tool', 'public', 'student', 'curator']) {
+    await ask('POST', `${kb}/retrieve`, { query: twin.words.slice(0, 4).join(' '), audience, topK: 3 })
+    if (audience !== 'student') {
+      await ask('POST', '/api/v1/chat', { message: `What is ${twin.words[0]}?`, knowledgeBaseId: 'twin', audience })
+    }
+  }
+
+  const client = await mcpClient(product.url, token)
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const result = await client.callTool({ name, arguments: { kb: 'twin', ...args } })
+    lines.push(`${name} ${JSON.stringify(args)} ${textOf(result)} ${JSON.stringify(result.structuredContent)}`)
+  }
+  for (const q of prefixes) await call('search', { q })
+  await call('retrieve', { query: twin.words.join(' ') })
+  await call('ask', { message: `Who has the ${twin.words[1]}?` })
+  for (const seqId of twin.seqIds) await call('read_neuron', { seqId })
+  await client.close()
+  return lines.map(normal(twin))
+}
+
+/** What an app writes, and reads of it then. */
+export async function writeAll(product: Product, twin: Twin): Promise<string[]> {
+  const lines: string[] = []
+  const ask = async (method: string, path: string, send: Send = {}): Promise<Answer> => {
+    const answer = await product.request(method, path, { as: twin.tokens.app, ...send })
+    lines.push(lineOf(`${method} ${path}`, answer))
+    return answer
+  }
+  const submit = (candidate: Record<string, unknown>) =>
+    ask('POST', '/api/v1/queue/candidates', {
+      body: { knowledgeBaseId: 'twin', title: 'A title', content: 'Alert.', confidence: 0.95, ...candidate },
+    })
+  for (const targetNeuron of twin.seqIds.slice(1)) {
+    for (const kind of ['user-correction', 'external-feed']) await submit({ kind, metadata: { targetNeuron } })
+  }
+  for (const title of twin.names) {
+    const { body } = await submit({ kind: 'external-feed', title, content: `See [[${title}]] and [[desk]].` })
+    await ask('GET', `/api/v1/neurons/twin/${body.seqId}`)
+    const path = `pages/${title}`
+    const wished = await submit({ kind: 'external-feed', title, metadata: { path } })
+    await ask('GET', `/api/v1/neurons/twin/${wished.body.seqId}`)
+    const citations = [{ documentId: twin.seqIds[3], path: `neurons/${path}.md`, filename: 'x.md' }]
+    await ask('POST', `${kb}/reader-feedback`, { body: { vote: 'up', question: 'Who?', answer: 'Me.', citations } })
+  }
+  for (const [index, text] of twin.bytes.entries()) {
+    const contentHash = createHash('sha256').update(text).digest('hex')
+    const begin = { filename: 'again.md', fileSize: Buffer.byteLength(text), contentHash }
+    await ask('POST', `${kb}/documents/upload/init`, { body: begin })
+    for (const query of ['', '?replace=true']) {
+      const form = new FormData()
+      form.append('file', new Blob([`${text}${query}`]), `secret-${index}.md`)
+      await ask('POST', `${kb}/documents/upload${query}`, { body: form })
+    }
+  }
+  const ingested = await product.request('POST', `/api/v1/documents/${twin.hiddenSource}/ingest`, {
+    as: twin.tokens.app,
+  })
+  lines.push(lineOf('ingest of the hidden Source', ingested))
+  return lines.map(normal(twin))
+}
+
+function lineOf(asked: string, { status, headers, text }: Answer): string {
+  const told = [...headers].filter(
+    ([name]) => !/^(date|x-request-id|x-ratelimit-.*|ratelimit.*|content-length)$/.test(name),
+  )
+  return `${asked}: ${status} ${JSON.stringify(told)} ${text}`
+}
+
+/** Gives what is random by nature, ids, commits and times, names by the order in which it comes. */
+function normal({ commit }: Twin): (line: string) => string {
+  const names = new Map<string, string>([[commit, 'first commit']])
+  const nameOf = (id: string) => {
+    const name = names.get(id) ?? `id ${names.size}`
+    names.set(id, name)
+    return name
+  }
+  return (line) =>
+    line
+      .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, nameOf)
+      .replace(/\b[0-9a-f]{40}\b/g, nameOf)
+      .replace(/-[0-9a-f]{6}(?=\.md\b|\\?")/g, '-id')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+}

@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { readEvents } from '../../src/services/events/read-events.ts'
+import { NativeWriter } from '../services/native-writer.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Product, startProduct } from './support.ts'
+import { readAll, type Twin, writeAll } from './twin-probes.ts'
+
+const main = 'refs/heads/main'
+const words = ['alert', 'alarm', 'rota', 'roster', 'desk', 'lead', 'zqalpha', 'zqbeta']
+const names = ['Rota plan', 'Desk', 'Zq notes']
+
+const Text = fc.array(fc.constantFrom(...words, ...names.map((name) => `[[${name}]]`)), { minLength: 1, maxLength: 12 })
+const Page = fc.record({
+  title: fc.constantFrom(...names, ...words),
+  aliases: fc.subarray(names, { maxLength: 2 }),
+  tags: fc.subarray(['plan', 'team']),
+  text: Text.map((parts) => parts.join(' ')),
+})
+type Page = typeof Page extends fc.Arbitrary<infer Value> ? Value : never
+/** How a page is hidden: from an app, and some from an audience that it may ask for. */
+const Hiding = fc.constantFrom(
+  { tags: ['internal'] },
+  { tags: ['internal/hr', 'plan'] },
+  { audience: ['curator'] },
+  { audience: [] },
+)
+const Case = fc.record({
+  open: fc.array(Page, { minLength: 3, maxLength: 6 }),
+  hidden: fc.array(fc.tuple(Page, Page, Hiding), { minLength: 2, maxLength: 5 }),
+  sources: fc.tuple(Text, Text).filter(([one, other]) => one.join() !== other.join()),
+})
+type Case = typeof Case extends fc.Arbitrary<infer Value> ? Value : never
+
+const seqIdOf = (number: number) => `twin_${String(number).padStart(8, '0')}`
+
+function fileOf(number: number, { title, aliases, tags, text }: Page, more: Record<string, unknown> = {}): string {
+  const fields = { seqId: seqIdOf(number), title, aliases, tags, ...more }
+  const lines = Object.entries(fields).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+  return `---\n${lines.join('')}---\n${text}\n`
+}
+
+/** Twin 0 and 1 hide other contents; twin 2 hides those of twin 0 and has deleted them since. */
+async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: Case, engine: string): Promise<Twin> {
+  const { ganglion, request } = product
+  const { gitDir } = await createKnowledgeBase(ganglion, { tenant, slug: 'twin' })
+  const tokens = {
+    reader: await product.newKey(tenant, 'reader'),
+    app: await product.newKey(tenant, 'app'),
+    curator: await product.newKey(tenant, 'curator'),
+  }
+  const native = new NativeWriter(gitDir)
+  const write = (files: [string, string | null][]) => native.commit(main, new Map(files))
+  const hiddenOf = (more: (hiding: Record<string, unknown>) => Record<string, unknown>) =>
+    data.hidden.map((pages, index): [string, string] => {
+      const page = pages[twin === 1 ? 1 : 0]
+      const isSecond = data.hidden.findIndex((other) => other[twin === 1 ? 1 : 0].title === page.title) < index
+      return [
+        `neurons/pages/${page.title}${isSecond ? index : ''}.md`,
+        fileOf(data.open.length + 1 + index, page, more(pages[2])),
+      ]
+    })
+  const openPages = data.open.map((page, index): [string, string] => [
+    `neurons/open/${index}.md`,
+    fileOf(index + 1, page, index === 0 ? { audience: ['public', 'student'] } : {}),
+  ])
+  const settings = native.read(main, 'kb.yaml')
+  write([['kb.yaml', `${settings}\nsearch:\n  engine: ${engine}\n`], ...openPages, ...hiddenOf(() => ({}))])
+  const commit = native.git('rev-parse', main)
+  write(hiddenOf((hiding) => hiding))
+  if (twin === 2) write(hiddenOf(() => ({})).map(([path]) => [path, null]))
+
+  const bytes = data.sources.map((parts) => parts.join(' '))
+  const own = bytes[twin === 1 ? 1 : 0] ?? ''
+  const hiddenSource = await addSource(product, tokens.curator, own, { name: 'secret-0.md', tags: ['internal'] })
+  await addSource(product, tokens.curator, 'The rota of the desk.', { name: 'open.md', tags: [] })
+  if (twin === 2) await request('DELETE', `/api/v1/documents/${hiddenSource}`, { as: tokens.curator })
+  const count = data.open.length + data.hidden.length
+  const seqIds = Array.from({ length: count + 1 }, (_, index) => seqIdOf(index + 1))
+  return { tokens, seqIds, commit, names, words, bytes, hiddenSource }
+}
+
+/** A Source whose text was read. */
+async function addSource(
+  { ganglion, request }: Product,
+  as: string,
+  text: string,
+  { name, tags }: { name: string; tags: string[] },
+) {
+  const form = new FormData()
+  form.append('metadata', JSON.stringify({ tags }))
+  form.append('file', new Blob([text]), name)
+  const { body } = await request('POST', '/api/v1/knowledge-bases/twin/documents/upload', { as, body: form })
+  const source = await ganglion.sources.get(String(body.id))
+  if (source === undefined) throw new Error('There is no Source.')
+  await ganglion.sourceTexts.keep(source, { title: undefined, markdown: text, anchors: [], warnings: [] })
+  await ganglion.sources.change(source.id, ['ready'], { status: 'success', extractedAt: ganglion.now().toISOString() })
+  ganglion.events.wake(source.tenantId)
+  return source.id
+}
+
+/** What an app is told of all that has happened, but for the numbers of the events. */
+async function eventsOf({ ganglion }: Product, tenant: string): Promise<string[]> {
+  const { id: tenantId = '' } = (await ganglion.tenants.find(tenant)) ?? {}
+  const kb = await ganglion.kb(tenantId, 'twin')
+  await eventually(async () => {
+    const { main: head, queue } = kb.projection.heads(kb.projection.read)
+    expect(await ganglion.events.told(kb.identity.id)).toEqual({ main: head, queue })
+  })
+  const caller = { tenantId, role: 'app', keyId: 'another', name: 'another', connectors: [] } as const
+  const { events } = await readEvents(ganglion, caller, { kb: 'twin', lastEventId: 0 }, new AbortController().signal)
+  const { value } = await events.next()
+  // How those of the queue and of main mix is a matter of time.
+  return (value ?? []).map(({ kind, seqId, status }) => JSON.stringify({ kind, seqId, status })).sort()
+}
+
+test.each(['minisearch', 'sqlite'])(
+  'twins that differ only in what is hidden answer alike, with %s',
+  async (engine) => {
+    const product = await startProduct()
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(Case, async (data) => {
+        runs++
+        const transcripts: string[][] = []
+        const curators: string[][] = []
+        for (const number of [0, 1, 2] as const) {
+          const tenant = `twin-${engine}-${runs}-${number}`
+          const twin = await newTwin(product, tenant, number, data, engine)
+          transcripts.push([
+            ...(await readAll(product, twin, twin.tokens.reader)),
+            ...(await writeAll(product, twin)),
+            ...(await readAll(product, twin, twin.tokens.app)),
+            ...(await eventsOf(product, tenant)),
+          ])
+          curators.push(await readAll(product, twin, twin.tokens.curator))
+        }
+        expect(transcripts[1]).toEqual(transcripts[0])
+        expect(transcripts[2]).toEqual(transcripts[0])
+        // What was asked does look at what is hidden.
+        expect(curators[1]).not.toEqual(curators[0])
+        expect(curators[2]).not.toEqual(curators[0])
+      }),
+      { numRuns: 2, endOnFailure: true },
+    )
+  },
+  120_000,
+)
