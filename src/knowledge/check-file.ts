@@ -5,7 +5,7 @@ import { oneLine } from './text.ts'
 
 const mb = 1024 * 1024
 export const maxPageBytes = mb
-const maxFileBytes = 2 * mb
+export const maxFileBytes = 2 * mb
 
 const badModes: Readonly<Record<string, string>> = {
   '120000': 'Symbolic links are not allowed.',
@@ -23,6 +23,7 @@ export function checkFile(file: CheckedFile, prefix: string): Finding[] {
   if (mode !== '100644') report('file-mode', 'error', badModes[mode] ?? `The mode ${oneLine(mode, 20)} is not allowed.`)
   const maxBytes = neuron !== undefined || /\.md$/i.test(path) ? maxPageBytes : maxFileBytes
   if (size > maxBytes) report('file-size', 'error', `The file is larger than ${maxBytes / mb} MB.`)
+  findings.push(...(file.findings ?? []).map((finding) => ({ ...finding, path })))
   if (neuron === undefined) return findings
 
   findings.push(...neuron.findings.map((finding) => ({ ...finding, path })))

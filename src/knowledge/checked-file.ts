@@ -11,6 +11,8 @@ export type CheckedFile = {
   mode?: string
   /** Only for Neurons that were parsed. */
   neuron?: CheckedNeuron
+  /** What is wrong with what another file holds. */
+  findings?: readonly Omit<Finding, 'path'>[]
   /** Lines count from the content's first. */
   links?: readonly WikiLink[]
 }

@@ -28,8 +28,24 @@ describe('what curators do', () => {
     for (const path of ['.github/workflows/check.yml', '.gitlab-ci.yml', '.forgejo/workflows/check.yml']) {
       put(path, 'on: push\n')
     }
-    for (const path of ['.gitignore', '.gitattributes', '.editorconfig']) put(path, 'x\n')
+    for (const path of ['.gitignore', '.editorconfig', 'neurons/.gitkeep']) put(path, 'x\n')
+    put('.gitattributes', '*.md text eol=lf\n')
     expect(await judge(commit())).toEqual([])
+  })
+
+  test('a filter, a pointer of Git LFS and a conflict that is left are refused with file and line', async () => {
+    const { put, commit, judge } = await pushing(two)
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
+    put('.gitattributes', '*.md text\n*.pdf filter=lfs diff=lfs merge=lfs -text\n')
+    put('assets/plan.pdf', pointer)
+    put('neurons/pointer.md', pointer)
+    put('neurons/merged.md', page('title: Merged\n', '<<<<<<< HEAD\nOurs.\n=======\nTheirs.\n>>>>>>> side'))
+    expect((await judge(commit())).filter((line) => line.startsWith('error'))).toEqual([
+      'error .gitattributes:2 git-attributes',
+      'error assets/plan.pdf:1 lfs-pointer',
+      'error neurons/merged.md:5 conflict-marker',
+      'error neurons/pointer.md:1 lfs-pointer',
+    ])
   })
 
   test('a push without commits, or without changes, is fine', async () => {

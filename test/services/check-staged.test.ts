@@ -46,6 +46,20 @@ test('only what is staged is checked, as it is staged', async () => {
   expect(await checkStaged(dir)).toEqual({ findings: [], files: 0 })
 })
 
+test('what a file holds that would break clones, and a conflict that is left, are found in what is staged', async () => {
+  const dir = checkoutOf({ 'neurons/a.md': neuron(1), '.gitattributes': '*.md text\n' })
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
+  stage(dir, {
+    '.gitattributes': '*.md text\n*.pdf filter=lfs\n',
+    'plan.bin': pointer,
+    'neurons/a.md': neuron(1, '<<<<<<< HEAD\nOurs.\n=======\nTheirs.\n>>>>>>> side'),
+  })
+  const expected = ['.gitattributes:2 git-attributes', 'neurons/a.md:7 conflict-marker', 'plan.bin:1 lfs-pointer']
+  expect(await rulesOf(dir)).toEqual(expected)
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.map(({ path, line, rule }) => `${path}:${line} ${rule}`)).toEqual(expected)
+})
+
 test('modes, sizes, names, encoding and settings are checked', async () => {
   const dir = checkoutOf({ 'neurons/a.md': neuron(1), 'neurons/Folder/b.md': neuron(2) })
   stage(dir, {

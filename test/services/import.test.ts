@@ -307,6 +307,7 @@ test('what cannot be imported is skipped with the reason', async () => {
     'huge.md': 'x'.repeat(1024 * 1024 + 1),
     'huge.bin': Buffer.alloc(2 * 1024 * 1024 + 1),
     '.trash/gone.md': 'x',
+    'lfs.png': `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`,
     'node_modules/package/readme.md': 'x',
   })
   symlinkSync('/etc/hostname', join(given.vault, 'link.md'))
@@ -316,6 +317,7 @@ test('what cannot be imported is skipped with the reason', async () => {
     '.trash is hidden',
     'huge.bin is larger than 2048 KB',
     'huge.md is larger than 1008 KB',
+    'lfs.png is a Git LFS pointer, not the file: run git lfs pull in the folder',
     'link.md is a symbolic link',
     "node_modules is a tool's own",
     'nul.md is not text',

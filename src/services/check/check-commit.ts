@@ -2,6 +2,7 @@ import { type ListedFile, listFiles } from '../../git/list-files.ts'
 import type { Oid } from '../../git/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
+import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
@@ -30,7 +31,11 @@ export async function checkCommit(
 }
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {
-  if (!file.mode.startsWith('100') || !isNeuronPath(file.path)) return file
+  if (!file.mode.startsWith('100')) return file
+  if (!isNeuronPath(file.path)) {
+    if (!hasCheckedContent(file)) return file
+    return { ...file, findings: checkContent(file.path, await repository.readTextOnce(file.oid)) }
+  }
   const { data } = await repository.read(file.oid)
   return { ...file, ...(await parsePageBytes(data, parser)) }
 }

@@ -2,6 +2,7 @@ import { GitIndex, type IndexedFile, type StagedChange } from '../../git/index-f
 import { Repository } from '../../git/repository.ts'
 import { findGitDir } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
+import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import { checkPaths } from '../../knowledge/check-paths.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding, NeuronFields } from '../../knowledge/neuron.ts'
@@ -9,7 +10,7 @@ import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { CheckError } from './check-directory.ts'
-import { badEncoding } from './parse-page.ts'
+import { textFindings } from './parse-page.ts'
 import { maxParsedBytes } from './read-checkout.ts'
 
 /** A line that may give a seqId or a document id, as nearly every front matter writes it. */
@@ -68,9 +69,12 @@ async function readStaged(repository: Repository, changes: readonly StagedChange
     files.map(async (file): Promise<CheckedFile> => {
       // A submodule's commit is not there.
       const { size = 0 } = infos.get(file.oid) ?? {}
-      return isNeuron(file) && size <= maxParsedBytes
-        ? { ...file, size, neuron: await readNeuron(repository, file) }
-        : { ...file, size }
+      if (isNeuron(file)) {
+        return size > maxParsedBytes ? { ...file, size } : { ...file, size, neuron: await readNeuron(repository, file) }
+      }
+      const { mode, path, oid } = file
+      if (!mode.startsWith('100') || !hasCheckedContent({ path, size })) return { ...file, size }
+      return { ...file, size, findings: checkContent(path, await repository.readTextOnce(oid)) }
     }),
   )
 }
@@ -80,7 +84,12 @@ async function readNeuron(repository: Repository, { oid }: IndexedFile): Promise
   const text = data.toString('utf8')
   const { fields, content, contentLine, findings } = parseNeuronFile(text)
   // Whether an edge leads anywhere takes the names of all Neurons to say.
-  return { fields: { ...fields, edges: [] }, content, contentLine, findings: [...findings, ...badEncoding(data, text)] }
+  return {
+    fields: { ...fields, edges: [] },
+    content,
+    contentLine,
+    findings: [...findings, ...textFindings(data, text)],
+  }
 }
 
 /** What the staged paths held before. Of a blob that a partial clone lacks nothing is known, and older gits give up at it. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { checkPageText } from '../../knowledge/check-content.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
@@ -19,12 +20,12 @@ export async function parsePage(
 export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePage> {
   const text = bytes.toString('utf8')
   const { neuron, links } = await parsePage(text, parser)
-  return { neuron: { ...neuron, findings: [...neuron.findings, ...badEncoding(bytes, text)] }, links }
+  return { neuron: { ...neuron, findings: [...neuron.findings, ...textFindings(bytes, text)] }, links }
 }
 
-/** What keeps bytes from being a page. */
-export function badEncoding(bytes: Buffer, text: string): CheckedNeuron['findings'] {
-  if (isUtf8(bytes) && !text.includes('\0')) return []
+/** What is wrong with the text of a page as a whole, or keeps its bytes from being text. */
+export function textFindings(bytes: Buffer, text: string): CheckedNeuron['findings'] {
+  if (isUtf8(bytes) && !text.includes('\0')) return checkPageText(text)
   const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length
   return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
 }

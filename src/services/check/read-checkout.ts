@@ -2,6 +2,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashObject } from '../../git/object.ts'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
+import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
@@ -43,7 +44,7 @@ async function listFolder(dir: string, prefix: string): Promise<WorkTreeFile[]> 
 
 type FoundFile = CheckedFile & { bytes?: Buffer }
 
-/** With its bytes where it is a Neuron's; nothing for a file that is tracked and was deleted. */
+/** With its bytes where what it holds matters; nothing for a file that is tracked and was deleted. */
 async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile): Promise<FoundFile | undefined> {
   // Its name was no UTF-8, so it cannot be found under what is left of it, and the check refuses it by its path.
   if (path.includes('\ufffd')) return { path, size: 0, ...(tracked === undefined ? {} : { mode: tracked }) }
@@ -53,8 +54,8 @@ async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile)
   const { size } = stats
   if (!stats.isFile()) return { path, size: 0, mode: stats.isSymbolicLink() ? '120000' : '160000' }
   const mode = tracked ?? (stats.mode & 0o100 ? '100755' : '100644')
-  const isParsed = isNeuronPath(path) && size <= maxParsedBytes
-  return isParsed ? { path, size, mode, bytes: await readFile(absolute) } : { path, size, mode }
+  const isRead = isNeuronPath(path) ? size <= maxParsedBytes : hasCheckedContent({ path, size })
+  return isRead ? { path, size, mode, bytes: await readFile(absolute) } : { path, size, mode }
 }
 
 function ignoreMissing(error: unknown): undefined {
@@ -65,5 +66,6 @@ function ignoreMissing(error: unknown): undefined {
 
 async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: ParserPool): Promise<CheckedFile> {
   if (bytes === undefined) return file
+  if (!isNeuronPath(file.path)) return { ...file, findings: checkContent(file.path, bytes.toString('utf8')) }
   return { ...file, oid: hashObject('blob', bytes), ...(await parsePageBytes(bytes, parser)) }
 }

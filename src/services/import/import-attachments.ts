@@ -3,6 +3,7 @@ import { lastWritten } from '../../git/last-written.ts'
 import { hashObject, type Oid } from '../../git/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
+import { checkLfsPointer, maxPointerBytes } from '../../knowledge/lfs-pointer.ts'
 import { pathKey } from '../../knowledge/portable-path.ts'
 import { blobAtPath, isPathTaken } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
@@ -44,6 +45,10 @@ async function* readInBatches(files: readonly PlannedFile[], skipped: Skipped[])
     const data = await readFile(file.absolute).catch(() => undefined)
     if (data === undefined) {
       skipped.push({ path: file.origin, reason: 'cannot be read' })
+      continue
+    }
+    if (data.length <= maxPointerBytes && checkLfsPointer(data.toString('utf8')).length > 0) {
+      skipped.push({ path: file.origin, reason: 'is a Git LFS pointer, not the file: run git lfs pull in the folder' })
       continue
     }
     batch.push({ ...file, data })

@@ -120,7 +120,8 @@ async function verifyContents(
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
     const errors = [
-      ...findings.filter(({ severity }) => severity === 'error'),
+      // A candidate may hold a conflict's markers too: that is for a curator to see.
+      ...findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'conflict-marker'),
       ...identityProblems(rebuilt.projection.read),
     ]
     found.problems.push(

@@ -3,6 +3,7 @@ import type { ObjectInfo } from '../../git/object-info.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
+import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
@@ -86,6 +87,7 @@ async function readChanged(
     const { path, oid, type, size } = file
     // A commit of another repository.
     if (type !== 'blob') return { path, oid, size: 0, mode: submodule }
+    if (!isNeuronPath(path)) return { path, oid, size, findings: await contentFindings(repository, file) }
     if (!isPage(file)) return { path, oid, size }
     const { data } = await repository.read(oid)
     const { neuron, links } = await parsePageBytes(data, parser)
@@ -97,6 +99,13 @@ async function readChanged(
     files.push(...(await Promise.all(changed.slice(start, start + chunkFiles).map(read))))
   }
   return files
+}
+
+async function contentFindings(
+  repository: Repository,
+  { path, oid, size }: ChangedFile,
+): Promise<NonNullable<CheckedFile['findings']>> {
+  return hasCheckedContent({ path, size }) ? checkContent(path, await repository.readTextOnce(oid)) : []
 }
 
 type ChangedFile = { path: string; oid: Oid; type: ObjectInfo['type'] | undefined; size: number }
