@@ -252,6 +252,13 @@ describe('a request of another form', () => {
     }
   })
 
+  test('is 413 where it is a compressed push that inflates to more than any push', async () => {
+    const server = await gitServer({ server: { git: { maxPack: 100_000 } } })
+    const body = gzipSync(Buffer.alloc(2_000_000, '0000'))
+    const { status } = await post(server, 'git-receive-pack', { body, headers: { 'content-encoding': 'gzip' } })
+    expect(status).toBe(413)
+  })
+
   test.each([
     ['git-upload-pack', 'zzzz', ''],
     ['git-upload-pack', '0009hello', ''],

@@ -97,8 +97,8 @@ describe('a client that goes', () => {
     expect(log.errors()).toEqual([])
   })
 
-  test('while it is served leaves nothing behind', async () => {
-    const server = await gitServer()
+  /** Asks for a file that is larger than what sockets hold, and reads only the beginning of the answer. */
+  async function stalledFetch(server: GitServer): Promise<Socket> {
     const clone = await cloned(server)
     const commit = commitFile(clone, 'big.bin', randomBytes(20_000_000))
     await git(clone, 'push', 'origin', 'main')
@@ -112,10 +112,25 @@ describe('a client that goes', () => {
     const socket = connect(server.port, '127.0.0.1')
     socket.write(head('git-upload-pack', 'Git-Protocol: version=2', `Content-Length: ${body.length}`))
     socket.write(body)
-    await once(socket, 'readable') // and reads no further
+    await once(socket, 'readable')
     expect(processesIn(server.gitDir).length).toBeGreaterThan(0)
+    return socket
+  }
+
+  test('while it is served leaves nothing behind', async () => {
+    const server = await gitServer()
+    const socket = await stalledFetch(server)
     socket.destroy()
     await isQuiet(server)
+  })
+
+  test('is not waited for: one that takes nothing of its answer for too long is cut off', async () => {
+    const server = await gitServer({ server: { git: { stallTime: 1000 } } })
+    const socket = await stalledFetch(server)
+    await isQuiet(server)
+    socket.on('error', () => {}).resume()
+    await once(socket, 'close')
+    expect(socket.bytesRead).toBeLessThan(20_000_000)
   })
 
   test('many times makes no trouble for those who stay', async () => {

@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
-/** Of a body, in bytes and inflated: how much of it is given on, and how much is read at all. */
+/** Of a body, in bytes and inflated: how much of it is given on, and how much is read at all where it is not compressed. */
 export type BodyLimits = { given: number; read: number }
 
 /** Milliseconds for which the rest of a body is read that is not given on. */
@@ -26,7 +26,10 @@ export function readBody(
   }
   // The connection has to outlive the reading, for the answer.
   const sent: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
-  return bounded(encoding === undefined ? sent : inflated(sent), limits, () => {
+  // Git compresses no push, and inflating what is only dropped would be work for nothing.
+  const isPlain = encoding === undefined
+  const { given } = limits
+  return bounded(isPlain ? sent : inflated(sent), isPlain ? limits : { given, read: given }, () => {
     // It is too late to tell the client; a connection whose request is not read cannot be used again.
     if (reply.raw.headersSent) raw.destroy()
   })

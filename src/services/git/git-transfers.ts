@@ -6,7 +6,11 @@ import type { GitDoor } from './git-door.ts'
 import { takeSlot } from './take-slot.ts'
 
 export type { GitService }
-export type GitLimits = TransferLimits & SlotLimits
+export type GitLimits = TransferLimits &
+  SlotLimits & {
+    /** Milliseconds for which a client may take nothing of an answer. */
+    stallTime: number
+  }
 
 export type GitRequest = {
   service: GitService
@@ -37,7 +41,14 @@ export class GitTransfers {
       maxObjectBytes: 64 * mebibyte,
       maxUnpackedBytes: gibibyte,
     }
-    const transfer = { ...pack, maxRefs: 10, cpuSeconds: 60, maxMemory: 4 * gibibyte, wallTime: 600_000 }
+    const transfer = {
+      ...pack,
+      maxRefs: 10,
+      cpuSeconds: 60,
+      maxMemory: 4 * gibibyte,
+      wallTime: 600_000,
+      stallTime: 30_000,
+    }
     const slots = { perKey: 2, perRepository: 4, perTenant: 6, inAll: 8 }
     const queue = { waiting: 1000, waitingPerKey: 200, patience: 300_000 }
     this.#limits = { ...transfer, ...slots, ...queue, ...limits }
@@ -46,7 +57,7 @@ export class GitTransfers {
 
   /** Bytes of a request's body, inflated, beyond which it need not be read. */
   maxBody(service: GitService): number {
-    return service === 'upload-pack' ? 16 * mebibyte : this.#limits.maxPack + mebibyte
+    return service === 'upload-pack' ? 4 * mebibyte : this.#limits.maxPack + mebibyte
   }
 
   /**
@@ -56,7 +67,8 @@ export class GitTransfers {
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
     const { gitDir, hiddenRefs, receiver, claim } = door
-    const signal = AbortSignal.any([request.signal, this.#closing.signal])
+    const stalled = new AbortController()
+    const signal = AbortSignal.any([request.signal, this.#closing.signal, stalled.signal])
     const body = await prepare(door, request)
     const release = await takeSlot(this.#slots, claim, signal)
     const { promise: done, resolve } = Promise.withResolvers<void>()
@@ -70,7 +82,7 @@ export class GitTransfers {
       const transfer = { ...request, gitDir, hiddenRefs, receiver, signal, ...(body === undefined ? {} : { body }) }
       const { output, settled } = await serveTransfer(transfer, this.#limits)
       void settled.finally(finish)
-      return output
+      return unlessStalled(output, this.#limits.stallTime, stalled)
     } catch (error) {
       finish()
       throw error
@@ -86,6 +98,22 @@ export class GitTransfers {
   async close(): Promise<void> {
     this.#closing.abort(new GanglionError('unavailable'))
     await Promise.all(this.#running)
+  }
+}
+
+/** Aborts when a piece is not taken in time, so that a client which does not read gives its process to others. */
+async function* unlessStalled(
+  output: AsyncIterable<Buffer>,
+  stallTime: number,
+  stalled: AbortController,
+): AsyncGenerator<Buffer> {
+  for await (const piece of output) {
+    const timer = setTimeout(() => stalled.abort(new GanglionError('request_timeout')), stallTime)
+    try {
+      yield piece
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
