@@ -3,14 +3,20 @@ import { WellFormed } from './candidates.ts'
 import { Cursor, PageLimit } from './envelope.ts'
 import { Timestamp } from './identifiers.ts'
 
-/** Extensions without dot: of files that are text, and of all that can be uploaded. */
+/** Extensions without dot: of files that are text, of all that every knowledge base takes, and of those that `kb.yaml` may add. */
 export const textFileTypes = ['md', 'txt', 'html', 'htm', 'csv'] as const
-export const fileTypes = [
+export const defaultFileTypes = [
   ...['pdf', 'docx', 'pptx', 'xlsx', 'doc', 'ppt', 'xls'],
   ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'svg'],
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac'],
   ...textFileTypes,
 ] as const
+const optionalFileTypes = [
+  ...['odt', 'ods', 'odp', 'docm', 'xlsm', 'pptm', 'rtf', 'epub'],
+  ...['eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
+  ...['tif', 'tiff', 'bmp', 'mp4'],
+] as const
+export const fileTypes = [...defaultFileTypes, ...optionalFileTypes] as const
 
 /** Bytes of a file in one request, and of one in chunks. */
 export const maxUploadBytes = 100 * 1024 * 1024
@@ -138,7 +144,13 @@ export const DuplicateSource = z
 /** The parts of a form that uploads a file, for the description of the API: the form itself is read as it streams. */
 export const UploadForm = z
   .object({
-    file: z.string().meta({ contentMediaType: 'application/octet-stream' }).describe('The bytes; at most 100 MB.'),
+    file: z
+      .string()
+      .meta({ contentMediaType: 'application/octet-stream' })
+      .describe(
+        'The bytes; at most 100 MB. Every knowledge base takes ' +
+          `${defaultFileTypes.join(', ')}; its settings may allow ${optionalFileTypes.join(', ')}.`,
+      ),
     path: z.string().describe('Folder in the tree of Sources; `/` without it.').exactOptional(),
     metadata: z
       .string()

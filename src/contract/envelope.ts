@@ -39,6 +39,10 @@ export const ErrorAnswer = z
       .describe('Of `/readyz`: what is broken, and why.')
       .exactOptional(),
     code: z.string().describe('Of an upload whose `error` is for a person: its stable code.').exactOptional(),
+    allowedTypes: z
+      .array(z.string())
+      .describe('With `file_type_not_allowed`: the extensions that are taken.')
+      .exactOptional(),
     bytesReceived: z.int().nonnegative().describe('Of an upload in chunks: where it goes on.').exactOptional(),
   })
   .meta({ id: 'Error', examples: [{ error: 'not_found', message: 'There is nothing here.' }] })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidate-id.ts'
 import { isSchedule } from './lint-schedule.ts'
@@ -35,6 +36,17 @@ const Zones = z.object({
 
 const Search = z.object({ engine: z.enum(['auto', 'minisearch', 'sqlite']).default('auto') })
 
+const Sources = z.object({
+  types: z
+    .preprocess(
+      (value) => (value === 'all' ? fileTypes : value === '' ? [] : value),
+      z.array(z.enum(fileTypes, { error: (issue) => `${issue.input} is not a type of file that can be read` }), {
+        error: 'must be all, or a list of extensions such as [odt, epub]',
+      }),
+    )
+    .default([]),
+})
+
 const Rename = z.object({ rewriteLinks: Flag.default(false) })
 
 const never = 'never'
@@ -54,6 +66,7 @@ const Lint = z.object({
   ),
 })
 
+export type FileType = (typeof fileTypes)[number]
 export type Policy = z.infer<typeof Policy>
 export type Zones = z.infer<typeof Zones>
 
@@ -75,6 +88,8 @@ export type KbSettings = {
   defaultAudience: string[]
   /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
+  /** Extensions of the files that it takes as Sources. */
+  sourceTypes: ReadonlySet<FileType>
   /** When the server lints it, as in a crontab, in UTC. */
   lintSchedule: string | null
   /** Whether nobody may push to main, so that every change is proposed. */
@@ -110,6 +125,7 @@ const parts = {
   lint: z.preprocess(notEmpty, Lint.prefault({})),
   protectMain: z.preprocess(notEmpty, Flag.default(false)),
   rename: z.preprocess(notEmpty, Rename.prefault({})),
+  sources: z.preprocess(notEmpty, Sources.prefault({})),
 }
 
 /** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
@@ -140,6 +156,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     zones: read('zones', parts.zones, null),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
     searchEngine: read('search', parts.search, { engine: 'auto' as const }).engine,
+    sourceTypes: new Set([...defaultFileTypes, ...read('sources', parts.sources, { types: [] }).types]),
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
     protectMain: read('protectMain', parts.protectMain, true),
     rewriteLinks: read('rename', parts.rename, { rewriteLinks: false }).rewriteLinks,
@@ -150,6 +167,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     ...unknownKeys('zones.', values.zones, Object.keys(Zones.shape)),
     ...unknownKeys('search.', values.search, Object.keys(Search.shape)),
     ...unknownKeys('lint.', values.lint, Object.keys(Lint.shape)),
+    ...unknownKeys('sources.', values.sources, Object.keys(Sources.shape)),
     ...unknownKeys('rename.', values.rename, Object.keys(Rename.shape)),
   )
   return { settings, problems }

@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
-import { tempDir } from '../support/temp.ts'
+import { setSettings } from './settings.ts'
 import { type Answer, type Product, type Send, startProduct } from './support.ts'
 
 const queue = '/api/v1/queue/candidates'
@@ -13,17 +11,6 @@ const candidate = {
   kind: 'external-feed',
   title: 'VIP escalation policy',
   content: 'When a VIP customer raises a ticket, page the lead.',
-}
-
-/** Changes kb.yaml on main as a curator does, with git. */
-function setSettings(gitDir: string, from: string | RegExp, to: string): void {
-  const clone = join(tempDir(), 'clone')
-  nativeGit(gitDir, ['clone', '--quiet', gitDir, clone])
-  const text = nativeGit(clone, ['show', 'HEAD:kb.yaml'])
-  expect(text).toMatch(from)
-  writeFileSync(join(clone, 'kb.yaml'), `${text.replace(from, to)}\n`)
-  nativeGit(clone, ['commit', '--quiet', '-am', 'Change the policy'])
-  nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
 }
 
 function submit(product: Product, changes: Record<string, unknown> = {}, send: Send = {}): Promise<Answer> {

@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { defaultFileTypes } from '../../src/contract/documents.ts'
 import { eventually } from '../support/eventually.ts'
+import { setSettings } from './settings.ts'
 import { type Product, type Send, startProduct } from './support.ts'
 
 const kb = '/api/v1/knowledge-bases/handbook'
@@ -182,7 +184,10 @@ test('a form without a file, or with one of another type, is told so in words', 
     [formOf({ filename: 'README' }), 'File type . not allowed', 'file_type_not_allowed'],
   ] as const) {
     const answer = await upload(product, {}, { body: form })
-    expect([answer.status, answer.body]).toEqual([400, { error, code }])
+    expect([answer.status, answer.body]).toMatchObject([400, { error, code }])
+    if (code === 'no_file') continue
+    expect(answer.body).toHaveProperty('allowedTypes', defaultFileTypes.toSorted())
+    expect(answer.body).toHaveProperty('message', expect.stringContaining('aac, csv, doc, docx'))
   }
   expect(await leftovers(product)).toEqual(nothing)
 })
@@ -330,4 +335,21 @@ test('a form that is cut off, empty or without its boundary is refused', async (
     expect([body, (await upload(product, {}, { body, headers })).status]).toEqual([body, 400])
     expect(await leftovers(product)).toEqual(nothing)
   }
+})
+
+test('kb.yaml may allow more types of files', async () => {
+  const product = await startProduct()
+  const letter = { filename: 'letter.rtf', file: '{\\rtf1\\ansi The crane is sound.\\par}' }
+  const refused = await upload(product, letter)
+  expect([refused.status, refused.body]).toMatchObject([
+    400,
+    { error: 'File type .rtf not allowed', message: expect.stringContaining('sources.types in kb.yaml') },
+  ])
+  setSettings(product.gitDir, 'types: []', 'types: [rtf]')
+  const taken = await eventually(async () => {
+    const answer = await upload(product, letter)
+    expect(answer.status).toBe(201)
+    return answer
+  })
+  expect(taken.body).toMatchObject({ fileType: 'rtf', status: 'pending' })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { defaultFileTypes, fileTypes } from '../../src/contract/documents.ts'
 import { parseKbSettings } from '../../src/knowledge/kb-settings.ts'
 
 const identity = {
@@ -24,6 +25,7 @@ test('what is not said has its default', () => {
       lintSchedule: null,
       protectMain: false,
       rewriteLinks: false,
+      sourceTypes: new Set(defaultFileTypes),
     },
     problems: [],
   })
@@ -46,6 +48,7 @@ test('text is typed', () => {
     lint: { schedule: '0 4 * * *' },
     protectMain: 'true',
     rename: { rewriteLinks: 'true' },
+    sources: { types: ['odt', 'epub'] },
   })
   expect(problems).toEqual([])
   expect(settings).toEqual({
@@ -64,7 +67,21 @@ test('text is typed', () => {
     lintSchedule: '0 4 * * *',
     protectMain: true,
     rewriteLinks: true,
+    sourceTypes: new Set([...defaultFileTypes, 'odt', 'epub']),
   })
+})
+
+test('files of all types may be allowed, but none that cannot be read', () => {
+  const typesOf = (types: unknown) => parseKbSettings({ ...identity, sources: { types } })
+  expect(typesOf('all').settings.sourceTypes).toEqual(new Set(fileTypes))
+  expect(typesOf('').settings.sourceTypes).toEqual(new Set(defaultFileTypes))
+  expect(typesOf(['odt', 'exe'])).toMatchObject({
+    settings: { sourceTypes: new Set(defaultFileTypes) },
+    problems: [{ path: 'sources.types.1', message: 'exe is not a type of file that can be read' }],
+  })
+  expect(typesOf('odt').problems).toMatchObject([
+    { path: 'sources.types', message: expect.stringContaining('must be all') },
+  ])
 })
 
 test.each(['never', '', null])('a lint schedule of %j is none', (schedule) => {

@@ -3,17 +3,21 @@ import { fileURLToPath } from 'node:url'
 import decodeWebp, { init as initWebp } from '@jsquash/webp/decode.js'
 import { GifReader } from 'omggif'
 import { PNG } from 'pngjs'
+import { bmpPixels } from './bmp.ts'
 import type { ImageHeader } from './image-header.ts'
 
 /** Shades of grey, one byte a pixel, row by row, on white where the picture is transparent. Of an animation, the first frame. */
 export type GreyPixels = { width: number; height: number; data: Buffer }
 
 /** Red, green, blue and alpha. */
-type Pixels = { width: number; height: number; data: Uint8Array | Uint8ClampedArray }
+export type Pixels = { width: number; height: number; data: Uint8Array | Uint8ClampedArray }
 
 /** @throws {Error} of its decoder where the picture is damaged */
 export async function greyPixels(type: ImageHeader['type'], bytes: Buffer): Promise<GreyPixels> {
-  const { width, height, data } = await pixelsOf(type, bytes)
+  return greyOf(await pixelsOf(type, bytes))
+}
+
+export function greyOf({ width, height, data }: Pixels): GreyPixels {
   const grey = Buffer.allocUnsafe(width * height)
   for (let at = 0; at < grey.length; at++) {
     const [red = 0, green = 0, blue = 0] = [data[4 * at], data[4 * at + 1], data[4 * at + 2]]
@@ -26,6 +30,7 @@ export async function greyPixels(type: ImageHeader['type'], bytes: Buffer): Prom
 
 async function pixelsOf(type: ImageHeader['type'], bytes: Buffer): Promise<Pixels> {
   if (type === 'webp') return webpPixels(bytes)
+  if (type === 'bmp') return bmpPixels(bytes)
   return type === 'gif' ? gifPixels(bytes) : PNG.sync.read(bytes)
 }
 

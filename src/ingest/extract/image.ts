@@ -8,15 +8,13 @@ import { withOcr } from './ocr.ts'
 
 const maxPixels = 50_000_000
 
-/** The text in a picture (PNG, JPEG, GIF, WebP), found by optical character recognition without any network. */
+/** The text in a picture (PNG, JPEG, GIF, WebP, BMP), found by optical character recognition without any network. */
 export const extractImage: Extractor = async ({ file }) => {
   const bytes = await readFile(file)
   const header = imageHeader(bytes)
   if (header === undefined)
     throw new ExtractionError('wrong-type', 'The file is not a picture of a type that can be read.')
-  if (header.width * header.height > maxPixels) {
-    throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)
-  }
+  assertPixels(header.width, header.height)
   const page = await pageOf(header, bytes)
   const read = await withOcr((ocr) => ocr.page({ source: page, number: 1, longSide: imagePageSide, mayBeTurned: true }))
   if (read === undefined || !/[\p{L}\p{N}]{2}/u.test(read.markdown))
@@ -27,6 +25,13 @@ export const extractImage: Extractor = async ({ file }) => {
     recognised: { words: read.words, confidence: read.confidence },
     anchors: [],
     warnings: ['The text was recognised in a picture, as English: letters may be wrong, and the layout is simplified.'],
+  }
+}
+
+/** @throws {ExtractionError} `too-large` */
+export function assertPixels(width: number, height: number): void {
+  if (width * height > maxPixels) {
+    throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)
   }
 }
 

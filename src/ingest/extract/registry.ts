@@ -16,27 +16,47 @@ export type Family = {
 
 const pdf: Family = { load: async () => (await import('./pdf.ts')).extractPdf, addons: true, scratch: true }
 const image: Family = { load: async () => (await import('./image.ts')).extractImage, addons: true, scratch: true }
+const tiff: Family = { load: async () => (await import('./tiff.ts')).extractTiff, addons: true, scratch: true }
 const audio: Family = {
   load: async () => (await import('./audio.ts')).extractAudio,
   network: true,
   limits: { wallTime: 30 * 60_000 },
 }
+const docx: Family = { load: async () => (await import('./docx.ts')).extractDocx }
+const pptx: Family = { load: async () => (await import('./pptx.ts')).extractPptx }
+const xlsx: Family = { load: async () => (await import('./xlsx.ts')).extractXlsx }
+const csv: Family = { load: async () => (await import('./csv.ts')).extractCsv }
+const subtitles: Family = { load: async () => (await import('./subtitles.ts')).extractSubtitles }
+const code: Family = { load: async () => (await import('./code.ts')).extractCode }
 const html: Family = { load: async () => (await import('./html.ts')).extractHtml }
 
 /** By file type: an extension in lower case, without dot. */
 export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['pdf', pdf],
-  ['docx', { load: async () => (await import('./docx.ts')).extractDocx }],
-  ['pptx', { load: async () => (await import('./pptx.ts')).extractPptx }],
-  ['xlsx', { load: async () => (await import('./xlsx.ts')).extractXlsx }],
+  ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
+  ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
+  ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),
+  ['odt', { load: async () => (await import('./odt.ts')).extractOdt }],
+  ['ods', { load: async () => (await import('./ods.ts')).extractOds }],
+  ['odp', { load: async () => (await import('./odp.ts')).extractOdp }],
+  ['epub', { load: async () => (await import('./epub.ts')).extractEpub }],
+  ['rtf', { load: async () => (await import('./rtf.ts')).extractRtf }],
+  ['eml', { load: async () => (await import('./eml.ts')).extractEml }],
+  ['ipynb', { load: async () => (await import('./ipynb.ts')).extractNotebook }],
+  ['vtt', subtitles],
+  ['srt', subtitles],
+  ['json', code],
+  ['xml', code],
   ['html', html],
   ['htm', html],
-  ['csv', { load: async () => (await import('./csv.ts')).extractCsv }],
+  ['csv', csv],
+  ['tsv', csv],
   ['md', { load: async () => (await import('./markdown.ts')).extractMarkdown }],
   ['txt', { load: async () => (await import('./plain-text.ts')).extractPlainText }],
   ['svg', { load: async () => (await import('./svg.ts')).extractSvg }],
-  ...['png', 'jpg', 'jpeg', 'webp', 'gif'].map((type): [string, Family] => [type, image]),
-  ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac'].map((type): [string, Family] => [type, audio]),
+  ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'bmp'].map((type): [string, Family] => [type, image]),
+  ...['tif', 'tiff'].map((type): [string, Family] => [type, tiff]),
+  ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),
 ])
 
 /** Formats that nothing here reads, and the one to save them as instead. */

@@ -11,7 +11,7 @@ import { TooManyUploads, type Upload } from '../../store/uploads.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
-import { findKb } from './find-source.ts'
+import { findKb, sourceTypes } from './find-source.ts'
 import { readFilename, readPath, readSourceMetadata } from './source-draft.ts'
 import { refuseDuplicate } from './store-source.ts'
 
@@ -31,7 +31,7 @@ export async function beginUpload(
   const { tenantId } = caller
   const { fileSize, contentHash = null } = input
   if (fileSize > maxChunkedBytes) throw new GanglionError('payload_too_large', 'The file is larger than 2 GB.')
-  const { filename } = readFilename(input.filename, 'filename')
+  const { filename } = readFilename(input.filename, 'filename', await sourceTypes(ganglion, caller, kbId))
   const { metadata } = readSourceMetadata(input.metadata)
   const upload = {
     tenantId,

@@ -1,4 +1,4 @@
-import type { Source, UploadQuery } from '../../contract/documents.ts'
+import { fileTypes, type Source, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -6,6 +6,9 @@ import { findUpload } from './find-upload.ts'
 import { readFilename, readSourceMetadata } from './source-draft.ts'
 import { toSource } from './source-view.ts'
 import { storeSource } from './store-source.ts'
+
+/** What was taken when it began. */
+const everyType = new Set(fileTypes)
 
 /**
  * Makes the Source of an upload whose bytes are all there; asked again, gives it again.
@@ -28,7 +31,7 @@ export async function finalizeUpload(
     if (contentHash !== null && contentHash !== file.sha256) {
       throw new GanglionError('hash_mismatch', undefined, { bytesReceived })
     }
-    const draft = { ...readFilename(filename, 'filename'), path, ...readSourceMetadata(metadata) }
+    const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
     const source = await storeSource(ganglion, caller, file, draft, {
       id: uploadId,
       kbId,

@@ -1,4 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
+import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
 import type { Source } from '../../store/source.ts'
 import type { Caller } from '../caller.ts'
@@ -9,6 +10,16 @@ export async function findSource({ sources }: Ganglion, { tenantId }: Caller, do
   const source = await sources.find(tenantId, docId)
   if (source === undefined) throw new GanglionError('not_found')
   return source
+}
+
+/** Extensions of the files that a knowledge base of the caller's tenant takes. @throws {GanglionError} `not_found` */
+export async function sourceTypes(
+  ganglion: Ganglion,
+  { tenantId }: Caller,
+  kbId: string,
+): Promise<KbSettings['sourceTypes']> {
+  const kb = await ganglion.kb(tenantId, kbId)
+  return (await kb.settings()).sourceTypes
 }
 
 /** A knowledge base of the caller's tenant, without opening its repository. @throws {GanglionError} `not_found` */

@@ -4,8 +4,11 @@ import { textFileTypes } from '../../contract/documents.ts'
 
 const headBytes = 4100
 const modernTypes: Readonly<Record<string, string>> = { doc: 'docx', ppt: 'pptx', xls: 'xlsx' }
-const officeTypes: ReadonlySet<string> = new Set(['docx', 'pptx', 'xlsx'])
-const textTypes: ReadonlySet<string> = new Set([...textFileTypes, 'svg'])
+const officeTypes: ReadonlySet<string> = new Set(['docx', 'pptx', 'xlsx', 'docm', 'pptm', 'xlsm'])
+const zipTypes: ReadonlySet<string> = new Set([...officeTypes, 'odt', 'ods', 'odp', 'epub'])
+const textTypes: ReadonlySet<string> = new Set([
+  ...[...textFileTypes, 'svg', 'eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
+])
 /** What the signatures of images and sound are called, where it is not by the extension. */
 const signatures: Readonly<Record<string, readonly string[]>> = {
   jpg: ['jpg'],
@@ -14,6 +17,7 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
   m4a: ['m4a', 'mp4', 'm4b', 'm4v', 'mov', '3gp', '3g2'],
   ogg: ['ogg', 'oga', 'ogv', 'ogx', 'ogm', 'opus', 'spx'],
   aac: ['aac', 'm4a'],
+  mp4: ['mp4', 'm4v', 'm4a', 'mov', '3gp', '3g2'],
   mp3: ['mp3', 'mp2', 'mp1'],
 }
 
@@ -37,7 +41,9 @@ function fits(fileType: string, head: Buffer, found: string | undefined): boolea
   // Readers of PDF look for its mark in the first kilobyte.
   const isPdf = head.subarray(0, 1024).includes('%PDF-')
   if (fileType === 'pdf') return isPdf
-  if (officeTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
+  // Its directories may be far behind what is looked at.
+  if (fileType === 'tif' || fileType === 'tiff') return /^(?:II\*\0|MM\0\*)/.test(head.toString('latin1', 0, 4))
+  if (zipTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
   if (!textTypes.has(fileType)) return found !== undefined && (signatures[fileType] ?? [fileType]).includes(found)
   // A signature may be two letters, which text can begin with as well; what it stands for has NULs, which text has in UTF-16 only.
   return (

@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { z } from 'zod'
 import { fileTypes, type Source } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { FileType } from '../../knowledge/kb-settings.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { pathProblem } from '../../knowledge/portable-path.ts'
 
@@ -17,7 +18,7 @@ export type SourceDraft = {
   tags: string | null
 }
 
-const FileType = z.enum(fileTypes)
+const AnyFileType = z.enum(fileTypes)
 const maxNameBytes = 255
 const defaultConnector = 'upload'
 /** What would break a line or turn it around where the name is shown. */
@@ -26,9 +27,14 @@ const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 /**
  * A file's name, and its type by its extension.
  * @param field of the request, for messages.
+ * @param types that the knowledge base takes
  * @throws {ValidationError} for a name that is none. @throws {GanglionError} `file_type_not_allowed`
  */
-export function readFilename(name: string, field: string): Pick<SourceDraft, 'filename' | 'fileType'> {
+export function readFilename(
+  name: string,
+  field: string,
+  types: ReadonlySet<FileType>,
+): Pick<SourceDraft, 'filename' | 'fileType'> {
   const filename = name.normalize('NFC')
   if (Buffer.byteLength(filename) > maxNameBytes) {
     throw new ValidationError({ [field]: [`the file's name must be at most ${maxNameBytes} bytes`] })
@@ -37,11 +43,17 @@ export function readFilename(name: string, field: string): Pick<SourceDraft, 'fi
     throw new ValidationError({ [field]: ["the file's name must not hold slashes or control characters"] })
   }
   const extension = extname(filename).slice(1).toLowerCase()
-  const { data: fileType } = FileType.safeParse(extension)
-  if (fileType === undefined) {
-    throw new GanglionError('file_type_not_allowed', `File type .${extension} not allowed`)
-  }
+  const { data: fileType } = AnyFileType.safeParse(extension)
+  if (fileType === undefined || !types.has(fileType)) throw typeNotAllowed(extension, types)
   return { filename, fileType }
+}
+
+function typeNotAllowed(extension: string, types: ReadonlySet<FileType>): GanglionError {
+  const isOptional = AnyFileType.safeParse(extension).success
+  const advice = isOptional ? ` A curator can allow .${extension} under sources.types in kb.yaml.` : ''
+  const allowedTypes = [...types].toSorted()
+  const message = `Files of these types are taken: ${allowedTypes.join(', ')}.${advice}`
+  return new GanglionError('file_type_not_allowed', `File type .${extension} not allowed`, { message, allowedTypes })
 }
 
 /** A folder in the tree of Sources, absolute. @throws {ValidationError} for one that not every system could have. */

@@ -2,12 +2,13 @@ import { rm } from 'node:fs/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { maxUploadBytes, Source, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { FileType } from '../../knowledge/kb-settings.ts'
 import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
 import { receiveFile, TooManyBytes } from '../../store/blobs/receive-file.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
-import { findKb } from './find-source.ts'
+import { findKb, sourceTypes } from './find-source.ts'
 import { readFilename, readPath, readSourceMetadata, type SourceDraft } from './source-draft.ts'
 import { toSource } from './source-view.ts'
 import { storeSource } from './store-source.ts'
@@ -32,7 +33,8 @@ export async function uploadSource(
   { force, replace, idempotencyKey }: UploadQuery & { idempotencyKey?: string },
 ): Promise<Source> {
   const { id: kbId } = await findKb(ganglion, caller, kbName)
-  return receiveForm(ganglion.directory.incoming, form, ({ file, draft }) => {
+  const types = await sourceTypes(ganglion, caller, kbId)
+  return receiveForm(ganglion.directory.incoming, form, types, ({ file, draft }) => {
     const request = {
       route: 'POST /api/v1/knowledge-bases/{kbId}/documents/upload',
       body: { kbId, force, replace, sha256: file.sha256, ...draft },
@@ -51,6 +53,7 @@ export async function uploadSource(
 async function receiveForm<Result>(
   directory: string,
   form: AsyncIterable<FormPart>,
+  types: ReadonlySet<FileType>,
   use: (form: Form) => Promise<Result>,
 ): Promise<Result> {
   let file: ReceivedFile | undefined
@@ -61,7 +64,7 @@ async function receiveForm<Result>(
       if (values.has(part.name)) throw new ValidationError({ [part.name]: ['must be given once'] })
       if (part.name === 'file') {
         values.set('file', part.filename)
-        named = readFilename(part.filename, 'file')
+        named = readFilename(part.filename, 'file', types)
         file = await receiveFile(part.bytes, directory, { maxBytes: maxUploadBytes })
       } else values.set(part.name, part.value)
     }
