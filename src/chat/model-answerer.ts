@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
+import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
@@ -13,17 +14,23 @@ const maxAnswer = 40_000
 const maxSilences = 10
 
 export type ModelOptions = LanguageModel & {
-  /** Of silence: until the answer begins, and between two pieces of it. */
+  /** Of silence: until the answer begins, all attempts included, and between two pieces of it. */
   timeoutMs: number
   /** For connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
   maxRetries: number
+  /** Shared by all who ask the model. */
+  breaker?: CircuitBreaker
 }
 
-/** What is read of a chunk of a streamed chat completion. */
-const Chunk = z.object({
+/** Characters of a chat completion that comes whole. */
+const maxCompletion = 1_000_000
+
+/** What is read of a chat completion: of a chunk of it, or of one that comes whole. */
+const Completion = z.object({
   choices: z.array(
     z.object({
       delta: z.object({ content: z.string().nullish() }).nullish(),
+      message: z.object({ content: z.string().nullish() }).nullish(),
       finish_reason: z.string().nullish(),
     }),
   ),
@@ -33,20 +40,24 @@ const Chunk = z.object({
  * Answers with a language model. Throws ModelError where the model gives no answer or breaks off. Without passages it refuses and asks no model.
  */
 export function modelAnswerer(options: ModelOptions): Answerer {
+  const { breaker = new CircuitBreaker() } = options
   let client: Promise<OpenAI> | undefined
   return {
     async *answer(question, signal) {
       signal.throwIfAborted()
       if (question.passages.length === 0) return yield* refuse(question.language)
-      client ??= clientOf(options, { timeout: options.timeoutMs, maxRetries: options.maxRetries })
-      return yield* converse(await client, options, question, signal)
+      // Of one attempt; what bounds all of them is the silence.
+      client ??= clientOf(options, { timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries })
+      return yield* converse(await client, { ...options, breaker }, question, signal)
     },
   }
 }
 
+type Asking = Pick<ModelOptions, 'model' | 'timeoutMs'> & { breaker: CircuitBreaker }
+
 async function* converse(
   client: OpenAI,
-  { model, timeoutMs }: ModelOptions,
+  { model, timeoutMs, breaker }: Asking,
   question: Question,
   signal: AbortSignal,
 ): AsyncGenerator<string, Answer> {
@@ -59,7 +70,7 @@ async function* converse(
     return next
   }
   try {
-    for await (const piece of pieces(client, { model, messages, timeoutMs }, signal)) {
+    for await (const piece of pieces(client, { model, messages, timeoutMs, breaker }, signal)) {
       const next = add(filter.push(piece))
       if (next !== '') yield next
       if (text.length >= maxAnswer) break
@@ -80,40 +91,77 @@ async function* converse(
   return { text, cited: filter.cited.filter((seqId) => text.includes(`[${seqId}]`)), answeredBy: model }
 }
 
-/** The pieces of the model's answer. Throws where it is silent for too long, ends before its end, or is no such answer. */
+/**
+ * The pieces of the model's answer. Throws where the model is paused, silent for too long or cut off, or gives no such answer. An
+ * answer that ends without saying why is whole: some servers never say.
+ */
 async function* pieces(
   client: OpenAI,
-  { model, messages, timeoutMs }: { model: string; messages: Message[]; timeoutMs: number },
+  { model, messages, timeoutMs, breaker }: Asking & { messages: Message[] },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  // The client's own time-out ends when the response begins.
-  const silence = new AbortController()
+  const report = breaker.begin()
+  const [silence, leaving] = [new AbortController(), new AbortController()]
   const tooLong = AbortSignal.timeout(timeoutMs * maxSilences)
-  const stop = AbortSignal.any([signal, silence.signal, tooLong])
-  const stream = await client.chat.completions.create({ model, messages, stream: true }, { signal: stop })
+  const stop = AbortSignal.any([signal, silence.signal, leaving.signal, tooLong])
   const listen = () => setTimeout(() => silence.abort(), timeoutMs)
   let timer = listen()
+  let hasBegun = false
+  let hasSaid = false
   let end: string | undefined
+  let failure: unknown = signal.reason
   try {
-    for await (const event of stream) {
+    for await (const event of completionOf(client, { model, messages }, { stop, leaving })) {
       // The reader's time is not the model's.
       clearTimeout(timer)
-      const { data } = Chunk.safeParse(event)
+      if (!hasBegun) report()
+      hasBegun = true
+      const { data } = Completion.safeParse(event)
       if (data === undefined) throw new Error('its answer is not a chat completion')
       const [choice] = data.choices
-      if (choice?.delta?.content) yield choice.delta.content
+      const content = choice?.delta?.content ?? choice?.message?.content
+      if (content) yield content
+      hasSaid ||= Boolean(content)
       end = choice?.finish_reason ?? end
       timer = listen()
     }
+    // A stream that is stopped ends as if it were complete.
+    stop.throwIfAborted()
+    if (end === undefined && !hasSaid) throw new Error('its answer broke off')
+  } catch (error) {
+    failure = error
+    if (silence.signal.aborted) failure = new ModelSilent(hasBegun ? 'it fell silent' : 'it did not answer in time')
+    else if (tooLong.aborted) failure = new ModelSilent('it took too long')
+    throw failure
   } finally {
     clearTimeout(timer)
+    leaving.abort()
+    // What its reader has left says nothing of the model.
+    if (!hasBegun || failure !== undefined) report(signal.aborted ? signal.reason : (failure ?? new Error('left')))
   }
-  // A stream that is stopped ends as if it were complete.
-  if (silence.signal.aborted) throw new Error('it fell silent')
-  if (stop.aborted) throw new Error('it took too long')
-  if (end === undefined) throw new Error('its answer broke off')
   if (end === 'length') yield ' …'
   if (end === 'content_filter') throw new Error('its answer was held back by its content filter')
+}
+
+/** The chunks of a chat completion, or all of it from a server that does not stream. */
+async function* completionOf(
+  client: OpenAI,
+  request: { model: string; messages: Message[] },
+  { stop, leaving }: { stop: AbortSignal; leaving: AbortController },
+): AsyncGenerator<unknown> {
+  const { Stream } = await import('openai/streaming')
+  const response = await client.chat.completions.create({ ...request, stream: true }, { signal: stop }).asResponse()
+  if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) yield JSON.parse(await textOf(response))
+  else yield* Stream.fromSSEResponse(response, leaving)
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  let text = ''
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece
+    if (text.length > maxCompletion) throw new Error('its answer is too long')
+  }
+  return text
 }
 
 function cutTo(max: number, text: string): string {

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { buildServer, type ServerOptions } from '../http/server.ts'
+import { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { withoutKey } from '../models/language-model.ts'
 import { firstRun } from '../services/first-run.ts'
 import { Ganglion } from '../services/ganglion.ts'
@@ -32,7 +33,8 @@ export async function runServer(environment: Environment): Promise<Answer> {
     for (const close of started.reverse()) await close()
   }
   try {
-    const { dataDir, host, port, publicUrl, bucket, languageModel } = environment
+    const { dataDir, host, port, publicUrl, bucket } = environment
+    const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
     const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError } })
     started.push(() => ganglion.close())

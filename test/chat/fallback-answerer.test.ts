@@ -40,7 +40,7 @@ describe('with a model that fails', () => {
     ['an error', fails(500), 2],
     ['too many requests', fails(429), 2],
     ['a wrong key', fails(401), 1],
-    ['silence', silent, 2],
+    ['silence', silent, 1],
     ['an empty answer', says(), 1],
     ['a connection that breaks', (response) => void response.destroy(), 2],
   ])('%s: the answer is an extract and says so', async (_, reply, requests) => {

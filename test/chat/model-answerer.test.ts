@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { modelAnswerer } from '../../src/chat/model-answerer.ts'
 import { ModelError } from '../../src/chat/model-error.ts'
+import { CircuitBreaker } from '../../src/models/circuit-breaker.ts'
 import { testAnswerer } from './support/conformance.ts'
 import {
   chunk,
@@ -11,6 +12,7 @@ import {
   saysAndBreaks,
   saysAndWaits,
   saysForever,
+  saysWhole,
   silent,
   streams,
 } from './support/fake-model.ts'
@@ -18,6 +20,8 @@ import { ask, passage, question, vip } from './support/passages.ts'
 
 const patient = { model: 'fake-1', apiKey: undefined, timeoutMs: 20_000, maxRetries: 0 }
 const goodAnswer = 'The on-call lead is paged. [handbook_00000001]'
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
 async function answererOf(...replies: Reply[]) {
   const server = await fakeModel(...replies)
@@ -39,6 +43,20 @@ describe('the model answerer', () => {
   test('an answer that cites nothing stays as it is', async () => {
     const { answerer } = await answererOf(says('I believe so.'))
     expect((await ask(answerer, question())).answer).toMatchObject({ text: 'I believe so.', cited: [] })
+  })
+
+  test.each<[string, Reply]>([
+    ['that ends without saying why', streams(event(chunk(goodAnswer)))],
+    ['that ends without saying why, with the mark of its end', streams(`${event(chunk(goodAnswer))}data: [DONE]\n\n`)],
+    ['that comes whole', saysWhole({ choices: [{ message: { content: goodAnswer }, finish_reason: 'stop' }] })],
+    ['that comes whole without saying why it ends', saysWhole({ choices: [{ message: { content: goodAnswer } }] })],
+  ])('an answer %s is an answer', async (_, reply) => {
+    const { answerer } = await answererOf(reply)
+    expect((await ask(answerer, question())).answer).toEqual({
+      text: goodAnswer,
+      cited: [vip.seqId],
+      answeredBy: 'fake-1',
+    })
   })
 
   test('asks no model where nothing was found', async () => {
@@ -149,8 +167,6 @@ describe('the model answerer', () => {
   })
 })
 
-const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
-
 describe('a model that fails', () => {
   test.each<[string, Reply, RegExp]>([
     ['is not allowed', fails(401), /401/],
@@ -159,6 +175,9 @@ describe('a model that fails', () => {
     ['is broken', fails(500), /500/],
     ['says nothing', says(), /empty/],
     ['says only what is dropped', says('<think>hm</think>', '[made_00000001]'), /empty/],
+    ['answers with a whole that is none', saysWhole({ hello: 'world' }), /not a chat completion/],
+    ['answers whole with nothing', saysWhole({ choices: [] }), /broke off/],
+    ['answers whole without an end', saysWhole('x'.repeat(2_000_000)), /too long/],
     ['answers with a page', streams('<!doctype html><p>Welcome</p>'), /broke off/],
     ['answers with broken JSON', streams('data: {"choices": [\n\n'), /malformed/],
     ['answers with something else', streams(event({ hello: 'world' })), /not a chat completion/],
@@ -184,13 +203,23 @@ describe('a model that fails', () => {
   test('never begins', async () => {
     const server = await fakeModel(silent)
     const answers = ask(modelAnswerer({ ...patient, url: server.url, timeoutMs: 50 }), question())
-    await expect(answers).rejects.toThrow(/timed out/)
+    await expect(answers).rejects.toThrow(/did not answer in time/)
+  })
+
+  test('never begins, however often it is tried: once is all that it costs, and the next question asks nobody', async () => {
+    const server = await fakeModel(silent)
+    const breaker = new CircuitBreaker()
+    const options = { ...patient, url: server.url, timeoutMs: 100, maxRetries: 2, breaker }
+    const begun = performance.now()
+    await expect(ask(modelAnswerer(options), question())).rejects.toThrow(/did not answer in time/)
+    await expect(ask(modelAnswerer(options), question())).rejects.toThrow(/failed a moment ago/)
+    expect(server.requests).toHaveLength(1)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   test.each<[string, Reply]>([
     ['falls silent', saysAndWaits(goodAnswer, ' And')],
     ['breaks off', saysAndBreaks(goodAnswer, ' And')],
-    ['ends before its end', streams(event(chunk(goodAnswer)) + event(chunk(' And')))],
     ['ends in garbage', streams(`${event(chunk(goodAnswer))}${event(chunk(' And'))}data: }{\n\n`)],
   ])('%s after it has begun: what it said is known', async (_, reply) => {
     const server = await fakeModel(reply)

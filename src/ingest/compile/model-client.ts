@@ -1,15 +1,18 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '../../knowledge/json.ts'
+import { CircuitBreaker, ModelPaused, ModelSilent } from '../../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../../models/language-model.ts'
 import type { ModelGap } from './model-draft.ts'
 import { ModelError } from './model-error.ts'
 
 export type ModelOptions = LanguageModel & {
-  /** Of one attempt, from the request to the end of the answer. */
+  /** Of a request, from its first attempt to the end of the answer. */
   timeoutMs: number
-  /** For connection errors, time-outs, 408, 409, 429 and 5xx. */
+  /** For connection errors, 408, 409, 429 and 5xx. */
   maxRetries: number
+  /** Shared by all who ask the model. */
+  breaker?: CircuitBreaker
 }
 
 export type ModelRequest<Answer> = {
@@ -45,11 +48,13 @@ type Loaded = { client: OpenAI; module: typeof import('openai') }
 /** Asks a language model for objects. */
 export class ModelClient {
   readonly #options: ModelOptions
+  readonly #breaker: CircuitBreaker
   #loading: Promise<Loaded> | undefined
   #dialect = 0
 
   constructor(options: ModelOptions) {
     this.#options = options
+    this.#breaker = options.breaker ?? new CircuitBreaker()
   }
 
   get model(): string {
@@ -68,18 +73,41 @@ export class ModelClient {
   }
 
   async #complete(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
-    for (;;) {
+    signal.throwIfAborted()
+    const report = this.#begin()
+    const limit = AbortSignal.timeout(this.#options.timeoutMs)
+    try {
+      const text = await this.#ask(loaded, request, AbortSignal.any([signal, limit]))
+      report()
+      return text
+    } catch (error) {
+      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
+      report(signal.aborted ? signal.reason : failure)
       signal.throwIfAborted()
+      throw modelError(failure, loaded.module)
+    }
+  }
+
+  #begin(): ReturnType<CircuitBreaker['begin']> {
+    try {
+      return this.#breaker.begin()
+    } catch (cause) {
+      if (!(cause instanceof ModelPaused)) throw cause
+      throw new ModelError('paused', `The language model failed: ${cause.message}`, { cause })
+    }
+  }
+
+  async #ask(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
+    for (;;) {
       const dialect = this.#dialect
       const body = { model: this.#options.model, messages: messagesOf(request), ...parametersOf(dialect, request) }
       try {
         return textIn(await loaded.client.chat.completions.create(body, { signal }))
       } catch (error) {
-        signal.throwIfAborted()
         const isUnknown = error instanceof loaded.module.APIError && unknownParameter.has(error.status)
         const isLast = dialect + 1 === dialects.length
         if (isUnknown) this.#dialect = isLast ? 0 : dialect + 1
-        if (!isUnknown || isLast) throw modelError(error, loaded.module)
+        if (!isUnknown || isLast) throw error
       }
     }
   }
@@ -146,7 +174,8 @@ function objectIn(text: string): unknown {
 function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionError, APIError }: Loaded['module']) {
   if (error instanceof ModelError) return error
   const reason = error instanceof Error ? error.message : String(error)
-  const isTimeout = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
+  const isTimeout =
+    error instanceof ModelSilent || (error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name))
   let gap: ModelGap = 'invalid'
   if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
   else if (error instanceof APIConnectionError || error instanceof TypeError) gap = 'unreachable'

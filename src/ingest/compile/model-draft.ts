@@ -2,7 +2,16 @@ import { z } from 'zod'
 import { EdgeType } from '../../contract/vocabulary.ts'
 
 /** Why a document, or a part of it, was compiled without the language model. */
-export const ModelGap = z.enum(['unreachable', 'slow', 'error', 'refused', 'invalid', 'unsupported', 'too-long'])
+export const ModelGap = z.enum([
+  'unreachable',
+  'slow',
+  'paused',
+  'error',
+  'refused',
+  'invalid',
+  'unsupported',
+  'too-long',
+])
 export type ModelGap = z.infer<typeof ModelGap>
 
 const DraftEdge = z.object({ type: EdgeType, target: z.string() })

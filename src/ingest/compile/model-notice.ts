@@ -8,6 +8,7 @@ const english: Notices = {
   reasons: {
     unreachable: 'it could not be reached.',
     slow: 'it did not answer in time.',
+    paused: 'it failed a moment ago and is not asked for now.',
     error: 'it answered with an error.',
     refused: 'it refused to answer.',
     invalid: 'its answer did not have the form that was asked for.',
@@ -22,6 +23,7 @@ const german: Notices = {
   reasons: {
     unreachable: 'Es war nicht erreichbar.',
     slow: 'Es hat nicht rechtzeitig geantwortet.',
+    paused: 'Es ist gerade ausgefallen und wird vorerst nicht gefragt.',
     error: 'Es hat mit einem Fehler geantwortet.',
     refused: 'Es hat die Antwort verweigert.',
     invalid: 'Seine Antwort hatte nicht die verlangte Form.',

@@ -85,6 +85,14 @@ export function streams(body: string): Reply {
   }
 }
 
+/** A whole answer in JSON, as of a server that does not stream. */
+export function saysWhole(completion: unknown): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+    response.end(JSON.stringify(completion))
+  }
+}
+
 export function fails(status: number): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' })

@@ -5,6 +5,7 @@ import { ModelClient, type ModelOptions } from '../../../src/ingest/compile/mode
 import { type Drafts, type ModelCompileInput, ModelCompiler } from '../../../src/ingest/compile/model-compiler.ts'
 import type { Draft } from '../../../src/ingest/compile/model-draft.ts'
 import type { ModelError } from '../../../src/ingest/compile/model-error.ts'
+import { CircuitBreaker } from '../../../src/models/circuit-breaker.ts'
 import { paragraph } from './documents.ts'
 import { fails, linesOf, modelServer, type Reply, type Request, says } from './model-server.ts'
 
@@ -441,15 +442,32 @@ describe('a model that fails leaves the pages of the document, and the summary s
     await expectFallback(compiled, 'Compiled without the language model: it did not answer in time.')
   })
 
+  test('never begins: the next document asks nobody, and says so', async () => {
+    const { warnings, compile, requests } = await compileWith(() => {}, {}, { timeoutMs: 200, maxRetries: 2 })
+    expect(warnings).toEqual(['Compiled without the language model: it did not answer in time.'])
+    const next = await compile({ filename: 'other.md' })
+    expect(next.warnings).toEqual([
+      'Compiled without the language model: it failed a moment ago and is not asked for now.',
+    ])
+    expect(requests).toHaveLength(1)
+  })
+
   test('after two pages: nothing of it is kept, and the next compile asks again', async () => {
     let isDown = true
+    let now = 0
+    const breaker = new CircuitBreaker(() => now)
     const well = good()
-    const { compile, ...compiled } = await compileWith((response, request) => {
-      if (isDown && request.user.includes('"Evening desk"')) response.destroy()
-      else well(response, request)
-    })
+    const { compile, ...compiled } = await compileWith(
+      (response, request) => {
+        if (isDown && request.user.includes('"Evening desk"')) response.destroy()
+        else well(response, request)
+      },
+      {},
+      { breaker },
+    )
     await expectFallback(compiled, 'Compiled without the language model: it could not be reached.')
     isDown = false
+    now = 60_000
     expect((await compile()).pages.map(({ title }) => title)).toContain('Evening desk')
   })
 
