@@ -98,6 +98,14 @@ export function broughtNeurons(sql: Projection['read'], connector: string, prefi
   return new Map(brought.map((neuron) => [neuron.origin, neuron]))
 }
 
+/** The pending candidates that a connector made of places that begin with a prefix, the oldest first. */
+export function pendingBelow(sql: Projection['read'], connector: string, prefix: string): OriginRow[] {
+  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} AND status = 'pending'
+    ORDER BY id`
+  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+}
+
 /** The Neurons that began as candidates of a connector from places that begin with a prefix. */
 export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
   const rows = sql.all`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id

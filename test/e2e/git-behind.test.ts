@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Clone, page } from './git-clone.ts'
-import { approved, candidates, neuron, soundProduct } from './git-support.ts'
+import { approved, candidateDetail, candidates, neuron, soundProduct } from './git-support.ts'
 import type { Product } from './support.ts'
 
 const forMain = 'HEAD:refs/for/main'
@@ -103,4 +103,63 @@ test('a proposed branch that is pushed to main approves what it proposed', async
   const approvedNow = (await candidates(product, 'approved')).map(({ candidateId }) => candidateId)
   expect(approvedNow).toEqual(expect.arrayContaining(proposed))
   expect(approvedNow).toHaveLength(3)
+})
+
+test('a page that is taken out of a proposed branch withdraws its candidate, and one of another branch waits on', async () => {
+  const { product, path, ours } = await behind()
+  const base = await ours.git('rev-parse', 'HEAD')
+  await ours.commit({
+    'neurons/a.md': page('A', 'One.'),
+    'neurons/b.md': page('B', 'Two.'),
+    [path]: ours.read(path).replace('Thirty', 'Forty'),
+  })
+  expect((await ours.push(forMain)).code).toBe(0)
+  ours.remove('neurons/a.md')
+  await ours.git('checkout', '--quiet', base, '--', path)
+  await ours.commit({})
+
+  const { stderr } = await ours.push(forMain)
+  expect(stderr).toMatch(/unchanged "B"[\s\S]*withdrawn "A"[\s\S]*withdrawn "Holidays"/)
+  expect((await candidates(product, 'pending')).map(({ title }) => title)).toEqual(['B'])
+  const dismissed = await candidates(product, 'dismissed')
+  expect(dismissed.map(({ title }) => title)).toEqual(['A', 'Holidays'])
+  const detail = await candidateDetail(product, String(dismissed[0]?.candidateId))
+  expect(detail.decisions).toMatchObject([
+    { action: 'dismiss', by: 'curator', reason: 'Withdrawn by curator: a later push took it out.' },
+  ])
+
+  await ours.git('reset', '--quiet', '--hard', base)
+  await ours.commit({ 'neurons/c.md': page('C', 'Three.') })
+  const elsewhere = await ours.push(forMain)
+  const [waiting] = await candidates(product, 'pending')
+  expect(elsewhere.stderr).toMatch(/new "C"[\s\S]*still waiting from earlier ones/)
+  expect(elsewhere.stderr).toContain(`"B": git push origin :refs/candidates/${waiting?.candidateId}/head`)
+  expect((await candidates(product, 'pending')).map(({ title }) => title)).toEqual(['B', 'C'])
+})
+
+test('with a topic a push is all of what is proposed under it', async () => {
+  const { product, ours } = await behind()
+  const topic = ['-o', 'topic=night', forMain]
+  await ours.commit({ 'neurons/a.md': page('A', 'One.'), 'neurons/b.md': page('B', 'Two.') })
+  expect((await ours.push(...topic)).code).toBe(0)
+  ours.remove('neurons/a.md')
+  await ours.git('add', '--all')
+  await ours.git('commit', '--quiet', '--amend', '-m', 'Only one')
+
+  expect((await ours.push(...topic)).stderr).toMatch(/unchanged "B"[\s\S]*withdrawn "A"/)
+  expect((await candidates(product, 'pending')).map(({ title }) => title)).toEqual(['B'])
+})
+
+test('who proposes again what a curator has dismissed is told so', async () => {
+  const { product, ours } = await behind()
+  await ours.commit({ 'neurons/new.md': page('New', 'Something new.') })
+  expect((await ours.push(forMain)).code).toBe(0)
+  const [{ candidateId } = { candidateId: '' }] = await candidates(product, 'pending')
+  const dismissal = { as: product.tokens.curator, body: { reason: 'Too short.' } }
+  await product.request('POST', `/api/v1/queue/candidates/${candidateId}/dismiss`, dismissal)
+  await ours.commit({ 'neurons/new.md': page('New', 'Something new, and longer.') })
+
+  expect((await ours.push(forMain)).stderr).toMatch(
+    /new "New"[\s\S]*an earlier proposal of it was dismissed by curator \("Too short."\)/,
+  )
 })

@@ -178,6 +178,7 @@ test('a proposal that a curator revised by a push before it was approved is thei
     await kb(),
     {
       changes: [{ path: 'neurons/handbook.md', after }],
+      range: { from: before, to: native.git('rev-parse', 'refs/heads/work') },
       proposer: actor,
       origin: { door: 'for', by: actor.id },
     },

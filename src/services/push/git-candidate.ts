@@ -43,6 +43,11 @@ export function originOf(
   return JSON.stringify([door, by, topic, seqId ?? pushedPath])
 }
 
+/** How {@link originOf} begins for every Neuron that one pusher proposes with one topic. */
+export function originPrefix({ door, by, topic = '' }: Origin): string {
+  return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
+}
+
 /** How a candidate is made of what was changed with git. `id`: of one that is made again. */
 export type GitCandidateOptions = {
   id?: string

@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
-import { type Actor, lastVerdict } from '../../knowledge/candidate.ts'
+import type { Actor, Decision } from '../../knowledge/candidate.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { mainRef } from '../kb-refs.ts'
@@ -92,11 +92,14 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   return merged
 }
 
+const verbs: Partial<Record<Decision['action'], string>> = { reopen: 'Reopen', dismiss: 'Dismiss' }
+
 /** Of the queue's commit that holds the candidates of a push. */
 export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
   const [first] = candidates
   const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
-  const verb = candidates.every((candidate) => lastVerdict(candidate)?.action === 'reopen') ? 'Reopen' : 'Propose'
+  const [action, ...others] = new Set(candidates.map(({ decisions }) => decisions.at(-1)?.action))
+  const verb = (others.length === 0 && action && verbs[action]) || 'Propose'
   const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
   return commitMessage(`${verb} ${what}`, [...ids, ['Connector', first?.connector ?? '']])
 }

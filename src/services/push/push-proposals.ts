@@ -1,7 +1,8 @@
 import type { Oid } from '../../git/object.ts'
+import type { PushRange } from '../../git/pushed-objects.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
-import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { type Actor, type Candidate, type Decision, lastVerdict } from '../../knowledge/candidate.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/candidate-index.ts'
@@ -21,12 +22,22 @@ import {
 import { proposalMessage } from './push-main.ts'
 import { PushRefused } from './push-refused.ts'
 import { type PushedNeuron, pushedNeurons } from './pushed-neurons.ts'
+import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
 
-export type ProposedNeuron = { candidateId: string; title: string; state: 'new' | 'updated' | 'unchanged' | 'approved' }
+export type ProposedNeuron = {
+  candidateId: string
+  title: string
+  /** `waiting`: it was proposed before, and is not in this push. */
+  state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
+  /** Of an earlier proposal of the same Neuron, by somebody else than the pusher. */
+  dismissal?: Decision | undefined
+}
 
 export type ProposalPush = {
   /** All that differs between the commit of main that was worked upon and the pushed one. */
   changes: readonly TreeChange[]
+  /** The commits of which the push consists. */
+  range: PushRange
   proposer: Actor
   origin: Origin
 }
@@ -36,10 +47,11 @@ type Proposed = ProposedNeuron & { candidate?: Candidate }
 
 /**
  * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as what the pending one says from now on
- * that its page names, or that the same pusher has made of it before. Nothing of it reaches main.
+ * that its page names, or that the same pusher has made of it before. What the push takes out is dismissed. Nothing of it reaches main.
  * @throws {PushRefused} where the queue is full.
  */
-export function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
+export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
+  const onTheWay = await pagesOnTheWay(kb, push.range, push.origin)
   return kb.write(async (staging) => {
     const { write: sql } = kb.projection
     const at = now()
@@ -49,12 +61,18 @@ export function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Da
     const added = proposed.filter(({ state }) => state === 'new').length
     if (countPending(sql) + added > maxPending)
       throw new PushRefused(`the queue is full: ${maxPending} candidates wait`)
-    const candidates = proposed.flatMap(({ candidate }) => candidate ?? [])
-    if (candidates.length > 0) {
+    const held = new Set(proposed.map(({ candidateId }) => candidateId))
+    const { withdrawn, waiting } = await leftProposals(kb, staging, { ...push, onTheWay, held, at })
+    for (const candidates of [proposed.flatMap(({ candidate }) => candidate ?? []), withdrawn]) {
+      if (candidates.length === 0) continue
       const author = signatureOf(push.proposer, at)
       await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
     }
-    return proposed.map(({ candidate: _, ...shown }) => shown)
+    return [
+      ...proposed.map(({ candidate: _, ...shown }) => shown),
+      ...withdrawn.map(({ id, title }) => ({ candidateId: id, title, state: 'withdrawn' }) as const),
+      ...waiting.map(({ id, title }) => ({ candidateId: id, title, state: 'waiting' }) as const),
+    ]
   })
 }
 
@@ -82,6 +100,7 @@ async function propose(
       candidateId: candidate.id,
       title: candidate.title,
       state: 'new',
+      dismissal: await earlierDismissal(kb, staging, neuron, { origin, proposer }),
       candidate: { ...candidate, verdict, base },
     }
   }
@@ -116,6 +135,23 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
     )
   const named = isRemoval ? undefined : namedCandidate(sql, neuron)
   return named?.status === 'pending' ? named : own()
+}
+
+/** What somebody else said to the last proposal of the Neuron, its page's own or the pusher's. */
+async function earlierDismissal(
+  kb: KnowledgeBase,
+  staging: Staging,
+  neuron: PushedNeuron,
+  { origin, proposer }: Pick<ProposalPush, 'origin' | 'proposer'>,
+): Promise<Decision | undefined> {
+  const { write: sql } = kb.projection
+  const earlier = [
+    namedCandidate(sql, neuron),
+    ...candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)),
+  ]
+  const row = earlier.find((candidate) => candidate?.status === 'dismissed')
+  const dismissal = row && lastVerdict(parseCandidate(await staging.readText(row.blob)))
+  return dismissal?.by.id === proposer.id ? undefined : dismissal
 }
 
 /** What main was given of this very page, on which the pusher's branch does not stand yet. */

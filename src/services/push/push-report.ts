@@ -6,6 +6,7 @@ import type { TakenNeuron } from './take-neurons.ts'
 
 /** More would scroll the rest out of sight. */
 const maxShown = 20
+const maxLeft = 5
 const done: Readonly<Record<TakenNeuron['verb'], string>> = {
   Add: 'added',
   Update: 'updated',
@@ -37,18 +38,39 @@ export function mainLines({ commit, neurons }: PushedMain, urlOf: (seqId: string
 
 /** What a pusher to `refs/for/main` reads. */
 export function proposalLines(neurons: readonly ProposedNeuron[], urlOf: (candidateId: string) => string): string[] {
-  if (neurons.length === 0) return ['main says so already: nothing was proposed.']
-  const lines = neurons.flatMap(({ candidateId, title, state }) => {
+  const left = neurons.filter(({ state }) => state === 'waiting')
+  const pushed = neurons.filter(({ state }) => state !== 'waiting')
+  const lines = pushed.flatMap(({ candidateId, title, state, dismissal }) => {
     const what = `"${oneLine(title, 100)}" ${urlOf(candidateId)}`
-    return state === 'approved'
-      ? [`  approved already: ${what}`]
-      : [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`]
+    if (state === 'approved') return [`  approved already: ${what}`]
+    if (state === 'withdrawn') return [`  withdrawn ${what}`]
+    const earlier = dismissal === undefined ? [] : [`    an earlier proposal of it was ${saidOf(dismissal)}`]
+    return [`  ${state} ${what}`, `    refs/candidates/${candidateId}/head`, ...earlier]
   })
-  const isWaiting = neurons.some(({ state }) => state !== 'approved')
-  const then = isWaiting
-    ? 'It waits for a curator; git fetch origin <ref> brings it for review.'
-    : 'git pull --rebase brings it from main.'
-  return [...shortened(lines), then]
+  return [...shortened(pushed.length === 0 ? [nothingProposed] : lines), ...nextStep(pushed), ...leftLines(left)]
+}
+
+const nothingProposed = 'main says so already: nothing was proposed.'
+
+function nextStep(pushed: readonly ProposedNeuron[]): string[] {
+  if (pushed.some(({ state }) => state === 'new' || state === 'updated' || state === 'unchanged')) {
+    return ['It waits for a curator; git fetch origin <ref> brings it for review.']
+  }
+  return pushed.some(({ state }) => state === 'approved') ? ['git pull --rebase brings it from main.'] : []
+}
+
+/** A page that was taken out of a branch cannot be told from one that was never on it. */
+function leftLines(left: readonly ProposedNeuron[]): string[] {
+  if (left.length === 0) return []
+  const lines = left
+    .slice(0, maxLeft)
+    .map(({ candidateId, title }) => `  "${oneLine(title, 100)}": git push origin :refs/candidates/${candidateId}/head`)
+  const more = left.length - lines.length
+  return [
+    'Not in this push, and still waiting from earlier ones. To withdraw:',
+    ...lines,
+    ...(more > 0 ? [`  … and ${more} more.`] : []),
+  ]
 }
 
 function saidOf({ by, reason }: Decision): string {

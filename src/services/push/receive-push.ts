@@ -246,5 +246,5 @@ async function receiveRequest(
   }
   const origin = { door: 'for', by: caller.keyId, topic } as const
   const urlOf = (candidateId: string) => new URL(ganglion.queueUrl(candidateId), reachedAt).href
-  return proposalLines(await proposePush(kb, { changes, proposer, origin }, ganglion.now), urlOf)
+  return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ganglion.now), urlOf)
 }

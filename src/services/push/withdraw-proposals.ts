@@ -1,0 +1,55 @@
+import { readRange } from '../../git/history.ts'
+import type { PushRange } from '../../git/pushed-objects.ts'
+import type { Staging } from '../../git/staging.ts'
+import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { type OriginRow, pendingBelow } from '../../store/candidate-index.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { withDecision } from '../queue/decide-candidate.ts'
+import { connectorOf, fingerprintOf, type Origin, originPrefix } from './git-candidate.ts'
+
+/** What the same pusher proposed before with the same topic, and a push does not hold. */
+export type LeftProposals = {
+  /** Their records, dismissed: the push has taken them out. */
+  withdrawn: Candidate[]
+  /** They were pushed from elsewhere, and wait on. */
+  waiting: OriginRow[]
+}
+
+/**
+ * The pages that the commits of a push have held on the way to its last one, by the fingerprints of `fingerprintOf`; none
+ * where the pusher has nothing waiting. @throws {GitError}
+ */
+export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
+  const pages = new Set<string>()
+  if (pendingBelow(kb.projection.read, connectorOf(origin), originPrefix(origin)).length === 0) return pages
+  for await (const { changes } of readRange(kb.repository.gitDir, range)) {
+    for (const { path, after: blob } of changes) pages.add(fingerprintOf({ path, blob }))
+  }
+  return pages
+}
+
+/**
+ * Tells the earlier proposals that a push takes out from those that were pushed from another branch. With a topic a push is the
+ * whole of what is proposed under it. Without one, a page was taken out if the push holds the commit that proposed it. Within a write.
+ * @throws {GanglionError} `record_full`
+ */
+export async function leftProposals(
+  kb: KnowledgeBase,
+  staging: Staging,
+  push: { origin: Origin; onTheWay: ReadonlySet<string>; held: ReadonlySet<string>; proposer: Actor; at: Date },
+): Promise<LeftProposals> {
+  const { origin, onTheWay, held, proposer, at } = push
+  const left: LeftProposals = { withdrawn: [], waiting: [] }
+  for (const row of pendingBelow(kb.projection.write, connectorOf(origin), originPrefix(origin))) {
+    if (held.has(row.id)) continue
+    const isTakenOut = (origin.topic ?? '') !== '' || onTheWay.has(row.fingerprint)
+    if (!isTakenOut) left.waiting.push(row)
+    else {
+      const record = parseCandidate(await staging.readText(row.blob))
+      const reason = `Withdrawn by ${proposer.name}: a later push took it out.`
+      left.withdrawn.push(withDecision(record, { action: 'dismiss', at: at.toISOString(), by: proposer, reason }))
+    }
+  }
+  return left
+}
