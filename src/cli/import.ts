@@ -25,6 +25,7 @@ export function addImportCommand(program: Command): void {
         "what tells the folder from others with the same file names (default: the folder's name)",
       )
       .option('--prune', 'propose to remove the Neurons of notes that are no longer in the folder')
+      .option('--inline-tags', 'let #tags in the text of Neurons count (default: for an Obsidian vault)')
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
     z.object({
       dir: z.string(),
@@ -32,8 +33,9 @@ export function addImportCommand(program: Command): void {
       kb: z.string(),
       source: z.string().min(1).optional(),
       prune: z.boolean().optional(),
+      inlineTags: z.boolean().optional(),
     }),
-    ({ dir, tenant, kb: slug, source, prune }, { dataDir }) =>
+    ({ dir, tenant, kb: slug, source, prune, inlineTags }, { dataDir }) =>
       withGanglion(dataDir, async (ganglion) => {
         const folder = resolve(dir)
         if (!(await stat(folder).catch(() => undefined))?.isDirectory())
@@ -45,6 +47,7 @@ export function addImportCommand(program: Command): void {
             actor: operator,
             source,
             prune,
+            inlineTags,
             now: ganglion.now,
             onProgress: progress.show,
           })

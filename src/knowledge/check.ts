@@ -2,6 +2,7 @@ import { checkFile } from './check-file.ts'
 import { checkIdentity } from './check-identity.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPaths } from './check-paths.ts'
+import { checkTags } from './check-tags.ts'
 import type { CheckedFile } from './checked-file.ts'
 import type { SettingsProblem } from './kb-settings.ts'
 import type { Finding } from './neuron.ts'
@@ -14,6 +15,8 @@ export type CheckOptions = {
   previousSeqIds?: ReadonlyMap<string, string>
   /** The title of each Neuron by seqId, before that change: a renamed Neuron keeps the names by which others link to it. */
   previousTitles?: ReadonlyMap<string, string>
+  /** Whether tags in texts count; unknown where it is left out. */
+  inlineTags?: boolean
 }
 
 /**
@@ -31,6 +34,7 @@ export function checkKb(
     ...files.flatMap((file) => checkFile(file, options.prefix)),
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
     ...checkLinks(files, options.previousTitles),
+    ...(options.inlineTags === false ? checkTags(files) : []),
   ].sort(
     (a, b) =>
       compareText(a.path, b.path) ||

@@ -24,4 +24,6 @@ export type CheckedNeuron = {
   content: string
   /** 1-based line of the file on which the content begins. */
   contentLine: number
+  /** 1-based line of the file on which its text has the tag `internal` first, or one below it. */
+  internalTagLine?: number
 }

@@ -94,6 +94,8 @@ export type KbSettings = {
   lintSchedule: string | null
   /** Whether nobody may push to main, so that every change is proposed. */
   protectMain: boolean
+  /** Whether `#tags` in a page's text are tags of it, and `#internal` hides it. */
+  inlineTags: boolean
   /** Whether a renamed Neuron's inbound links are rewritten; else its old name stays as an alias. */
   rewriteLinks: boolean
 }
@@ -126,6 +128,7 @@ const parts = {
   protectMain: z.preprocess(notEmpty, Flag.default(false)),
   rename: z.preprocess(notEmpty, Rename.prefault({})),
   sources: z.preprocess(notEmpty, Sources.prefault({})),
+  inlineTags: z.preprocess(notEmpty, Flag.default(false)),
 }
 
 /** Reads the data of a `kb.yaml`. Never throws: what is wrong is a problem, and is read as strictly as it can be. */
@@ -159,6 +162,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     sourceTypes: new Set([...defaultFileTypes, ...read('sources', parts.sources, { types: [] }).types]),
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
     protectMain: read('protectMain', parts.protectMain, true),
+    inlineTags: read('inlineTags', parts.inlineTags, true),
     rewriteLinks: read('rename', parts.rename, { rewriteLinks: false }).rewriteLinks,
   }
   problems.push(

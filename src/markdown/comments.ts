@@ -3,6 +3,9 @@ import { type Line, linesOf } from './split-blocks.ts'
 /** A code fence: its character and length, whether it stands in a quote, and whether its block is a tool's data. */
 type Fence = { mark: string; length: number; isQuoted: boolean; isData: boolean }
 
+/** `line` is the 1-based line of the page. */
+export type TextLine = { text: string; line: number }
+
 const mark = '%%'
 /** After nothing but what may open a quote, a list or an item. */
 const fence = /^([\s>]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:(`{3,})([^`]*)|(~{3,})(.*))$/s
@@ -53,6 +56,40 @@ export function withoutComments(content: string): string {
   return result
 }
 
+/**
+ * The lines of a page that stand in no fence, each code span become one backtick; `line` is 1-based. A fence or a span that nothing
+ * closes makes no code. Takes linear time.
+ */
+export function* outsideCode(content: string): Generator<TextLine> {
+  const lines = linesOf(content)
+  const closers = longestCloserAfter(lines)
+  let open: Fence | undefined
+  for (const [index, { text }] of lines.entries()) {
+    if (open?.isQuoted && !/^\s*>/.test(text)) open = undefined
+    if (open !== undefined) {
+      if (closes(text, open)) open = undefined
+      continue
+    }
+    open = openedFence(text, closers[index])
+    if (open === undefined) yield { text: withoutSpans(text), line: index + 1 }
+  }
+}
+
+function withoutSpans(text: string): string {
+  if (!text.includes('`')) return text
+  const spans = codeSpans(text)
+  let shown = ''
+  let at = 0
+  for (const { index, 0: run } of text.matchAll(token)) {
+    if (index < at || !run.startsWith('`')) continue
+    const end = spanEnd(spans, index, run.length)
+    if (end === undefined) continue
+    shown += `${text.slice(at, index)}\``
+    at = end
+  }
+  return shown + text.slice(at)
+}
+
 /** What is shown of a line that does not stand in code, and whether a comment is open at its end. */
 function shownPart(
   text: string,
@@ -89,12 +126,17 @@ function nextComment(text: string, from: number, spans: Map<number, number[]>): 
   for (let found = token.exec(text); found !== null; found = token.exec(text)) {
     const [run] = found
     if (run === mark) return found.index
-    if (!run.startsWith('`')) continue
-    const starts = spans.get(run.length) ?? []
-    while ((starts[0] ?? text.length) <= found.index) starts.shift()
-    if (starts[0] !== undefined) token.lastIndex = starts[0] + run.length
+    const end = run.startsWith('`') ? spanEnd(spans, found.index, run.length) : undefined
+    if (end !== undefined) token.lastIndex = end
   }
   return undefined
+}
+
+/** Where a code span ends that begins with a run of backticks; called in the order of the runs. */
+function spanEnd(spans: Map<number, number[]>, start: number, length: number): number | undefined {
+  const starts = spans.get(length) ?? []
+  while ((starts[0] ?? Number.POSITIVE_INFINITY) <= start) starts.shift()
+  return starts[0] === undefined ? undefined : starts[0] + length
 }
 
 /** The places of the runs of backticks in a line, by their length. */

@@ -13,7 +13,7 @@ export function parseKbFile(text: string): { settings: KbSettings; problems: Set
     ({ message, line }): SettingsProblem => ({ path: '', severity: 'error', message: `line ${line}: ${message}` }),
   )
   return {
-    settings: { ...settings, policy: null, zones: null, defaultAudience: [] },
+    settings: { ...settings, policy: null, zones: null, defaultAudience: [], inlineTags: true },
     problems: [...unreadable, ...problems],
   }
 }

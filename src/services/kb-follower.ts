@@ -6,6 +6,7 @@ import type { Repository, TreeChange } from '../git/repository.ts'
 import { candidatePath } from '../knowledge/candidate.ts'
 import { isNeuronPath } from '../knowledge/neuron-path.ts'
 import { tryParseCandidate } from '../markdown/candidate-file.ts'
+import { parseKbFile } from '../markdown/kb-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import { forgetCandidate, indexCandidate } from '../store/candidate-index.ts'
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
@@ -76,7 +77,8 @@ export class KbFollower {
     const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
-        return { path, mode, blob, neuron: isText ? await this.load(path, blob) : undefined }
+        const neuron = isText ? await this.load(path, blob) : undefined
+        return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
       const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
       return { commit, at, files: await Promise.all(files), removals }
@@ -110,6 +112,12 @@ export class KbFollower {
     const candidate = text === undefined ? undefined : tryParseCandidate(text)
     if (candidate?.id === id && blob !== undefined) indexCandidate(this.#projection, candidate, blob)
     else forgetCandidate(this.#projection, id)
+  }
+
+  /** What the index must know of `kb.yaml`. */
+  async readSettings(path: string, blob: Oid): Promise<Pick<IndexedFile, 'inlineTags'>> {
+    if (path !== 'kb.yaml') return {}
+    return { inlineTags: parseKbFile(await this.#repository.readTextOnce(blob)).settings.inlineTags }
   }
 
   /** What the index holds of a file of main. */

@@ -142,7 +142,8 @@ export class KnowledgeBase {
         const blob = isBlob ? content.oid : staging.putBlob(content)
         changes.set(path, { oid: blob })
         const neuron = isBlob ? await this.#follower.load(path, blob) : await this.#readNew(path, content)
-        return { path, mode: '100644', blob, neuron }
+        const settings = isBlob ? await this.#follower.readSettings(path, blob) : settingsIn(path, content)
+        return { path, mode: '100644', blob, neuron, ...settings }
       })
     const indexed = await Promise.all(indexing)
     const commit = await staging.commit(mainRef, {
@@ -210,4 +211,8 @@ export class KnowledgeBase {
     const isNeuron = typeof content === 'string' && isNeuronPath(path)
     return isNeuron ? readNeuronForIndex(path, content, this.parser) : undefined
   }
+}
+
+function settingsIn(path: string, content: string | Buffer): Pick<IndexedFile, 'inlineTags'> {
+  return path === 'kb.yaml' ? { inlineTags: parseKbFile(content.toString()).settings.inlineTags } : {}
 }

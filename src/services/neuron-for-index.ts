@@ -1,5 +1,6 @@
 import { namesOf } from '../knowledge/link-target.ts'
 import { writtenLinks } from '../knowledge/written-link.ts'
+import { inlineTags } from '../markdown/inline-tags.ts'
 import { parseNeuronFile } from '../markdown/neuron-file.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import { shownContent } from '../markdown/shown-content.ts'
@@ -16,9 +17,21 @@ export async function readNeuronForIndex(
   const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = fields
   if (seqId === undefined) return undefined
   const title = fields.title ?? fileTitle(path)
-  const { links } = await parser.links(shownContent(file))
+  const shown = shownContent(file)
+  const { links } = await parser.links(shown)
+  const found = inlineTags(shown).map(({ tag }) => tag)
   const names = namesOf({ seqId, path, title, aliases })
-  return { seqId, documentId, title, tags, audience, candidateId, names, links: writtenLinks(edges, links) }
+  return {
+    seqId,
+    documentId,
+    title,
+    tags,
+    inlineTags: found,
+    audience,
+    candidateId,
+    names,
+    links: writtenLinks(edges, links),
+  }
 }
 
 /** A title for a file that gives none: its name. */

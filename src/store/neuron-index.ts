@@ -2,7 +2,7 @@ import { fileNameKey } from '../knowledge/file-target.ts'
 import { fileKeys, targetKeys } from '../knowledge/link-target.ts'
 import { pathKey } from '../knowledge/portable-path.ts'
 import { parseSeqId } from '../knowledge/seq-id.ts'
-import { tagKey } from '../knowledge/tag.ts'
+import { joinTags, tagKey } from '../knowledge/tag.ts'
 import type { WrittenLink } from '../knowledge/written-link.ts'
 import type { Projection } from './projection.ts'
 
@@ -11,7 +11,10 @@ export type IndexedNeuron = {
   seqId: string
   documentId: string | undefined
   title: string
+  /** Of the front matter. */
   tags: string[]
+  /** Of the text: they count where `kb.yaml` says so. */
+  inlineTags: string[]
   audience: string[] | undefined
   candidateId: string | undefined
   names: { key: string; kind: string; exact: string }[]
@@ -19,7 +22,14 @@ export type IndexedNeuron = {
 }
 
 /** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
-export type IndexedFile = { path: string; mode: string; blob: string | undefined; neuron: IndexedNeuron | undefined }
+export type IndexedFile = {
+  path: string
+  mode: string
+  blob: string | undefined
+  neuron: IndexedNeuron | undefined
+  /** Of `kb.yaml`: whether tags in a text count. */
+  inlineTags?: boolean
+}
 
 export type IndexedCommit = {
   commit: string
@@ -47,7 +57,8 @@ export async function indexCommit(
   sql.run`INSERT INTO commits (position, oid, at) VALUES (${position}, ${commit}, ${at.toISOString()})`
   const touched = new Set<string>()
   const parsed = new Map<string, IndexedNeuron>()
-  for (const { path, mode, blob, neuron } of files) {
+  for (const { path, mode, blob, neuron, inlineTags = false } of files) {
+    if (path === 'kb.yaml') countInlineTags(sql, inlineTags)
     const was = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
     if (typeof was?.seq_id === 'string') touched.add(was.seq_id)
     const isAttachment = blob !== undefined && neuron === undefined
@@ -121,24 +132,50 @@ function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, tags, audience)
+      created_at, updated_at, own_tags, inline_tags, tags, audience)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
-      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${audience === undefined ? null : JSON.stringify(audience)})`
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, '[]', ${audience === undefined ? null : JSON.stringify(audience)})`
   sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   if (candidateId !== null) approve(sql, candidateId, { seqId, documentId, position })
   if (version > 1) forgetDerived(sql, seqId)
   for (const { key, kind, exact } of neuron.names) {
     sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
   }
-  for (const tag of neuron.tags) {
-    sql.run`INSERT OR IGNORE INTO tags (key, seq_id) VALUES (${tagKey(tag)}, ${seqId})`
-  }
+  putTags(sql, { seqId, own: neuron.tags, inline: neuron.inlineTags }, hasInlineTags(sql))
   for (const [ordinal, { type, kb, target, embed, line }] of neuron.links.entries()) {
     const { key, bareKey = null } = targetKeys(target)
     sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target, key, bare_key, file_key, embed, line)
       VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
         ${Number(embed)}, ${line})`
   }
+}
+
+/** Whether tags in a text count at the commit that the tables stand for. */
+export function hasInlineTags(sql: Projection['read']): boolean {
+  return sql.get`SELECT 1 FROM meta WHERE key = 'inline-tags'` !== undefined
+}
+
+/** Makes tags in texts count from now on, or no longer. */
+function countInlineTags(sql: Projection['write'], isCounted: boolean): void {
+  if (isCounted === hasInlineTags(sql)) return
+  if (isCounted) sql.run`INSERT INTO meta (key, value) VALUES ('inline-tags', 'true')`
+  else sql.run`DELETE FROM meta WHERE key = 'inline-tags'`
+  for (const row of sql.all`SELECT seq_id, own_tags, inline_tags FROM neurons WHERE inline_tags <> '[]'`) {
+    const seqId = String(row.seq_id)
+    sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
+    const [own, inline] = [JSON.parse(String(row.own_tags)), JSON.parse(String(row.inline_tags))]
+    putTags(sql, { seqId, own, inline }, isCounted)
+  }
+}
+
+function putTags(
+  sql: Projection['write'],
+  { seqId, own, inline }: { seqId: string; own: readonly string[]; inline: readonly string[] },
+  isCounted: boolean,
+): void {
+  const tags = joinTags(own, isCounted ? inline : [])
+  sql.run`UPDATE neurons SET tags = ${JSON.stringify(tags)} WHERE seq_id = ${seqId}`
+  for (const tag of tags) sql.run`INSERT OR IGNORE INTO tags (key, seq_id) VALUES (${tagKey(tag)}, ${seqId})`
 }
 
 function removeNeuron({ write: sql }: Projection, seqId: string, path: string, position: number): void {

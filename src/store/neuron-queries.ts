@@ -206,11 +206,12 @@ export function countRows(sql: Sql): { neurons: number; candidates: number } {
 }
 
 /** Where every Neuron stands now. */
-export function everyNeuronVersion(sql: Sql): { seqId: string; blob: string; path: string }[] {
-  return sql.all`SELECT seq_id, blob, path FROM neurons`.map((row) => ({
+export function everyNeuronVersion(sql: Sql): { seqId: string; blob: string; path: string; tags: string[] }[] {
+  return sql.all`SELECT seq_id, blob, path, tags FROM neurons`.map((row) => ({
     seqId: String(row.seq_id),
     blob: String(row.blob),
     path: String(row.path),
+    tags: JSON.parse(String(row.tags)),
   }))
 }
 

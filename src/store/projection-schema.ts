@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 7
+export const projectionVersion = 8
 
 export const projectionTables = [
   'meta',
@@ -30,10 +30,11 @@ export const projectionSchema = `
   CREATE INDEX files_by_seq_id ON files (seq_id);
   CREATE INDEX pages_without_seq_id ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md';
 
+  -- tags: of the front matter, and of the text where kb.yaml says that they count
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT
+    updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX neurons_by_document ON neurons (document_id);
 

@@ -17,12 +17,12 @@ test('import reports what it did, as text and as one line of JSON', async () => 
   const options = await emptyKb()
   const dir = tempDir()
   put(dir, 'a.md', '[[nowhere]]')
-  put(dir, '.obsidian/app.json', '{}')
+  put(dir, '.hidden/app.json', '{}')
   expect(await ganglion(['import', dir, ...options])).toMatchObject({
     ...{ code: 0, stderr: '' },
     stdout: [
       '1 Neurons created, 0 updated, 0 unchanged; 0 attachments imported.\n',
-      'Skipped (1):\n  .obsidian: is hidden\n',
+      'Skipped (1):\n  .hidden: is hidden\n',
       'Links that lead nowhere (1):\n  neurons/a.md: [[nowhere]]\n',
     ].join('\n'),
   })
@@ -30,7 +30,7 @@ test('import reports what it did, as text and as one line of JSON', async () => 
     code: 0,
     json: {
       ...{ created: 0, updated: 0, unchanged: 1, pending: 0, attachments: 0 },
-      ...{ renamed: [], skipped: [{ path: '.obsidian', reason: 'is hidden' }], unresolved: [] },
+      ...{ renamed: [], skipped: [{ path: '.hidden', reason: 'is hidden' }], unresolved: [] },
       ...{ conflicts: [], notices: [] },
       ...{ moved: [], vanished: [], removalsProposed: 0 },
     },

@@ -24,6 +24,7 @@ test('what is not said has its default', () => {
       searchEngine: 'auto',
       lintSchedule: null,
       protectMain: false,
+      inlineTags: false,
       rewriteLinks: false,
       sourceTypes: new Set(defaultFileTypes),
     },
@@ -49,6 +50,7 @@ test('text is typed', () => {
     protectMain: 'true',
     rename: { rewriteLinks: 'true' },
     sources: { types: ['odt', 'epub'] },
+    inlineTags: 'true',
   })
   expect(problems).toEqual([])
   expect(settings).toEqual({
@@ -66,6 +68,7 @@ test('text is typed', () => {
     searchEngine: 'sqlite',
     lintSchedule: '0 4 * * *',
     protectMain: true,
+    inlineTags: true,
     rewriteLinks: true,
     sourceTypes: new Set([...defaultFileTypes, 'odt', 'epub']),
   })
@@ -82,6 +85,11 @@ test('files of all types may be allowed, but none that cannot be read', () => {
   expect(typesOf('odt').problems).toMatchObject([
     { path: 'sources.types', message: expect.stringContaining('must be all') },
   ])
+})
+
+test.each(['yes', '1', ['true']])('inlineTags: %j is a problem, and may have been true', (inlineTags) => {
+  const { settings, problems } = parseKbSettings({ ...identity, inlineTags })
+  expect([problems.map(({ path }) => path), settings.inlineTags]).toEqual([['inlineTags'], true])
 })
 
 test.each(['never', '', null])('a lint schedule of %j is none', (schedule) => {

@@ -36,8 +36,8 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   const commits = commitCount(given, 'main')
   expect(await given.run()).toEqual({
     ...{ created: 3, updated: 0, unchanged: 0, pending: 0, attachments: 1 },
-    ...{ renamed: [], conflicts: [], notices: [] },
-    ...{ moved: [], vanished: [], removalsProposed: 0 },
+    ...{ renamed: [], conflicts: [], moved: [], vanished: [], removalsProposed: 0 },
+    notices: [{ path: 'kb.yaml', line: 1, message: expect.stringContaining('inlineTags is true') }],
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
     unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
   })
@@ -50,7 +50,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   expect(nativeGit(given.gitDir, ['rev-parse', 'main:neurons/Projects/files/map.png'])).toBe(
     nativeGit(given.gitDir, ['hash-object', '--stdin'], png),
   )
-  expect(commitCount(given, 'main')).toBe(commits + 2)
+  expect(commitCount(given, 'main')).toBe(commits + 3)
   expect(commitCount(given, 'refs/ganglion/queue')).toBe(1)
   expectSound(given)
   expect(await errorsOf(given)).toEqual([])

@@ -26,8 +26,10 @@ export async function checkCommit(
     checked.push(...(await Promise.all(chunk.map((file) => toChecked(repository, file, parser)))))
   }
   const settings = await repository.blobAt(commit, 'kb.yaml')
-  const { problems } = parseKbFile(settings === undefined ? '' : await repository.readTextOnce(settings))
-  return checkKb(checked, problems, { prefix })
+  const { problems, settings: read } = parseKbFile(
+    settings === undefined ? '' : await repository.readTextOnce(settings),
+  )
+  return checkKb(checked, problems, { prefix, inlineTags: read.inlineTags })
 }
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {

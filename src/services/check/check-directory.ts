@@ -49,6 +49,7 @@ export async function checkCheckout(
   const before = await neuronsOf(dir, gitDir, base, files)
   const findings = checkKb(files, problems, {
     prefix: prefix ?? '',
+    inlineTags: settings.inlineTags,
     previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),
     previousTitles: new Map(before.flatMap(({ seqId, title }) => (title === undefined ? [] : [[seqId, title]]))),
   })

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { isInternal } from '../../knowledge/audience.ts'
 import { checkPageText } from '../../knowledge/check-content.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
@@ -12,8 +14,14 @@ export async function parsePage(
 ): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
   const file = parseNeuronFile(text)
   const { fields, content, contentLine, findings } = file
-  const { links, flag } = await parser.links(shownContent(file))
-  return { neuron: { fields, content, contentLine, findings: [...findings, ...unparsed(flag, contentLine)] }, links }
+  const shown = shownContent(file)
+  const { links, flag } = await parser.links(shown)
+  const internal = inlineTags(shown).find(({ tag }) => isInternal([tag]))
+  const tagged = internal === undefined ? {} : { internalTagLine: contentLine + internal.line - 1 }
+  return {
+    neuron: { fields, content, contentLine, ...tagged, findings: [...findings, ...unparsed(flag, contentLine)] },
+    links,
+  }
 }
 
 /** The same of a page as its bytes, which may be no text. */

@@ -2,6 +2,7 @@ import { type Oid, parentsOfCommit } from '../../git/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
+import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { tryParseCandidate } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -17,6 +18,7 @@ import {
 } from '../../store/main-changes.ts'
 import { isByServer } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { allTags } from '../neuron-access.ts'
 
 /** What happened on the way to these heads. */
 type Step = { heads: ToldHeads; events: NewEvent[] }
@@ -89,9 +91,10 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
   const is = await readCandidate(kb, path, after)
   if (is === undefined) return []
   const was = await readCandidate(kb, path, before)
+  const settings = await kb.settings()
   const event = (kind: NewEvent['kind'], status: 'pending' | 'dismissed'): NewEvent => {
     const data = { candidateId: is.id, status }
-    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data, candidate: tellingOf(is) }
+    return { kbId: kb.identity.id, kind, isCuratorOnly: false, data, candidate: tellingOf(is, settings) }
   }
   const decided = is.decisions.slice(was?.decisions.length ?? 0).flatMap(({ action }) => {
     const kind = kindOf[action]
@@ -101,11 +104,14 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
 }
 
 /** What decides who is told of a candidate. */
-function tellingOf({ createdBy, target, frontMatter, metadata }: Candidate): EventCandidate {
-  const common = { sender: createdBy.id, target }
-  if (frontMatter === null) return { ...common, tags: tagsIn(metadata) }
-  const { tags, audience } = parseNeuronFile(frontMatter).fields
-  return { ...common, tags, audience }
+function tellingOf(
+  { createdBy, target, frontMatter, metadata, content }: Candidate,
+  settings: Pick<KbSettings, 'inlineTags'>,
+): EventCandidate {
+  const { fields, extra } = parseNeuronFile(frontMatter ?? '')
+  const own = frontMatter === null ? tagsIn(metadata) : fields.tags
+  const tags = allTags({ fields: { ...fields, tags: own }, extra, content }, settings)
+  return { sender: createdBy.id, target, tags, audience: fields.audience }
 }
 
 /** Those of a queue that was written around the server may be unreadable: then only curators are told. */
@@ -155,7 +161,8 @@ async function eventsOfMain(
   const sql = kb.projection.read
   const changes = Map.groupBy(changesBetween(sql, after, upTo), ({ position }) => position)
   const approvals = Map.groupBy(approvalsBetween(sql, after, upTo), ({ position }) => position)
-  const { defaultAudience } = await kb.settings()
+  const settings = await kb.settings()
+  const { defaultAudience } = settings
   const events: NewEvent[] = []
   for (const { position, commit } of commits) {
     if (await isPushed(kb, commit)) events.push(pushed(kb, commit))
@@ -171,7 +178,7 @@ async function eventsOfMain(
         kind: 'candidate.approved',
         isCuratorOnly: neuron?.isCuratorOnly ?? false,
         data: { ...neuron?.data, candidateId, seqId, commit, status: 'approved' },
-        candidate: candidate && tellingOf(candidate),
+        candidate: candidate && tellingOf(candidate, settings),
       })
     }
     events.push(...neurons.values())
@@ -211,7 +218,8 @@ async function eventOfNeuron(
 }
 
 /** What a version's file says; for a deletion, the last one's. */
-async function readNeuron({ repository }: KnowledgeBase, blob: Oid | null) {
-  const { fields } = parseNeuronFile(blob === null ? '' : await repository.readTextOnce(blob))
-  return { documentId: fields.id ?? null, tags: fields.tags, audience: fields.audience }
+async function readNeuron(kb: KnowledgeBase, blob: Oid | null) {
+  const file = parseNeuronFile(blob === null ? '' : await kb.repository.readTextOnce(blob))
+  const { id: documentId = null, audience } = file.fields
+  return { documentId, tags: allTags(file, await kb.settings()), audience }
 }

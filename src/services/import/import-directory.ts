@@ -14,6 +14,7 @@ import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
+import { turnOnInlineTags } from './turn-on-inline-tags.ts'
 
 export type ImportReport = ImportCounts & {
   attachments: number
@@ -41,6 +42,8 @@ export type ImportOptions = {
   source?: string | undefined
   /** Whether to propose the removal of Neurons whose notes have vanished from the folder. */
   prune?: boolean | undefined
+  /** Whether to let tags in texts count; an Obsidian vault does so unless `kb.yaml` says otherwise. */
+  inlineTags?: boolean | undefined
   onProgress?: (done: number, total: number) => void
 }
 
@@ -52,7 +55,7 @@ export type ImportOptions = {
 export async function importDirectory(
   kb: KnowledgeBase,
   dir: string,
-  { actor, now, onProgress, prune = false, source = basename(resolve(dir)) }: ImportOptions,
+  { actor, now, onProgress, prune = false, inlineTags = false, source = basename(resolve(dir)) }: ImportOptions,
 ): Promise<ImportReport> {
   const plan = await planImport(dir, source, filePaths(kb.projection.read))
   const { attachments, skipped } = plan
@@ -61,15 +64,24 @@ export async function importDirectory(
     ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [] },
     ...{ moved: [], vanished: [], removalsProposed: 0 },
   }
-  const knownAudiences = new Set([...audiences, ...(await kb.settings()).defaultAudience])
-  const { dendron } = plan.vaults
+  const { obsidian, dendron } = plan.vaults
+  if (
+    (inlineTags || obsidian !== undefined) &&
+    (await turnOnInlineTags(kb, { isAsked: inlineTags, actor, at: now() }))
+  ) {
+    const message = 'inlineTags is true from now on: #tags in the text of Neurons are tags, and #internal hides them.'
+    report.notices.push({ path: 'kb.yaml', line: 1, message })
+  }
+  const settings = await kb.settings()
+  const knownAudiences = new Set([...audiences, ...settings.defaultAudience])
+  const options = { knownAudiences, inlineTags: settings.inlineTags }
   const noteNames = new Set(plan.notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
   const convert = dendron === undefined ? undefined : (text: string) => fromDendron(kb.parser, text, noteNames)
   if (dendron !== undefined) {
     report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
   }
   const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
-  const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, knownAudiences })
+  const { moved, vanished } = await findMoves(kb, plan, { known, sourceName: source, ...options })
   const originOf = (path: string) => path.slice(source.length + 1)
   report.vanished = vanished.map(({ origin, seqId, path: neuronPath }) => ({
     path: originOf(origin),
@@ -93,7 +105,7 @@ export async function importDirectory(
   }
   const seqIds: string[] = []
   for (const batch of noteBatches(notes)) {
-    const read = await readNotes(batch, { knownAudiences, convert })
+    const read = await readNotes(batch, { ...options, convert })
     skipped.push(...read.skipped)
     report.notices.push(...read.notices)
     const { counts, written, created, conflicts } = await kb.write((staging) =>

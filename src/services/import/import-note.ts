@@ -9,8 +9,10 @@ import {
   parseFrontMatter,
 } from '../../markdown/front-matter.ts'
 import { editFrontMatter } from '../../markdown/front-matter-edit.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
 import { readNeuronFields } from '../../markdown/neuron-fields.ts'
-import { editNeuron, formatNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml-value.ts'
 
 /** A foreign Markdown file, understood. */
@@ -39,10 +41,12 @@ const maxFrontMatterLines = 500
 export type NoteOptions = {
   /** Names that `audience` may hold here; a value with none of them is another tool's. */
   knownAudiences: ReadonlySet<string>
+  /** Whether tags in texts count. */
+  inlineTags: boolean
 }
 
 /** Reads a note written for another tool. Front matter that is not valid YAML stays as text, at the head of the content. */
-export function readNote(origin: string, text: string, { knownAudiences }: NoteOptions): Note {
+export function readNote(origin: string, text: string, { knownAudiences, inlineTags: isCounted }: NoteOptions): Note {
   const { data, body, problems } = parseFrontMatter(text)
   if (problems.length > 0 || isTooLong(text)) {
     const tags = mayHide(text) ? ['internal'] : []
@@ -59,7 +63,10 @@ export function readNote(origin: string, text: string, { knownAudiences }: NoteO
   const isForeign = isForeignAudience(data, knownAudiences)
   const mended = editFrontMatter(text, movedKeys(data, isForeign ? ['audience'] : []))
   const { fields, content } = parseNeuronFile(mended)
-  const notices = isForeign ? [foreignAudience(text, data)] : []
+  const notices = [
+    ...(isForeign ? [foreignAudience(text, data)] : []),
+    ...(isCounted ? [] : internalTag(parseNeuronFile(text))),
+  ]
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
   const title = titleOf(origin, fields.title, content)
   return { title, tags: fields.tags, content, text: mended, foreignId, notices }
@@ -113,6 +120,13 @@ function foreignAudience(text: string, { audience }: YamlMap): Notice {
   const value = oneLine(typeof audience === 'string' ? audience : JSON.stringify(audience), 100)
   const message = `The audience "${value}" means nothing here and is kept as imported-audience: the default audience sees the page.`
   return { line: frontMatterKeyLine(text, 'audience'), message }
+}
+
+function internalTag(file: NeuronFile): Notice[] {
+  const found = inlineTags(shownContent(file)).find(({ tag }) => isInternal([tag]))
+  if (found === undefined) return []
+  const message = `#${found.tag} in the text hides nothing here; import with --inline-tags to let such tags count.`
+  return [{ line: file.contentLine + found.line - 1, message: oneLine(message, 300) }]
 }
 
 /** The changes that take away the import's own keys, those that hold what they cannot hold here, and `others`. */

@@ -43,6 +43,7 @@ export async function checkTip(
   { repository, changes, parser, base, lost = async () => noLostHistory }: TipOptions,
 ): Promise<Finding[]> {
   const files = await readChanged(repository, changes, parser)
+  const { inlineTags } = await kb.settings()
   const problems = await settingsProblems(kb.identity, repository, changes)
   return kb.projection.withSnapshot(async (sql) => {
     const { prefix } = kb.identity
@@ -51,7 +52,7 @@ export async function checkTip(
     const around = await readSurroundings(sql, { changes, repository, base: behind }, files)
     const { stubs, previousSeqIds, findings } = around
     const previousTitles = titlesOnMain(sql, files)
-    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousTitles })
+    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousTitles, inlineTags })
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),

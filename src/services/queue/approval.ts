@@ -10,6 +10,7 @@ import { findCandidate, unfinishedApprovals } from '../../store/candidate-index.
 import { lastBlob } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { accessIn } from '../neuron-access.ts'
 import { approvalTrailers, proposalMessage } from '../push/push-main.ts'
 import { type Taking, takeNeurons } from '../push/take-neurons.ts'
 import { removalTrailers } from '../removal-trailer.ts'
@@ -99,10 +100,10 @@ export async function opensUp(
 ): Promise<boolean> {
   if (text === null) return false
   const last = target === undefined ? lastBlob(kb.projection.write, seqId) : undefined
-  const before = last === undefined ? target : parseNeuronFile(await staging.readText(last)).fields
-  if (before === undefined) return false
-  const { defaultAudience } = await kb.settings()
-  return isSeenByMore(parseNeuronFile(text).fields, before, defaultAudience)
+  const settings = await kb.settings()
+  const accessOf = (page: string) => accessIn(parseNeuronFile(page), settings)
+  const before = last === undefined ? target : accessOf(await staging.readText(last))
+  return before !== undefined && isSeenByMore(accessOf(text), before, settings.defaultAudience)
 }
 
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */

@@ -21,6 +21,7 @@ import {
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { allTags } from '../neuron-access.ts'
 import { fileTitle } from '../neuron-for-index.ts'
 import { FileView } from './file-view.ts'
 import { LinkView } from './link-view.ts'
@@ -82,7 +83,8 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await kb.repository.readText(past.blob))
   const { fields } = file
-  if (!visibility.of(fields)) throw new GanglionError('not_found')
+  const tags = allTags(file, await kb.settings())
+  if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
   const { links } = await ganglion.parser.links(shownContent(file))
   return {
     seqId,
@@ -91,7 +93,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     version: past.version,
     createdAt: createdAt(sql, seqId) ?? past.at,
     updatedAt: past.at,
-    tags: fields.tags,
+    tags,
     ...(await sourcesIn(reading, fields)),
     ...(await filesOf(reading, past.path, fileTargetsIn(links))),
     ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),

@@ -5,6 +5,7 @@ import type { Projection } from '../../store/projection.ts'
 import { type Source, tagsOf } from '../../store/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { accessIn } from '../neuron-access.ts'
 
 /** What of one knowledge base a caller may see, or know that it exists. */
 export type Visibility = {
@@ -45,11 +46,8 @@ export async function visibilityFor(
 }
 
 /** What the last version of a deleted Neuron says of who may see it. */
-async function lastAccess(
-  { repository }: KnowledgeBase,
-  sql: Projection['read'],
-  seqId: string,
-): Promise<Access | undefined> {
+async function lastAccess(kb: KnowledgeBase, sql: Projection['read'], seqId: string): Promise<Access | undefined> {
   const blob = lastBlob(sql, seqId)
-  return blob === undefined ? undefined : parseNeuronFile(await repository.readTextOnce(blob)).fields
+  if (blob === undefined) return undefined
+  return accessIn(parseNeuronFile(await kb.repository.readTextOnce(blob)), await kb.settings())
 }

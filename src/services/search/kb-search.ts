@@ -8,6 +8,7 @@ import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
+import { hasInlineTags } from '../../store/neuron-index.ts'
 import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -38,7 +39,7 @@ export class KbSearch {
   readonly #sources: SearchedSources
   #isClosed = false
   /** What the index stands for; undefined where only the index itself can tell. */
-  #followed: { main: string | undefined; sources: string; address: IndexAddress } | undefined
+  #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
   #stamp = ''
   /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
@@ -113,14 +114,18 @@ export class KbSearch {
     const { main } = this.#kb.projection.heads(sql)
     const address = await this.#address()
     const sources = await this.#sources.mark()
+    const inlineTags = hasInlineTags(sql)
     const before = this.#followed
-    const isSame = before?.address.language === address.language && before.address.engine === address.engine
+    const isSame =
+      before?.address.language === address.language &&
+      before.address.engine === address.engine &&
+      before.inlineTags === inlineTags
     if (isSame && before.main === main && before.sources === sources) return
     this.#followed = undefined
     const isContinued = isSame && before.main !== undefined && before.sources === sources
     const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
     const isWhole = await this.#update(address, changed ?? (await this.#differences(address)))
-    if (isWhole) this.#followed = { main, sources, address }
+    if (isWhole) this.#followed = { main, inlineTags, sources, address }
   }
 
   /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
@@ -261,9 +266,12 @@ export class KbSearch {
 /** Raised whenever other parts of a page are indexed. */
 const pageFormat = 2
 
-/** A page without a title is called by its path. */
-function versionOf({ blob, path }: { blob: string; path: string }): string {
-  return `${pageFormat} ${blob} ${path}`
+/**
+ * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
+ * then, if it has any of its own.
+ */
+function versionOf({ blob, path, tags }: { blob: string; path: string; tags: readonly string[] }): string {
+  return `${pageFormat} ${blob} ${path} ${tags.length}`
 }
 
 /** Another process, or the damage that it had, may change the index between two steps of the work. */
