@@ -1,7 +1,9 @@
 import { linkKey } from '../../knowledge/link-target.ts'
 import type { Extracted } from '../extracted.ts'
+import { documentTitle } from './document-title.ts'
 import { headingText } from './heading-text.ts'
 import { linkableTitle, maxTitle } from './linkable-title.ts'
+import { keyOf, runningLines } from './running-lines.ts'
 import { type SourceBlock, sourceBlocks } from './source-blocks.ts'
 
 /** A document's own title, and its blocks without the heading that is that title. */
@@ -13,22 +15,25 @@ const maxBeforeTitle = 20
 const maxName = 120
 
 /**
- * A document's blocks and its title: as it calls itself, or its first heading if no other is of that level, or the name of its
- * file. Where a Neuron of another origin has the title (`taken`, as `linkKey` has them), with the name of its file.
+ * A document's blocks, without the heads and feet of its pages, and its title, with the name of its file where a Neuron of another
+ * origin has the title (`taken`, as `linkKey` has them).
  */
 export function entitledSource(
-  { title: own, markdown, searchOnlyFrom }: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom'>,
+  {
+    title: own,
+    markdown,
+    searchOnlyFrom,
+    anchors,
+  }: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom' | 'anchors'>,
   filename: string,
   taken: ReadonlySet<string>,
 ): EntitledSource {
-  const blocks = sourceBlocks(cleaned(firstLines(markdown, searchOnlyFrom)))
-  const [first, ...others] = blocks
-  const isHead =
-    first !== undefined && first.depth > 0 && others.every(({ depth }) => depth === 0 || depth > first.depth)
-  const heading = isHead ? headingText(first.lines[0] ?? '') : ''
-  const stem = filename.replace(/\.[^.]*$/, '').replace(/[_\s]+/g, ' ')
-  const chosen = [own ?? '', heading, stem, filename].map((text) => linkableTitle(text)).find((text) => text !== '')
-  const title = chosen ?? 'Untitled'
+  const lines = cleaned(firstLines(markdown, searchOnlyFrom)).split('\n')
+  const running = runningLines(lines, anchors)
+  const repeated = new Set([...running].map((line) => keyOf(lines[line - 1] ?? '')))
+  const blocks = sourceBlocks(lines.map((line, at) => (running.has(at + 1) ? '' : line)).join('\n'))
+  const isRunning = (text: string) => repeated.has(keyOf(text))
+  const title = documentTitle({ own, blocks, filename, isRunning })
   const shown = blocks
     .slice(0, maxBeforeTitle)
     .findIndex(

@@ -1,6 +1,7 @@
 import { fold } from '../../knowledge/fold.ts'
 import { linkKey } from '../../knowledge/link-target.ts'
 import { isWritableTarget } from '../../markdown/rewrite-links.ts'
+import { isGenericName } from './generic-names.ts'
 
 /** A name by which a text may mention a Neuron, and the Neuron's title. */
 export type LinkName = { name: string; title: string }
@@ -51,7 +52,7 @@ export class NameTrie {
       if (named === undefined || !isWritableTarget(named.title)) continue
       const tokens = tokensOf(key)
       const isWord = tokens.length === 1
-      if (tokens.length === 0 || /^[\p{N}\p{P}\p{S}\s]*$/u.test(key) || (isWord && stopWords.has(key))) continue
+      if (tokens.length === 0 || isGenericName(key) || (isWord && stopWords.has(key))) continue
       const exact = key.length < shortestWord ? named.exact.filter(isAbbreviation) : named.exact
       if (isWord && exact.length === 0) continue
       this.#add(tokens, isWord ? { title: named.title, exact } : { title: named.title })

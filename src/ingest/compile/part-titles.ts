@@ -1,5 +1,6 @@
 import { linkKey } from '../../knowledge/link-target.ts'
 import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
+import { isGenericName } from './generic-names.ts'
 import { hasBareNumbers, withoutBareNumber } from './heading-text.ts'
 import { linkableTitle, maxTitle } from './linkable-title.ts'
 import type { PlannedPart } from './plan-parts.ts'
@@ -15,19 +16,6 @@ export type TitledPart = PlannedPart & {
   /** What its heading says, or nothing; its title may tell more, to be another than those of others. */
   base: string
 }
-
-/** Headings that say nothing of what a section is about, as `linkKey` has them. */
-const generic = new Set(
-  `abstract acknowledgements acknowledgments agenda appendix background conclusion conclusions contents definitions discussion
-  bibliography configuration description details examples external_links faq features further_reading general
-  getting_started glossary history index introduction method methods motivation notes overview preface purpose references
-  related_work requirements results setup usage scope see_also summary table_of_contents
-  allgemeines anhang beispiele definitionen einfuhrung einleitung fazit hintergrund inhalt inhaltsverzeichnis literatur ubersicht
-  uberblick vorwort zusammenfassung zweck
-  annexe conclusion contexte definitions introduction resume sommaire anexo conclusiones indice introduccion resumen`
-    .split(/\s+/)
-    .map((word) => word.replaceAll('_', ' ')),
-)
 
 /**
  * Gives each part a title that no other of the document has, nor any of `taken` (as `linkKey` has them), the document's own among
@@ -87,7 +75,7 @@ export function titleChoices(name: string, path: readonly string[], document: st
   if (name === '') return [document]
   const parent = path.at(-1)
   return [
-    ...(generic.has(linkKey(name)) ? [] : [name]),
+    ...(isGenericName(name) ? [] : [name]),
     ...(parent === undefined ? [] : [ofBoth(name, parent)]),
     ofBoth(name, document),
   ]

@@ -1,4 +1,6 @@
 import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
+import { titleBelow } from './document-title.ts'
+import { isPlaceholder } from './generic-names.ts'
 import { headingText } from './heading-text.ts'
 import { hasWords, type SourceBlock, sizeOf } from './source-blocks.ts'
 
@@ -183,9 +185,13 @@ function asPart(section: Section): PlannedPart {
   return before.length > 0 || (heading && lastName !== undefined) ? precede(before, part) : part
 }
 
-function nameOf({ heading }: Section): string | undefined {
+/** Its heading, or what stands below one that is only a label. */
+function nameOf({ heading, blocks }: Section): string | undefined {
   const name = headingText(heading?.lines[0] ?? '')
-  return name === '' ? undefined : name
+  if (name === '') return undefined
+  if (!isPlaceholder(name)) return name
+  const title = titleBelow(blocks)
+  return title === '' || isPlaceholder(title) ? name : title
 }
 
 function allBlocks({ heading, blocks, before, after }: Section): SourceBlock[] {

@@ -1,0 +1,106 @@
+import { isGenericName, isPlaceholder } from './generic-names.ts'
+import { headingText } from './heading-text.ts'
+import { inlineText } from './inline-text.ts'
+import { linkableTitle } from './linkable-title.ts'
+import type { SourceBlock } from './source-blocks.ts'
+
+/** UTF-16 units, and words, of a line that may be a title. */
+const [longestLine, mostWords] = [120, 16]
+/** Blocks that are looked at for the title that a document shows. */
+const firstBlocks = 3
+/** Lines that the title of a printed page may be set in. */
+const titleLines = 3
+const suffix =
+  /\.(?:docx?|docm|pptx?|xls[xm]?|od[tsp]|rtf|pdf|html?|md|txt|csv|tex|dvi|e?ps|indd|qxd|pages|key|numbers|epub|png|jpe?g|gif|webp|svg|tiff?|bmp)$/i
+const printed = /\.(?:pdf|png|jpe?g|webp|gif|tiff?|bmp|heic)$/i
+
+/** What a document may be called by. */
+export type TitleSource = {
+  /** As the document calls itself. */
+  own: string | undefined
+  blocks: readonly SourceBlock[]
+  filename: string
+  /** Whether a text is one that its pages repeat at their edges. */
+  isRunning: (text: string) => boolean
+}
+
+/**
+ * A document's title: as it calls itself, or as its first lines show it, or the name of its file, without suffix. What programs give
+ * where nobody gave a title, labels of chapters, running heads and names of files count only where nothing else is there.
+ */
+export function documentTitle({ own = '', blocks, filename, isRunning }: TitleSource): string {
+  const stem = stemOf(filename)
+  const claimed = withoutProgram(own)
+  const isTitle = (title: string) => title !== '' && !isPlaceholder(title)
+  const isFileName = suffix.test(own) || /^\S*(?:_|\d{3})\S*$/.test(claimed) || stemOf(claimed) === stem
+  const choices = [
+    isFileName ? '' : claimed,
+    headTitle(blocks),
+    printed.test(filename) ? printedTitle(blocks) : '',
+    shownTitle(blocks),
+    isFileName ? stemOf(claimed) : '',
+  ].filter(isTitle)
+  const ranked = [...choices.filter((title) => !isRunning(title)), ...choices]
+  return [...ranked, stem, filename].map((title) => linkableTitle(title)).find((title) => title !== '') ?? 'Untitled'
+}
+
+/** The line that the text of a section opens with, if it can be its title; else nothing. */
+function openingTitle(blocks: readonly SourceBlock[]): string {
+  const [first] = blocks
+  if (first === undefined || first.depth > 0 || first.kind !== 'paragraph' || first.lines.length > 1) return ''
+  const text = inlineText(first.lines[0] ?? '').replace(/^\d+(?:\.\d+)*\.?\s+(?=\p{Lu})/u, '')
+  const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  const isLine = text.length <= longestLine && words.length <= mostWords && /^[\p{L}\p{N}"'“„«(¿¡]/u.test(text)
+  const isText = letters >= 4 && letters >= text.replace(/\s/g, '').length * 0.6 && !/:\/\/|@|www\./.test(text)
+  return isLine && isText && !/[.,;:…]$/.test(text) && !isGenericName(text) ? text : ''
+}
+
+/** What names a section whose heading is only a label: the heading below it, or the line that its text opens with. */
+export function titleBelow(blocks: readonly SourceBlock[]): string {
+  const [first] = blocks
+  return first !== undefined && first.depth > 0 ? headingText(first.lines[0] ?? '') : openingTitle(blocks)
+}
+
+/** The first heading, where no other is of that level. */
+function headTitle([first, ...others]: readonly SourceBlock[]): string {
+  if (first === undefined || first.depth === 0) return ''
+  return others.every(({ depth }) => depth === 0 || depth > first.depth) ? headingText(first.lines[0] ?? '') : ''
+}
+
+/** The headings that a printed page opens with: size alone made them such, and a title may take some lines. */
+function printedTitle(blocks: readonly SourceBlock[]): string {
+  const from = blocks.slice(0, firstBlocks).findIndex(({ depth }) => depth > 0)
+  if (from < 0) return ''
+  const depth = blocks[from]?.depth
+  const end = blocks.findIndex((block, at) => at > from && block.depth !== depth)
+  const lines = blocks.slice(from, end < 0 ? undefined : end).slice(0, titleLines)
+  return lines.map((block) => headingText(block.lines[0] ?? '')).join(' ')
+}
+
+/** The first line, or what stands below a heading that only holds the place of one. */
+function shownTitle([first, ...others]: readonly SourceBlock[]): string {
+  if (first === undefined) return ''
+  if (first.depth > 0) return isPlaceholder(headingText(first.lines[0] ?? '')) ? titleBelow(others) : ''
+  const title = openingTitle([first])
+  // One word is a title where nothing else is there.
+  return others.length === 0 || /\s|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]{4}/u.test(title) ? title : ''
+}
+
+/** What programs put before the name of the file that they printed. */
+function withoutProgram(title: string): string {
+  return title
+    .replace(/^Microsoft (?:Word|Excel|PowerPoint|Publisher|Visio|Outlook|Works) - /i, '')
+    .replace(suffix, '')
+    .trim()
+}
+
+/** The name of a file without its suffix, separators as blanks. */
+function stemOf(filename: string): string {
+  const stem = filename
+    .replace(/\.[^.\s]{1,5}$/, '')
+    .replace(/(?:%20|[_+\s])+/g, ' ')
+    .trim()
+  // In a name of several words a hyphen is one; between digits it may be that of a date.
+  return stem.includes(' ') ? stem : stem.replace(/(?<!\d)-+|-+(?!\d)/g, ' ').trim()
+}
