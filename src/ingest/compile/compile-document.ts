@@ -33,10 +33,14 @@ export type CompileInput = {
   names: readonly LinkName[]
   /** The pages of its earlier editions, in their order; those of the same file are among them when it is compiled again. */
   previous?: readonly OldPage[]
+  /** Why a curator must decide on all its pages, for them. */
+  doubts?: readonly string[]
 }
 
 /** What a language model made of the document, and what the summary is to say of it. */
 export type Writing = { draft?: Draft; notice?: string }
+
+type Judged = Pick<CompiledPage, 'edges' | 'doubts' | 'isUncertain'>
 
 export type DocumentPlan = {
   title: string
@@ -66,7 +70,7 @@ export async function compileDocument(
   input: CompileInput,
   { draft, notice = '' }: Writing = {},
 ): Promise<CompiledPage[]> {
-  const { extracted, filename, language, previous = [] } = input
+  const { extracted, filename, language, previous = [], doubts = [] } = input
   const plan = planDocument(input)
   const { blocks, preamble } = plan
   const taken = takenBy(input.names)
@@ -87,9 +91,14 @@ export async function compileDocument(
   const linked = (text: string, own: readonly string[]) =>
     linkMentions(withoutForgedLinks(text, isMarkdown(filename)), names, new Set([title, ...own].map(linkKey)))
   const targets = new EdgeTargets(input.names, title, parts)
-  const edgesOf = (drafted: Draft['edges'] = [], from = title) => {
+  const judged = (drafted: Draft['edges'] = [], from = title, doubt?: string): Judged => {
     const edges = targets.resolve(drafted, from)
-    return edges.length === 0 ? {} : { edges }
+    const all = [...(doubt === undefined ? [] : [doubt]), ...doubts, ...targets.doubtsOf(edges)]
+    return {
+      ...(edges.length > 0 && { edges }),
+      ...(all.length > 0 && { doubts: all }),
+      ...(doubt !== undefined && { isUncertain: true }),
+    }
   }
   const opening = linked(pageText(preamble), [])
   const summary: CompiledPage = {
@@ -98,9 +107,8 @@ export async function compileDocument(
     title,
     content: opening,
     tags: joinTags(input.tags, draft?.tags.length ? draft.tags : terms.document),
-    ...edgesOf(draft?.edges),
+    ...judged(draft?.edges, title, await doubtOfDocument(pageText(blocks), previous)),
     place: placeOf(extracted.anchors, 1, lastLine(blocks)),
-    ...uncertain(await doubtOfDocument(pageText(blocks), previous)),
   }
   if (parts.length === 0) {
     summary.content = paragraphs(listText(draft?.gist ?? []), opening, notice)
@@ -116,22 +124,12 @@ export async function compileDocument(
   for (const [index, part] of parts.entries()) {
     if (index % turn === 0) await setImmediate()
     const place = placeOf(extracted.anchors, part.line, lastLine(part.blocks))
-    const { key, written } = part
+    const { key, written, doubt } = part
     const origin = words.from(`[[${title}]]`, words.place(place))
     const content = paragraphs(linked(textOf(part), [part.title]), origin)
     const tags = joinTags(input.tags, written?.tags.length ? written.tags : (terms.own[index + 1] ?? []))
-    const edges = edgesOf(written?.edges, part.title)
-    pages.push({
-      key,
-      part: part.part,
-      kind: 'part',
-      title: part.title,
-      content,
-      tags,
-      ...edges,
-      place,
-      ...uncertain(part.doubt),
-    })
+    const more = judged(written?.edges, part.title, doubt)
+    pages.push({ key, part: part.part, kind: 'part', title: part.title, content, tags, ...more, place })
   }
   return pages
 }
@@ -176,10 +174,6 @@ function partsOf(
 
 function textOf(part: WrittenPart): string {
   return part.written === undefined ? pageText(shownBlocks(part)) : statementsText(part.written.statements)
-}
-
-function uncertain(doubt: string | undefined): Pick<CompiledPage, 'doubts' | 'isUncertain'> {
-  return doubt === undefined ? {} : { doubts: [doubt], isUncertain: true }
 }
 
 /** With the heading, where the title does not show all of it. */

@@ -85,6 +85,7 @@ function lineText(text: string): string {
 /** What edges may lead to: other pages of the document, also by the names that the model gave them, and Neurons by their names. */
 export class EdgeTargets {
   readonly #titles = new Map<string, string | undefined>()
+  readonly #own: ReadonlySet<string>
 
   constructor(names: readonly LinkName[], document: string, parts: readonly WrittenPart[]) {
     for (const { name, title } of names) {
@@ -99,6 +100,7 @@ export class EdgeTargets {
       this.#titles.set(linkKey(title), title)
     }
     this.#titles.set(linkKey(document), document)
+    this.#own = new Set([document, ...parts.map(({ title }) => title)])
   }
 
   /** Of the page of a title, none twice. */
@@ -109,5 +111,12 @@ export class EdgeTargets {
       if (title !== undefined && title !== from) resolved.set(`${type} ${title}`, { type, target: title })
     }
     return [...resolved.values()]
+  }
+
+  /** Why a curator must decide on edges, for them: no model alone says that a Neuron of another origin is wrong or outdated. */
+  doubtsOf(edges: readonly Edge[]): string[] {
+    return edges
+      .filter(({ type, target }) => (type === 'supersedes' || type === 'contradicts') && !this.#own.has(target))
+      .map(({ type, target }) => `The language model says that this ${type} [[${target}]].`)
   }
 }

@@ -1,6 +1,7 @@
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
 import { ModelClient, type ModelOptions } from '../../ingest/compile/model-client.ts'
 import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
+import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import type { Extracted, Transcriber } from '../../ingest/extracted.ts'
 import { isInternal } from '../../knowledge/audience.ts'
@@ -37,11 +38,13 @@ export function ingestSteps(
       const tags = tagsOf(source)
       const names = await linkableNames(kb, editionOf, { tags })
       const previous = await previousPages(kb, { editionOf, sha256 })
-      const input = { extracted, filename, tags, language, names, previous }
+      const doubts = qualityDoubts(extracted)
+      const input = { extracted, filename, tags, language, names, previous, doubts }
       // What only curators may see is told to nobody else.
-      if (compiler === undefined || isInternal(input.tags)) return { pages: await compileDocument(input), warnings: [] }
+      if (compiler === undefined || isInternal(tags)) return { pages: await compileDocument(input), warnings: doubts }
       const titles = [...new Set(names.map(({ title }) => title))]
-      return compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
+      const { pages, warnings } = await compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
+      return { pages, warnings: [...doubts, ...warnings] }
     },
     async commit(source, pages) {
       const { sources, now } = ganglion

@@ -384,6 +384,21 @@ describe('hostile documents and models', () => {
     expect(odd.pages[0]?.content).toMatch(/its answer did not have the form that was asked for\.$/)
   })
 
+  test('a page that contradicts or supersedes another Neuron is for a curator, one of its own document is not', async () => {
+    const names = [{ name: 'Anna Berg', title: 'Anna Berg' }]
+    const edges = ['contradicts', 'supersedes', 'cites'].map((type) => ({ type, target: 'Anna Berg' }))
+    const { pages } = await compileWith(
+      good({ page: () => ({ edges: [...edges, { type: 'contradicts', target: 'Larger refunds' }] }) }),
+      { names },
+    )
+    expect(pageOf(pages, 'Larger refunds').doubts).toEqual([
+      'The language model says that this contradicts [[Anna Berg]].',
+      'The language model says that this supersedes [[Anna Berg]].',
+    ])
+    expect(pageOf(pages, 'Evening desk')).toMatchObject({ edges: [{ type: 'contradicts', target: 'Larger refunds' }] })
+    expect(pageOf(pages, 'Evening desk')).not.toHaveProperty('doubts')
+  })
+
   test('pages do not take the titles of other Neurons, nor of each other', async () => {
     const names = [{ name: 'Larger refunds', title: 'Larger refunds' }]
     const concepts = ['Larger refunds', 'Evening desk', 'Evening desk'].map((title, n) => ({
