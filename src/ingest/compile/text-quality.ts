@@ -13,10 +13,14 @@ const leastRecognised = 0.1
 const shortText = 300
 /** UTF-16 units in which a notice is looked for. */
 const maxNotice = 5000
+/** Different words of a text that says nothing. */
+const fewWords = 5
 /** UTF-16 units above which repetition tells something. */
 const leastForRepetition = 2000
-/** How many times smaller a text gets that says the same again and again; prose gets three times, tables and logs ten. */
-const mostCompressed = 20
+/** How many times smaller a text gets that says the same again and again; prose gets three times, logs up to thirty. */
+const mostCompressed = 100
+/** Part of a text that its commonest sentence may take. */
+const mostOfSentence = 0.6
 
 const notices: readonly [RegExp, string][] = [
   [/please wait\W.{0,400}(?:pdf viewer|adobe reader|proper contents)/is, 'a form that only some programs show (XFA)'],
@@ -86,14 +90,16 @@ function characterDoubts(text: string): string[] {
 }
 
 function wordDoubts(prose: string): string[] {
-  const words = prose.toLowerCase().match(/[\p{L}\p{M}]{2,}/gu) ?? []
+  const words = prose.toLowerCase().match(/[\p{L}\p{M}\p{N}]{2,}/gu) ?? []
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const most = Math.max(0, ...counts.values())
+  const top = most(counts)
   const encoded = (prose.match(encodedRun) ?? []).reduce((sum, run) => sum + run.length, 0)
   const broken = countOf(prose, brokenWord)
   return [
-    ...(words.length >= 50 && most > words.length * 0.4 ? ['The text says one word again and again.'] : []),
+    ...(words.length >= 50 && (top > words.length * 0.4 || counts.size <= fewWords)
+      ? ['The text says the same few words again and again.']
+      : []),
     ...(isRepetitive(prose) ? ['The text repeats itself.'] : []),
     ...(broken >= 5 && broken > words.length * 0.05 ? ['Words of the text hold signs that belong to none.'] : []),
     ...(encoded > prose.length * 0.3 && encoded > 200 ? ['The text looks like encoded data.'] : []),
@@ -102,6 +108,12 @@ function wordDoubts(prose: string): string[] {
 
 function isRepetitive(text: string): boolean {
   if (text.length < leastForRepetition) return false
+  const sizes = new Map<string, number>()
+  for (const sentence of text.split(/(?<=[.!?。])\s+|\n+/)) {
+    // What stands there once is no repetition.
+    sizes.set(sentence, (sizes.get(sentence) ?? -sentence.length) + sentence.length)
+  }
+  if (most(sizes) > mostOfSentence * text.length) return true
   const bytes = Buffer.from(text.slice(0, maxCompressed))
   return bytes.length > mostCompressed * deflateSync(bytes, { level: 6 }).length
 }
@@ -114,4 +126,10 @@ function noticeDoubts(text: string, words: number): string[] {
 
 function countOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
+}
+
+function most(counts: ReadonlyMap<string, number>): number {
+  let highest = 0
+  for (const count of counts.values()) highest = Math.max(highest, count)
+  return highest
 }

@@ -27,6 +27,13 @@ describe('a text that speaks for itself', () => {
         (_, at) => `2026-03-01T10:${at % 60}:00Z INFO request ${at * 7919} took ${at * 13} ms`,
       ).join('\n'),
     ],
+    [
+      'lines that differ by numbers',
+      Array.from(
+        { length: 270 },
+        (_, at) => `On page ${at % 9}, line ${at}, the keepers write down what the animals did.`,
+      ).join('\n'),
+    ],
     ['Russian', 'Порт открывается в восемь часов утра, и суда должны сообщить о прибытии за час. '.repeat(3)],
     ['French', 'À l’été, l’hôtel était complet : « où dormir ? » Noël approche, ça dépend de l’élève âgé. '],
     ['Chinese', '港口办公室八点开门。希望停泊的船舶必须提前一小时通知，并说明所载货物。'],
@@ -54,7 +61,8 @@ describe('a text that a curator must see', () => {
     ],
     ['UTF-8 whose control signs were lost', 'Years 1986â1990 and 1990â1993 – in â all, 1993â1996.', /wrong encoding/],
     ['Cyrillic as Latin', 'Ïîðò îòêðûâàåòñÿ â âîñåìü ÷àñîâ óòðà, ñóäà äîëæíû ñîîáùèòü', /wrong encoding/],
-    ['one word', 'spam '.repeat(200), /one word again/],
+    ['one word', 'spam '.repeat(200), /same few words/],
+    ['three words', 'spam eggs ham '.repeat(100), /same few words/],
     ['one sentence', `${'The desk answers every letter within two days. '.repeat(300)}`, /repeats itself/],
     [
       'a form',
