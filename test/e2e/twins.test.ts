@@ -50,6 +50,8 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
     app: await product.newKey(tenant, 'app'),
     curator: await product.newKey(tenant, 'curator'),
   }
+  // What is there before it is opened is no news.
+  await ganglion.kb((await ganglion.tenants.find(tenant))?.id ?? '', 'twin')
   const native = new NativeWriter(gitDir)
   const write = (files: [string, string | null][]) => native.commit(main, new Map(files))
   const hiddenOf = (more: (hiding: Record<string, unknown>) => Record<string, unknown>) =>
@@ -69,7 +71,9 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
   write([['kb.yaml', `${settings}\nsearch:\n  engine: ${engine}\n`], ...openPages, ...hiddenOf(() => ({}))])
   const commit = native.git('rev-parse', main)
   write(hiddenOf((hiding) => hiding))
-  if (twin === 2) write(hiddenOf(() => ({})).map(([path]) => [path, null]))
+  // The same number of pushes, which everybody is told of.
+  const again = hiddenOf((hiding) => ({ ...hiding, note: 'Again.' }))
+  write(twin === 2 ? again.map(([path]) => [path, null]) : again)
 
   const bytes = data.sources.map((parts) => parts.join(' '))
   const own = bytes[twin === 1 ? 1 : 0] ?? ''

@@ -181,6 +181,19 @@ describe('a Neuron that a key may not see', () => {
     expect(await names(['internal'])).toEqual(['Open plan', 'Student plan', 'Hidden plan'])
   })
 
+  test('does not show in what links to its files are called', async () => {
+    const page = (number: number, title: string, more = {}) => neuronText(number, { title, ...more }, '![[plan.png]]\n')
+    const bed = await writtenBed({ 'hidden.md': page(1, 'Hidden', { tags: ['internal'] }), 'plan.png': 'png' })
+    const { app, curator, ganglion } = bed
+    const input = candidate({ content: '![[plan.png]] ![[other.png]]', confidence: 0.95 })
+    await submitCandidate(ganglion, app, input)
+    const missing = (target: string) => expect.objectContaining({ target, reason: 'missing' })
+    expect((await bed.read(2, app))?.unresolved).toEqual([missing('plan.png'), missing('other.png')])
+    expect((await bed.read(2, curator))?.unresolved).toEqual([missing('other.png')])
+    bed.write({ 'open.md': page(3, 'Open') })
+    expect((await bed.read(3, app))?.unresolved).toEqual([])
+  })
+
   test('once public, then hidden, then deleted, is not readable in its history', async () => {
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'Once public.\n') })
     const publicAt = bed.native.git('rev-parse', 'refs/heads/main')

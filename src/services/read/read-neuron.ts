@@ -64,12 +64,13 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   const backlinks = backlinksOf(reading, row.seqId)
   const targets = fileTargets(kb.projection.read, row.seqId)
   const file = parseNeuronFile(await kb.repository.readText(blob))
+  const files = await filesOf(reading, row.path, targets)
   return {
     ...shown,
     content: contentFor(caller, file),
     ...(await sourcesIn(reading, file.fields)),
-    ...(await filesOf(reading, row.path, targets)),
-    ...(await resolveLinks(ganglion, caller, view, written)),
+    ...files,
+    ...(await resolveLinks(ganglion, caller, view, written, files.files)),
     backlinks,
   }
 }
@@ -86,6 +87,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
   const tags = allTags(file, await kb.settings())
   if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
   const { links } = await ganglion.parser.links(shownContent(file))
+  const files = await filesOf(reading, past.path, fileTargetsIn(links))
   return {
     seqId,
     title: fields.title ?? fileTitle(past.path),
@@ -95,8 +97,8 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     updatedAt: past.at,
     tags,
     ...(await sourcesIn(reading, fields)),
-    ...(await filesOf(reading, past.path, fileTargetsIn(links))),
-    ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links))),
+    ...files,
+    ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links), files.files)),
     backlinks,
     documentId: fields.id ?? null,
     path: past.path,

@@ -1,4 +1,5 @@
 import type { Neuron } from '../../contract/neurons.ts'
+import { effectiveAudience } from '../../knowledge/audience.ts'
 import type { WrittenLink } from '../../knowledge/written-link.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -12,14 +13,18 @@ const maxCandidates = 10
 
 /**
  * What a Neuron's links mean to a caller, in their order: those that lead to one Neuron, each once, and those that lead to none or to
- * several. A link to a file that is no Neuron is neither.
+ * several. A link to a file that is no Neuron is neither, if the caller may read the file; else there is none.
+ * @param files that the Neuron's links name and that the caller may read
  */
 export async function resolveLinks(
   ganglion: Ganglion,
   caller: Caller,
   own: LinkView,
   written: readonly WrittenLink[],
+  files: Neuron['files'] = [],
 ): Promise<Shown> {
+  const readable = new Set(files.map(({ target }) => target))
+  const isCurator = effectiveAudience(caller.role) === 'curator'
   const views = await viewsOf(ganglion, caller, own, written)
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []
@@ -30,7 +35,7 @@ export async function resolveLinks(
       const { slug } = view?.identity ?? own.identity
       const link = { type, target: meaning.seqId, ...(view === own ? {} : { kb: slug }) }
       links.set(JSON.stringify(link), link)
-    } else if (!('attachment' in meaning) || line === null) {
+    } else if (!('attachment' in meaning && (isCurator || (kb === null && readable.has(target)))) || line === null) {
       const reason =
         'ambiguous' in meaning
           ? ({ reason: 'ambiguous', candidates: meaning.ambiguous.slice(0, maxCandidates) } as const)
