@@ -1,7 +1,9 @@
 import { ExtractionError } from '../extracted.ts'
 import { EquationText } from './docx-equation.ts'
+import { FormField } from './docx-form-field.ts'
 import { levelOf, type ParagraphStyles } from './docx-styles.ts'
-import { isTrue, scanXml, type XmlAttributes } from './office-xml.ts'
+import type { ChartTable } from './office-chart.ts'
+import { isTrue, relationshipId, scanXml, type XmlAttributes } from './office-xml.ts'
 
 /** Elements that are kept of a document. */
 const maxElements = 250_000
@@ -35,16 +37,20 @@ const counted: ReadonlySet<string> = new Set(['p', 'r', 'tr', 'tc', 'hyperlink',
 /** What goes with all that is in it: what was deleted or moved away, and what says nothing. */
 const dropped: ReadonlySet<string> = new Set([
   ...['del', 'moveFrom', 'Fallback', 'sectPr', 'sdtPr', 'tblPr', 'tblGrid', 'tabs', 'pPrChange', 'rPrChange', 'rt'],
-  ...['tcPrChange', 'trPrChange', 'tblPrChange', 'annotationRef', 'ffData', 'numberingChange', 'delText', 'background'],
+  ...['tcPrChange', 'trPrChange', 'tblPrChange', 'annotationRef', 'numberingChange', 'delText', 'background'],
 ])
 
 /**
  * A part of a document with no more than what is read of it, which bounds what reading it takes: revisions are accepted, comments
  * and hidden text are gone, pictures are their descriptions, equations are text, paragraphs are headings where their style is based
- * on one. @throws {ExtractionError}
+ * on one. @param chartOf a chart by the id of its relationship @throws {ExtractionError}
  */
-export function rewritePart(part: Buffer, styles: ParagraphStyles): string {
-  const writer = new PartWriter(styles)
+export function rewritePart(
+  part: Buffer,
+  styles: ParagraphStyles,
+  chartOf: (id: string) => ChartTable | undefined = () => undefined,
+): string {
+  const writer = new PartWriter(styles, chartOf)
   scanXml(part, writer)
   return writer.xml()
 }
@@ -53,6 +59,9 @@ type ParagraphProperties = { style?: string; outline?: string; level?: string; l
 
 class PartWriter {
   readonly #styles: ParagraphStyles
+  readonly #chartOf: (id: string) => ChartTable | undefined
+  /** The field of an older form that is open. */
+  #field: FormField | undefined
   readonly #out: string[] = []
   readonly #path: string[] = []
   /** Where the paragraphs that are open begin, and whether their text is that of a table of contents. */
@@ -74,14 +83,17 @@ class PartWriter {
   #equationAt = 0
   #isHiddenRun = false
 
-  constructor(styles: ParagraphStyles) {
+  constructor(styles: ParagraphStyles, chartOf: (id: string) => ChartTable | undefined) {
     this.#styles = styles
+    this.#chartOf = chartOf
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
     this.#path.push(name)
     if (this.#droppedAt > 0) return
     if (this.#equation !== undefined) this.#equation.open(name, attributes)
+    else if (this.#field !== undefined) this.#field.open(name, attributes)
+    else if (name === 'ffData') this.#field = new FormField()
     else if (this.#properties !== undefined) this.#readProperty(this.#properties, name, attributes)
     else if (name === 'pPr') this.#properties = {}
     else if (name === 'oMath') this.#beginEquation()
@@ -109,6 +121,8 @@ class PartWriter {
     } else if (this.#equation !== undefined) {
       if (depth === this.#equationAt) this.#endEquation()
       else this.#equation.close(name)
+    } else if (this.#field !== undefined && name !== 'fldChar') {
+      if (name === 'ffData' && this.#path.at(-1) !== 'fldChar') this.#field = undefined
     } else if (this.#properties !== undefined) {
       if (name === 'pPr') this.#endProperties(this.#properties)
     } else if (name === 'txbxContent') this.#endBox()
@@ -116,8 +130,10 @@ class PartWriter {
       if (depth === this.#drawingAt) this.#drawingAt = 0
     } else if (name === 'p') this.#endParagraph()
     else if (name === 'r') this.#endRun()
-    else if (kept.has(name)) this.#out.push(`</w:${name}>`)
-    else if (name === 'del') this.#out.push('<w:del/>')
+    else if (kept.has(name)) {
+      this.#out.push(`</w:${name}>`)
+      if (name === 'fldChar') this.#endField()
+    } else if (name === 'del') this.#out.push('<w:del/>')
     if (name === 'tbl' && this.#droppedAt === 0 && !this.#isInDrawing()) this.#tables.pop()
     if (name === 'r') this.#isHiddenRun = false
   }
@@ -210,9 +226,28 @@ class PartWriter {
     return this.#drawingAt > 0
   }
 
-  /** Pictures, charts and shapes: the description that a reader would hear. */
+  /** A box to tick or a list to choose from says in its data what was chosen, and nowhere else. */
+  #endField(): void {
+    this.#write(this.#field?.value() ?? '')
+    this.#field = undefined
+  }
+
+  /** Like a text box, a chart stands after its paragraph: as a table. */
+  #writeChart({ title, rows }: ChartTable): void {
+    const paragraph = (text: string) => `<w:p><w:r>${textBegin}${escapeXml(text)}</w:t></w:r></w:p>`
+    const row = (cells: readonly string[], at: number) =>
+      `<w:tr>${at === 0 ? '<w:trPr><w:tblHeader/></w:trPr>' : ''}${cells.map((cell) => `<w:tc>${paragraph(cell)}</w:tc>`).join('')}</w:tr>`
+    const table = rows.length > 0 ? `<w:tbl>${rows.map(row).join('')}</w:tbl>` : ''
+    const content = (title === '' ? '' : paragraph(title)) + table
+    this.#elements += rows.length
+    this.#out.push(`<w:pict><v:textbox><w:txbxContent>${content}</w:txbxContent></v:textbox></w:pict>`)
+  }
+
+  /** Pictures and shapes: the description that a reader would hear. Charts: their values. */
   #describe(attributes: XmlAttributes): void {
     const name = this.#path.at(-1)
+    const chart = name === 'chart' ? this.#chartOf(relationshipId(attributes) ?? '') : undefined
+    if (chart !== undefined) this.#writeChart(chart)
     const isPicture = name === 'docPr' || name === 'shape'
     const description = isPicture ? (attributes.descr ?? attributes.alt)?.trim() : undefined
     if (description) this.#write(description)

@@ -6,11 +6,12 @@ import { docxHtmlToMarkdown } from './docx-html.ts'
 import { escapeXml, rewritePart } from './docx-rewrite.ts'
 import { paragraphStyles } from './docx-styles.ts'
 import { htmlToMarkdown } from './html-to-markdown.ts'
+import { chartTable } from './office-chart.ts'
 import { OfficePackage, type Relationship } from './office-package.ts'
 import { scanXml } from './office-xml.ts'
 
 const unread =
-  /(?:theme|glossary|customXml|embeddings|charts|diagrams|media)\/|(?:comments\w*|settings|fontTable|webSettings)\.xml$/i
+  /(?:theme|glossary|customXml|embeddings|diagrams|media)\/|(?:comments\w*|settings|fontTable|webSettings)\.xml$/i
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 /** What mammoth's own list lacks. */
 const styleMap = [
@@ -48,6 +49,11 @@ function rewriteDocument(document: OfficePackage): Buffer {
   const links = document.relationships(main)
   const partOf = (type: string) =>
     document.part(links.find((link) => link.type === type && !link.external)?.target ?? '')
+  const chartOf = (id: string) => {
+    const link = links.find((each) => each.id === id && each.type === 'chart' && !each.external)
+    const chart = link && document.xml(link.target)
+    return chart && chartTable(chart)
+  }
   const stylesName = links.find(({ type }) => type === 'styles')?.target ?? ''
   const styles = paragraphStyles(document.xml(stylesName))
   const parts: Record<string, Uint8Array> = {
@@ -61,7 +67,7 @@ function rewriteDocument(document: OfficePackage): Buffer {
     if (original === undefined) continue
     const isText = ['document', 'footnotes', 'endnotes'].includes(type)
     if (!isText) scanXml(original, { open: () => {}, text: () => {}, close: () => {} })
-    const xml = isText ? rewritePart(original, styles) : original
+    const xml = isText ? rewritePart(original, styles, chartOf) : original
     if (type === 'document' && !xml.includes('<w:document')) {
       throw new ExtractionError('wrong-type', 'The file is an Office document, but no text document.')
     }

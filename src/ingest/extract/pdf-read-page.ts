@@ -1,5 +1,7 @@
 import type { PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
+import { filledFields } from './pdf-form.ts'
+import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
 
 /** What is kept of a page that was read. */
@@ -15,6 +17,10 @@ export type ReadPage = {
   scan: 'picture' | 'garbled' | undefined
   /** Whether nothing is drawn on it. */
   isBlank: boolean
+  /** Words that its lines break. */
+  broken: ReturnType<typeof brokenWords>
+  /** Filled fields of a form, as Markdown. */
+  fields: string[]
   /** Whether words stand in the order in which they are seen, from left to right, and not in that in which they are read. */
   isVisual: boolean
 }
@@ -39,6 +45,8 @@ export function readPage(page: ParsedPage): ReadPage {
     letters,
     scan: isGarbled(text, complexity) ? 'garbled' : isPicture ? 'picture' : undefined,
     isBlank: letters === 0 && contentBounds === undefined,
+    broken: brokenWords(text),
+    fields: filledFields(page.formFields ?? []),
     isVisual: isVisuallyOrdered(text),
   }
 }

@@ -6,6 +6,7 @@ import { orderDoubts, withLogicalOrder } from './pdf-bidi.ts'
 import { timeBudget } from './pdf-budget.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
+import { withCompoundHyphens } from './pdf-hyphens.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
 import { type Page, pageMarkdown, plainParagraphs } from './pdf-page.ts'
 import { pageList } from './pdf-page-list.ts'
@@ -26,12 +27,14 @@ export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const reading = { isSpent: timeBudget(), onProgress }
   const parsed = await parsePages(bytes, reading)
   if (parsed === undefined) return secondReading(bytes)
-  const ordered = await inLogicalOrder(bytes, parsed.pages)
+  const ordered = await inLogicalOrder(bytes, withCompoundHyphens(parsed.pages))
   const { texts, recognised, warnings } = await recogniseScans(bytes, ordered.pages, reading)
   const doubts = [...ordered.doubts, ...garbledDoubts(ordered.pages.filter(({ number }) => !texts.has(number)))]
   const pages = ordered.pages.map((page) => ({
     number: page.number,
-    lines: (texts.get(page.number) ?? unrecognised(page)).split('\n'),
+    lines: [texts.get(page.number) ?? unrecognised(page), ...(page.fields.length > 0 ? ['', ...page.fields] : [])]
+      .join('\n')
+      .split('\n'),
   }))
   if (!hasText(pages)) return secondReading(bytes)
   const extracted = await assemble(bytes, pages, [...parsed.warnings, ...warnings])
@@ -118,6 +121,7 @@ function parser(): LiteParse {
     imageMode: 'off',
     includeComplexity: true,
     extractContentBounds: true,
+    extractFormFields: true,
     continueOnPageError: true,
     maxPages: maxPages + 1,
     numWorkers: 1,

@@ -1,8 +1,8 @@
+import { chartBlocks, chartTable } from './office-chart.ts'
 import type { OfficePackage, Relationship } from './office-package.ts'
 import { markdownTable } from './office-table.ts'
 import { inlineText, plainLine } from './office-text.ts'
 import { child, descendants, isTrue, relationshipId, type XmlElement } from './office-xml.ts'
-import { chartBlocks } from './pptx-chart.ts'
 import { paragraphsOf, plainText, textBlocks } from './pptx-text.ts'
 
 /** What stands on every slide, and says nothing of this one. */
@@ -51,7 +51,7 @@ function blocksOf(shape: XmlElement, { document, links }: Slide): string[] {
     return found && document.xml(found.target)
   }
   const chart = target(child(data, 'chart'), 'id')
-  if (chart !== undefined) return chartBlocks(chart)
+  if (chart !== undefined) return chartBlocks(chartTable(chart))
   const diagram = target(child(data, 'relIds'), 'dm')
   if (diagram !== undefined) {
     const items = descendants(diagram, 'p').map((paragraph) => plainLine(plainText(paragraph)))

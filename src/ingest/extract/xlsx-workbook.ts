@@ -1,18 +1,26 @@
 import { ExtractionError } from '../extracted.ts'
+import { type ChartTable, chartTable } from './office-chart.ts'
 import type { OfficePackage } from './office-package.ts'
 import { child, isTrue, relationshipId, scanXml, type XmlElement } from './office-xml.ts'
 import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
 
 const maxSheets = 1_000
+/** Of one sheet. */
+const maxCharts = 200
 /** Strings that cells share. */
 const maxStrings = 3_000_000
 /** Characters of a cell: Excel's own bound. */
 export const maxCell = 32_767
 
-export type Sheet = { name: string; hidden: boolean; part: Buffer | undefined }
+export type Sheet = {
+  name: string
+  hidden: boolean
+  /** Blank where it holds nothing but a chart. */
+  part: Buffer | undefined
+  charts: ChartTable[]
+}
 
 export type Workbook = {
-  /** Without those that hold nothing but a chart. */
   sheets: Sheet[]
   strings: readonly string[]
   /** By the index of a cell's style. */
@@ -35,14 +43,29 @@ export function readWorkbook(document: OfficePackage): Workbook {
   return {
     sheets: sheets.flatMap(({ attributes }) => {
       const link = links.find(({ id }) => id === relationshipId(attributes))
-      if (link !== undefined && link.type !== 'worksheet') return []
+      if (link !== undefined && link.type !== 'worksheet' && link.type !== 'chartsheet') return []
       const hidden = attributes.state === 'hidden' || attributes.state === 'veryHidden'
-      return [{ name: attributes.name ?? '', hidden, part: link && document.part(link.target) }]
+      const part = link && document.part(link.target)
+      const charts = link === undefined || hidden ? [] : chartsOf(document, link.target)
+      return [{ name: attributes.name ?? '', hidden, part, charts }]
     }),
     strings: sharedStrings(document.part(targetOf('sharedStrings'))),
     formats: formatsOf(document.xml(targetOf('styles'))),
     is1904: isTrue(child(workbook, 'workbookPr')?.attributes.date1904),
   }
+}
+
+/** @param name of the part of a sheet */
+function chartsOf(document: OfficePackage, name: string): ChartTable[] {
+  const targets = (part: string, type: string) =>
+    document.relationships(part).flatMap((link) => (link.type === type && !link.external ? [link.target] : []))
+  return targets(name, 'drawing')
+    .flatMap((drawing) => targets(drawing, 'chart'))
+    .slice(0, maxCharts)
+    .flatMap((target) => {
+      const chart = document.xml(target)
+      return chart === undefined ? [] : [chartTable(chart)]
+    })
 }
 
 function formatsOf(styles: XmlElement | undefined): NumberFormat[] {

@@ -1,5 +1,6 @@
 import type { Anchor, Extracted, ExtractInput } from '../extracted.ts'
 import { ExtractionError } from '../extracted.ts'
+import { type ChartTable, chartBlocks } from './office-chart.ts'
 import { OfficePackage } from './office-package.ts'
 import { plainLine } from './office-text.ts'
 import { type LooseRows, largeTableWarning, roomForRows, withLooseRows } from './table-rows.ts'
@@ -15,7 +16,7 @@ const maxCharacters = 16 * 2 ** 20
  * columns are left out, and told of. @throws {ExtractionError}
  */
 export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
-  const document = await OfficePackage.open(file, (name) => !/xl\/(?:theme|drawings|charts|media|comments)/i.test(name))
+  const document = await OfficePackage.open(file, (name) => !/xl\/(?:theme|media|comments)/i.test(name))
   const workbook = readWorkbook(document)
   const anchors: Anchor[] = []
   const lines: string[] = []
@@ -23,20 +24,22 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   const large: { table: string; size: number; loose: LooseRows }[] = []
   const room = roomForRows()
   let characters = 0
-  for (const { name, hidden, part } of workbook.sheets) {
+  const shown = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
+  for (const { name, hidden, part, charts } of workbook.sheets) {
     if (hidden) warnings.push(`The hidden sheet "${name}" was left out.`)
     else if (part === undefined) warnings.push(`The file lacks its sheet "${name}".`)
     else if (characters > maxCharacters) warnings.push(`The sheet "${name}" was left out: the workbook is too large.`)
     else {
       const sheet = readSheet(part, workbook, room)
       warnings.push(...warningsOf(name, sheet))
-      if (sheet.blocks.length === 0) continue
+      const blocks = [...sheet.blocks, ...charts.flatMap((chart) => blocksOf(chart, shown))]
+      if (blocks.length === 0) continue
       anchors.push({ line: lines.length + 1, sheet: name })
       for (const table of sheet.summarized) {
         const loose = { name, first: table.shown + 1, rows: table.furtherRows() }
         large.push({ table: `A table of the sheet "${name}"`, size: table.size, loose })
       }
-      for (const block of [`## ${plainLine(name)}`, ...sheet.blocks]) {
+      for (const block of [`## ${plainLine(name)}`, ...blocks]) {
         characters += block.length
         lines.push(...block.split('\n'), '')
       }
@@ -51,6 +54,13 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
     warnings.push(largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0))
   }
   return { title: document.title(), ...text, anchors, warnings }
+}
+
+/** Values of cells that are shown need not be told again: then the title of the chart is enough. */
+function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
+  const sheets = chart.references.map((reference) => /^'?(.*?)'?!/s.exec(reference)?.[1]?.replaceAll("''", "'") ?? '')
+  const isShown = sheets.length > 0 && sheets.every((sheet) => shown.has(sheet))
+  return chartBlocks(isShown ? { ...chart, rows: [] } : chart)
 }
 
 function warningsOf(name: string, { hiddenRows, hiddenColumns, wide }: SheetText): string[] {

@@ -5,6 +5,10 @@ import { zipLimits } from './limits.ts'
 
 /** Below this even a blank sheet may be packed very tightly. */
 const ratioCountsFrom = 10 * 2 ** 20
+const endSignature = Buffer.from('PK\x05\x06', 'latin1')
+const endSize = 22
+/** Bytes from the end within which an archive has to end; a comment alone may have 64 KB. */
+const maxTrailingBytes = 2 ** 20
 const compoundFile = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 
 /**
@@ -16,7 +20,7 @@ export async function readZip(
   file: string,
   isWanted: (name: string) => boolean = () => false,
 ): Promise<Map<string, Buffer>> {
-  const bytes = await readFile(file)
+  const bytes = withoutTrailingBytes(await readFile(file))
   checkSignature(bytes)
   try {
     return await readEntries(await fromBufferPromise(bytes, { lazyEntries: true }), bytes.length, isWanted)
@@ -24,6 +28,19 @@ export async function readZip(
     if (cause instanceof ExtractionError) throw cause
     throw new ExtractionError('corrupt', 'The document is damaged: its archive cannot be read.', { cause })
   }
+}
+
+/** Downloads and mail programs leave bytes behind an archive: what ends it is its end of central directory (APPNOTE 4.3.16). */
+function withoutTrailingBytes(bytes: Buffer): Buffer {
+  const first = Math.max(0, bytes.length - maxTrailingBytes)
+  for (let at = bytes.lastIndexOf(endSignature); at >= first; at = bytes.lastIndexOf(endSignature, at - 1)) {
+    if (at + endSize > bytes.length) continue
+    const end = at + endSize + bytes.readUInt16LE(at + 20)
+    const directory = bytes.readUInt32LE(at + 12) + bytes.readUInt32LE(at + 16)
+    if (end <= bytes.length && directory <= at) return bytes.subarray(0, end)
+    if (at === 0) break
+  }
+  return bytes
 }
 
 /** Microsoft's encryption wraps a document into the container of the formats before 2007. */

@@ -1,3 +1,4 @@
+import { strToU8, unzipSync, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { extractBytes, extractorConformance, problemOf } from './conformance.ts'
 import { docx, officeDocument, p, rows, xlsx } from './support/office-writer.ts'
@@ -184,4 +185,36 @@ test('a long document is as whole as a short one', async () => {
 test('the container of old formats and of encryption is told', async () => {
   const container = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2048)])
   expect(await problemOf(extractBytes('docx', container))).toBe('encrypted')
+})
+
+test('boxes and lists of older forms have what was chosen', async () => {
+  const field = (data: string) =>
+    `<w:r><w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar></w:r><w:r><w:instrText> FORM </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`
+  const box = (state: string) => field(`<w:name w:val="a"/><w:checkBox><w:default w:val="0"/>${state}</w:checkBox>`)
+  const list = field('<w:ddList><w:result w:val="1"/><w:listEntry w:val="Salt"/><w:listEntry w:val="Wool"/></w:ddList>')
+  const body = [
+    p(`${box('<w:checked/>')}<w:r><w:t xml:space="preserve"> Heavy</w:t></w:r>`),
+    p(`${box('')}<w:r><w:t xml:space="preserve"> Light</w:t></w:r>`),
+    p(list),
+  ]
+  expect(await markdownOf(docx(body.join('')))).toBe('☒ Heavy\n\n☐ Light\n\nWool')
+})
+
+test('a chart is a table of its values', async () => {
+  const points = (values: readonly string[]) =>
+    values.map((value, at) => `<c:pt idx="${at}"><c:v>${value}</c:v></c:pt>`).join('')
+  const chart = `<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><a:p><a:r><a:t>Crates</a:t></a:r></a:p></c:title><c:plotArea><c:ser><c:tx>${points(['2025'])}</c:tx><c:cat>${points(['May', 'June'])}</c:cat><c:val>${points(['7', '9'])}</c:val></c:ser></c:plotArea></c:chart></c:chartSpace>`
+  const drawing =
+    '<w:r><w:drawing><a:graphic xmlns:a="a"><a:graphicData><c:chart xmlns:c="c" r:id="rId9"/></a:graphicData></a:graphic></w:drawing></w:r>'
+  const links = [{ id: 'rId9', type: 'chart', target: 'charts/chart1.xml' }]
+  const bytes = docx(p('Above') + p(drawing), {}, { links })
+  const whole = zipSync({ ...unzipSync(bytes), 'word/charts/chart1.xml': strToU8(chart) })
+  expect(await markdownOf(whole)).toBe('Above\n\nCrates\n\n| | 2025 |\n| - | - |\n| May | 7 |\n| June | 9 |')
+})
+
+test('bytes behind the archive do no harm', async () => {
+  const bytes = Buffer.concat([docx(p('Kept')), Buffer.from('\r\n--boundary--\r\n')])
+  expect(await markdownOf(bytes)).toBe('Kept')
+  const twice = Buffer.concat([docx(p('Kept')), Buffer.from('PK\x05\x06'), Buffer.alloc(100, 255)])
+  expect(await markdownOf(twice)).toBe('Kept')
 })

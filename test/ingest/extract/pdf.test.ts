@@ -105,6 +105,28 @@ test('words that lines break are whole', async () => {
   expect(markdown).toContain('exception.')
 })
 
+test('compound words keep the hyphen at which a line breaks them', async () => {
+  const lines = [
+    'The long-term plan of the harbour is well known to the people of the town. The long-',
+    'term plan says that goods are inspected when they come. Cranes are inspec-',
+    'ted as well, by a person who is well-',
+    'known to all.',
+  ]
+  const { markdown } = await extract([{ texts: block(lines, 60, 700) }])
+  expect(markdown).toContain('The long-term plan says')
+  expect(markdown).toContain('Cranes are inspected as well')
+  expect(markdown).toContain('who is well-known to all')
+})
+
+test('what was written into a form is text', async () => {
+  const { markdown } = await extract([
+    { texts: body('permit'), field: { name: 'Holder', value: 'Ann *Miller*' } },
+    { texts: body('crane'), field: { name: 'Empty', value: '' } },
+  ])
+  expect(markdown).toContain('- Holder: Ann \\*Miller\\*')
+  expect(markdown).not.toContain('Empty')
+})
+
 test('a ruled table is a table', async () => {
   const rows = [
     ['Good', 'Weight', 'Price'],

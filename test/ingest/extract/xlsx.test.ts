@@ -1,3 +1,4 @@
+import { strToU8, unzipSync, zipSync } from 'fflate'
 import { writeXlsx } from 'hucre/xlsx'
 import { expect, test } from 'vitest'
 import { extractBytes, extractorConformance } from './conformance.ts'
@@ -175,4 +176,28 @@ test('a sheet that claims to be as large as can be costs what it holds', async (
   const { markdown, warnings } = await extractBytes('xlsx', xlsx([{ name: 'A', xml }]))
   expect(markdown).toBe('## A\n\n1')
   expect(warnings).toEqual(['The columns beyond IV of the sheet "A" were left out.'])
+})
+
+test('a chart has its title, and its values where no sheet shows them', async () => {
+  const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const link = (type: string, target: string) =>
+    `<Relationships><Relationship Id="r1" Type="${office}/${type}" Target="${target}"/></Relationships>`
+  const points = (values: readonly string[]) =>
+    values.map((value, at) => `<pt idx="${at}"><v>${value}</v></pt>`).join('')
+  const chartOf = (sheet: string) =>
+    `<chartSpace><chart><title><p><r><t>Crates</t></r></p></title><plotArea><ser><tx>${points(['2025'])}</tx><cat>${points(['May'])}</cat><val><numRef><f>'${sheet}'!$B$2</f><numCache>${points(['7'])}</numCache></numRef></val></ser></plotArea></chart></chartSpace>`
+  const book = xlsx([
+    { name: 'Shown', xml: rows([['a', 'b']]) },
+    { name: 'Data', xml: rows([['c', 'd']]), state: 'hidden' },
+  ])
+  const withChart = (sheet: string) =>
+    zipSync({
+      ...unzipSync(book),
+      'xl/worksheets/_rels/s0.xml.rels': strToU8(link('drawing', '../drawings/drawing1.xml')),
+      'xl/drawings/_rels/drawing1.xml.rels': strToU8(link('chart', '../charts/chart1.xml')),
+      'xl/charts/chart1.xml': strToU8(chartOf(sheet)),
+    })
+  const table = '\n\n|  | 2025 |\n| --- | --- |\n| May | 7 |'
+  expect((await extractBytes('xlsx', withChart('Data'))).markdown.endsWith(`Crates${table}`)).toBe(true)
+  expect((await extractBytes('xlsx', withChart('Shown'))).markdown.endsWith('Crates')).toBe(true)
 })

@@ -13,6 +13,8 @@ export type PdfPage = {
   /** Degrees by which the page is shown turned, clockwise. */
   rotate?: 90 | 180 | 270
   link?: { url: string; rect: readonly [number, number, number, number] }
+  /** A field of a form that is filled, in place of the link. */
+  field?: { name: string; value: string }
 }
 
 export type PdfOptions = {
@@ -43,22 +45,25 @@ export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], pas
   const objects: Part[][] = []
   const add = (...parts: Part[]) => objects.push(parts)
   const pageId = (number: number) => 7 + (number - 1) * 5
+  const fieldIds = pages.flatMap(({ field }, at) => (field ? [`${pageId(at + 1) + 3} 0 R`] : []))
   const outlinesId = pageId(pages.length + 1)
   const encryption = password === undefined ? undefined : new Encryption(password)
   const stream = (dictionary: string, data: Buffer): Part[] => {
     const bytes = encryption?.encrypt(objects.length + 1, data) ?? data
     return [`<< ${dictionary} /Length ${bytes.length} >>\nstream\n`, bytes, '\nendstream']
   }
-  add(`<< /Type /Catalog /Pages 2 0 R ${bookmarks.length > 0 ? `/Outlines ${outlinesId} 0 R` : ''} >>`)
+  add(
+    `<< /Type /Catalog /Pages 2 0 R ${bookmarks.length > 0 ? `/Outlines ${outlinesId} 0 R` : ''} /AcroForm << /Fields [${fieldIds.join(' ')}] >> >>`,
+  )
   add(`<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${pageId(at + 1)} 0 R`).join(' ')}] >>`)
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>')
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>')
   add('<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode 6 0 R >>')
   add(...stream('', Buffer.from(hebrewLetters)))
-  for (const { texts = [], rules = [], picture, isInForm, rotate, link } of pages) {
+  for (const { texts = [], rules = [], picture, isInForm, rotate, link, field } of pages) {
     const id = objects.length + 1
     add(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${id + 1} 0 R ${link ? `/Annots [${id + 3} 0 R]` : ''} ${rotate === undefined ? '' : `/Rotate ${rotate}`}`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${id + 1} 0 R ${link || field ? `/Annots [${id + 3} 0 R]` : ''} ${rotate === undefined ? '' : `/Rotate ${rotate}`}`,
       ` /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> ${picture ? `/XObject << /I ${id + (isInForm ? 4 : 2)} 0 R >>` : ''} >> >>`,
     )
     const drawn = [
@@ -76,7 +81,9 @@ export function writePdf(pages: readonly PdfPage[], { title, bookmarks = [], pas
     add(
       link
         ? `<< /Type /Annot /Subtype /Link /Rect [${link.rect.join(' ')}] /A << /S /URI /URI ${literal(link.url)} >> >>`
-        : 'null',
+        : field
+          ? `<< /Type /Annot /Subtype /Widget /FT /Tx /T ${literal(field.name)} /V ${literal(field.value)} /Rect [60 600 300 620] /P ${id} 0 R >>`
+          : 'null',
     )
     const form = `/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /I ${id + 2} 0 R >> >>`
     add(...stream(form, Buffer.from(wholePage)))

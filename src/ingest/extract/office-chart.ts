@@ -6,24 +6,44 @@ import { plainText } from './pptx-text.ts'
 /** Points beyond which a chart is data and no longer text. */
 const maxPoints = 200
 
+export type ChartTable = {
+  title: string
+  /** Plain text; the first row names the series. */
+  rows: string[][]
+  /** References to the cells that the values come from, such as `Sheet1!$B$2:$B$5`. */
+  references: string[]
+}
+
 /** The title of a chart and its values, as they were when it was saved last, with a column for each series. */
-export function chartBlocks(chart: XmlElement): string[] {
+export function chartTable(chart: XmlElement): ChartTable {
   const title = descendants(child(chart, 'chart', 'title'), 'p')
     .map(plainText)
     .join(' ')
     .trim()
-  const series = descendants(child(chart, 'chart', 'plotArea'), 'ser').map((each) => ({
+  const elements = descendants(child(chart, 'chart', 'plotArea'), 'ser')
+  const series = elements.map((each) => ({
     name: points(child(each, 'tx')).get(0) ?? '',
     categories: points(child(each, 'cat') ?? child(each, 'xVal')),
     values: points(child(each, 'val') ?? child(each, 'yVal')),
   }))
   const categories = series.find((each) => each.categories.size > 0)?.categories ?? new Map<number, string>()
   const count = Math.min(series.reduce((most, { values }) => Math.max(most, ...values.keys(), -1), -1) + 1, maxPoints)
-  const header = ['', ...series.map(({ name }) => inlineText(name))]
   const rows = Array.from({ length: count }, (_, at) =>
-    [categories.get(at), ...series.map(({ values }) => values.get(at))].map((value) => inlineText(value ?? '')),
+    [categories.get(at), ...series.map(({ values }) => values.get(at))].map((value) => value ?? ''),
   )
-  return [...(title === '' ? [] : [plainLine(title)]), ...(count > 0 ? [markdownTable([header, ...rows])] : [])]
+  return {
+    title,
+    rows: count > 0 ? [['', ...series.map(({ name }) => name)], ...rows] : [],
+    references: elements.flatMap((each) =>
+      descendants(child(each, 'val') ?? child(each, 'yVal'), 'f').map(({ text }) => text),
+    ),
+  }
+}
+
+/** The same as Markdown. */
+export function chartBlocks({ title, rows }: ChartTable): string[] {
+  const table = rows.length > 0 ? [markdownTable(rows.map((row) => row.map(inlineText)))] : []
+  return [...(title === '' ? [] : [plainLine(title)]), ...table]
 }
 
 /** The cached values by their index, of the innermost level where there are several. */
