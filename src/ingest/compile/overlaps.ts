@@ -31,8 +31,8 @@ const turn = 16
 export async function overlapsOf(olds: readonly string[], news: readonly string[]): Promise<Overlap[][]> {
   if (olds.length === 0) return news.map(() => [])
   const [before, after] = await shinglesOf([olds, news])
-  const holders = holdersOf(before ?? [])
-  const common = commonOf(holders, after ?? [], olds.length + news.length)
+  const holders = await holdersOf(before ?? [])
+  const common = await commonOf(holders, after ?? [], olds.length + news.length)
   const sizeOf = ({ shingles }: Shingled) => {
     let size = 0
     for (const shingle of shingles) if (!common.has(shingle)) size++
@@ -104,9 +104,10 @@ function spread(one: number, other: number): number {
   return (mixed ^ (mixed >>> 13)) >>> 0
 }
 
-function holdersOf(texts: readonly Shingled[]): Map<number, number[]> {
+async function holdersOf(texts: readonly Shingled[]): Promise<Map<number, number[]>> {
   const holders = new Map<number, number[]>()
   for (const [at, { shingles }] of texts.entries()) {
+    if (at % turn === 0) await setImmediate()
     for (const shingle of shingles) {
       const known = holders.get(shingle)
       if (known === undefined) holders.set(shingle, [at])
@@ -116,17 +117,19 @@ function holdersOf(texts: readonly Shingled[]): Map<number, number[]> {
   return holders
 }
 
-function commonOf(
+async function commonOf(
   holders: ReadonlyMap<number, readonly number[]>,
   others: readonly Shingled[],
   count: number,
-): Set<number> {
+): Promise<Set<number>> {
   const most = Math.max(fewest, count / 10)
   const counts = new Map<number, number>()
-  for (const { shingles } of others)
+  for (const [at, { shingles }] of others.entries()) {
+    if (at % turn === 0) await setImmediate()
     for (const shingle of shingles) {
       const known = counts.get(shingle) ?? holders.get(shingle)?.length
       if (known !== undefined) counts.set(shingle, known + 1)
     }
+  }
   return new Set([...counts].filter(([, held]) => held > most).map(([shingle]) => shingle))
 }
