@@ -17,13 +17,22 @@ export async function isAncestor(gitDir: string, commit: Oid, head: Oid, quarant
   throw unreadable(outcome)
 }
 
+/** Milliseconds. A history with thousands of merge bases takes git minutes, any other a part of a second. */
+const mergeBaseTime = 20_000
+
 /**
  * The best common ancestor of two commits; nothing where they have none.
- * @throws {GitError} `git-failed` when the history of either cannot be read.
+ * @throws {GitError} `git-failed` when the history of either cannot be read, `too-slow` when it takes longer than the time limit.
  */
-export async function mergeBase(gitDir: string, a: Oid, b: Oid, quarantine?: string): Promise<Oid | undefined> {
+export async function mergeBase(
+  gitDir: string,
+  a: Oid,
+  b: Oid,
+  { quarantine, timeLimit = mergeBaseTime }: { quarantine?: string | undefined; timeLimit?: number } = {},
+): Promise<Oid | undefined> {
   const environment = quarantineEnvironment(gitDir, quarantine)
-  const outcome = await tryGit(gitDir, ['merge-base', a, b], { environment })
+  const outcome = await tryGit(gitDir, ['merge-base', a, b], { environment, timeLimit })
+  if (outcome.exitCode === null) throw new GitError('too-slow', 'git merge-base was ended')
   if (!hasAnswered(outcome)) throw unreadable(outcome)
   const [oid = ''] = outcome.output.split('\n', 1)
   return isOid(oid) ? oid : undefined

@@ -5,6 +5,7 @@ type Code =
   | 'lock-held'
   | 'git-failed'
   | 'no-git'
+  | 'too-slow'
   | 'busy'
   | 'bad-ref'
   | 'bad-request'

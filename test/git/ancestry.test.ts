@@ -40,3 +40,32 @@ test('a history that cannot be read is no answer', async () => {
   await expect(mergeBase(dir, ours, theirs)).rejects.toThrow(GitError)
   await expect(isAncestor(dir, ours, theirs)).rejects.toThrow(GitError)
 })
+
+test('a history that was made to take minutes is given up', async () => {
+  const { dir, base } = await fork()
+  const commands: string[] = []
+  const commit = (ref: string, mark: number, parents: readonly string[]) => {
+    const [from, ...merged] = parents
+    const begin = from === undefined ? [`reset ${ref}`] : []
+    const links = from === undefined ? [] : [`from ${from}`, ...merged.map((parent) => `merge ${parent}`)]
+    const header = [`commit ${ref}`, `mark :${mark}`, `committer A <a@example.com> ${mark} +0000`, 'data 1', 'x']
+    commands.push(...begin, ...header, ...links, '')
+  }
+  // Two branches that both have merged the same commits, none of which is in the history of another.
+  const count = 3000
+  for (let n = 1; n <= count; n++) commit('refs/heads/root', n, [])
+  for (const [side, first] of [
+    ['refs/heads/a', 10_000],
+    ['refs/heads/b', 20_000],
+  ] as const) {
+    for (let n = 0; n < count; n += 15) {
+      const roots = Array.from({ length: 15 }, (_, at) => `:${n + at + 1}`)
+      commit(side, first + n, [n === 0 ? base : `:${first + n - 15}`, ...roots])
+    }
+  }
+  nativeGit(dir, ['fast-import', '--quiet'], `${commands.join('\n')}\n`)
+  const [a = '', b = ''] = nativeGit(dir, ['rev-parse', 'a', 'b']).split('\n')
+  await expect(mergeBase(dir, a, b, { timeLimit: 20 })).rejects.toMatchObject({ code: 'too-slow' })
+  const merged = nativeGit(dir, ['commit-tree', `${b}^{tree}`, '-p', b, '-p', a, '-m', 'Merge'])
+  expect(await mergeBase(dir, a, merged)).toBe(a)
+})

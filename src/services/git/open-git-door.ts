@@ -16,12 +16,16 @@ export async function openGitDoor(
   const own = await ganglion.tenants.get(caller.tenantId)
   if (own === undefined || (tenant !== own.slug && tenant !== own.id)) throw new GanglionError('not_found')
   const kb = await ganglion.kb(caller.tenantId, name)
+  const isCurator = caller.role === 'curator'
   return {
     gitDir: kb.repository.gitDir,
     claim: { key: caller.keyId, repository: kb.identity.id, tenant: caller.tenantId },
     // As over HTTP: the queue is for curators.
-    hiddenRefs: caller.role === 'curator' ? [] : ['refs/ganglion', 'refs/candidates'],
-    prepareFetch: (refPrefixes) => ganglion.candidateRefs(kb).prepare(refPrefixes),
+    hiddenRefs: isCurator ? [] : ['refs/ganglion', 'refs/candidates'],
+    async prepareFetch(refPrefixes) {
+      // Nobody else sees what would be made.
+      if (isCurator) await ganglion.candidateRefs(kb).prepare(refPrefixes)
+    },
     receiver: receiverFor(ganglion, kb, { caller, reachedAt }),
   }
 }

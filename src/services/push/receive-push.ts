@@ -1,5 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { isAncestor, mergeBase } from '../../git/ancestry.ts'
+import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/object.ts'
 import { readObjectInfo } from '../../git/object-info.ts'
 import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../../git/push.ts'
@@ -131,7 +132,7 @@ async function readRequest(
   if (to === undefined) throw new PushRefused('there is nothing to delete')
   await requireCommit(kb, to, quarantine)
   if (submit && (await kb.settings()).protectMain) throw new PushRefused(`${isProtected}, without -o submit`)
-  const from = await mergeBase(kb.repository.gitDir, main, to, quarantine)
+  const from = await baseOf(kb, main, to, quarantine)
   if (from === undefined) throw new PushRefused('the commit has no history in common with main')
   if (from === to) throw new PushRefused('main holds it already: there is nothing to push')
   return { kind: submit ? 'submit' : 'propose', from, to }
@@ -161,6 +162,21 @@ async function mainPush(
   await requireCommit(kb, to, quarantine)
   if (await isAncestor(kb.repository.gitDir, main, to, quarantine)) return { kind: 'main', from: main, to }
   throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
+}
+
+/** Where a pushed commit left main. @throws {PushRefused} */
+async function baseOf(
+  { repository }: KnowledgeBase,
+  main: Oid,
+  to: Oid,
+  quarantine: string | undefined,
+): Promise<Oid | undefined> {
+  try {
+    return await mergeBase(repository.gitDir, main, to, { quarantine })
+  } catch (error) {
+    if (!(error instanceof GitError && error.code === 'too-slow')) throw error
+    throw new PushRefused('it takes too long to find where the commit left main: merge main into it, and push again')
+  }
 }
 
 async function requireCommit({ repository }: KnowledgeBase, to: Oid, quarantine: string | undefined): Promise<void> {
