@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/services/caller.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { retrieve } from '../../src/services/search/retrieve.ts'
 import { search } from '../../src/services/search/search.ts'
@@ -43,4 +44,21 @@ test('a comment is not shown to readers, not searched and not quoted, and its li
     })
     expect(answer.chunks.map((chunk) => chunk.content).join('\n')).not.toMatch(/zebra (?:budget|block)/i)
   }
+})
+
+test('what takes a comment away waits for a curator, since its author may not have seen it', async () => {
+  const given = await importing({ 'Pigeons.md': page })
+  await given.run()
+  const { ganglion, curator } = given
+  const { seqId } = await neuronOf(given, 'neurons/Pigeons.md')
+  const app: Caller = { ...curator, keyId: 'a', role: 'app' }
+  const { content } = await readNeuron(ganglion, app, { kb: 'notes', seqId })
+  const correct = (text: string) =>
+    submitCandidate(ganglion, app, {
+      ...{ knowledgeBaseId: 'notes', kind: 'user-correction', title: 'Pigeons', confidence: 1, impactEstimate: null },
+      ...{ content: text, metadata: JSON.stringify({ targetNeuron: seqId }) },
+    })
+  expect(await correct(`${content}\nMore.`)).toMatchObject({ status: 'pending' })
+  expect((await neuronOf(given, 'neurons/Pigeons.md')).content).toBe(page)
+  expect(await correct(`${page}\nMore.`)).toMatchObject({ status: 'approved' })
 })
