@@ -3,7 +3,7 @@ import { ExtractionError } from '../extracted.ts'
 import { OdfPackage } from './odf-package.ts'
 import { OdsReader } from './ods-reader.ts'
 import { plainLine } from './office-text.ts'
-import { type LooseRows, largeTableWarning, withLooseRows } from './table-rows.ts'
+import { type LargeTable, withLargeTables } from './table-rows.ts'
 
 /** A workbook (OpenDocument): a section for each sheet that is shown, with the values as they were shown when it was saved. */
 export const extractOds: Extractor = async ({ file }) => {
@@ -13,7 +13,7 @@ export const extractOds: Extractor = async ({ file }) => {
   const anchors: Anchor[] = []
   const lines: string[] = []
   const warnings = reader.hidden.map((name) => `The hidden sheet "${name}" was left out.`)
-  const large: { table: string; size: number; loose: LooseRows }[] = []
+  const large: LargeTable[] = []
   for (const { name, rows } of reader.sheets) {
     if (rows.size === 0 && rows.cell(0, 0) === undefined) continue
     anchors.push({ line: lines.length + 1, sheet: name })
@@ -24,12 +24,6 @@ export const extractOds: Extractor = async ({ file }) => {
     for (const block of [`## ${plainLine(name)}`, ...rows.blocks()]) lines.push(...block.split('\n'), '')
   }
   if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
-  const { kept, ...text } = withLooseRows(
-    lines.join('\n').trimEnd(),
-    large.map(({ loose }) => loose),
-  )
-  for (const [at, { table, size, loose }] of large.entries()) {
-    warnings.push(largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0))
-  }
-  return { title: document.title(), ...text, anchors, warnings }
+  const { warnings: ofTables, ...text } = withLargeTables(lines.join('\n').trimEnd(), large)
+  return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables] }
 }

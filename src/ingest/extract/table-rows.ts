@@ -62,6 +62,24 @@ function paragraphs(rows: readonly string[]): string {
   return `${written.join('')}\n`
 }
 
+/** A table that its page does not show as a whole. `table` says which it is, `size` counts its rows. */
+export type LargeTable = { table: string; size: number; loose: LooseRows }
+
+/** Markdown with the further rows of its large tables below it, and what is told of each. */
+export function withLargeTables(
+  markdown: string,
+  tables: readonly LargeTable[],
+): { markdown: string; searchOnlyFrom?: number; warnings: string[] } {
+  const { kept, ...text } = withLooseRows(
+    markdown,
+    tables.map(({ loose }) => loose),
+  )
+  const warnings = tables.map(({ table, size, loose }, at) =>
+    largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0),
+  )
+  return { ...text, warnings }
+}
+
 /** What is told of a table whose page has not all of its rows. */
 export function largeTableWarning(table: string, size: number, shown: number, kept: number): string {
   const isWhole = shown + kept >= size

@@ -3,7 +3,7 @@ import { ExtractionError } from '../extracted.ts'
 import { type ChartTable, chartBlocks } from './office-chart.ts'
 import { OfficePackage } from './office-package.ts'
 import { plainLine } from './office-text.ts'
-import { type LooseRows, largeTableWarning, roomForRows, withLooseRows } from './table-rows.ts'
+import { type LargeTable, roomForRows, withLargeTables } from './table-rows.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
 import { readWorkbook } from './xlsx-workbook.ts'
 
@@ -21,7 +21,7 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   const anchors: Anchor[] = []
   const lines: string[] = []
   const warnings: string[] = []
-  const large: { table: string; size: number; loose: LooseRows }[] = []
+  const large: LargeTable[] = []
   const room = roomForRows()
   let characters = 0
   const shown = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
@@ -46,14 +46,8 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
     }
   }
   if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
-  const { kept, ...text } = withLooseRows(
-    lines.join('\n').trimEnd(),
-    large.map(({ loose }) => loose),
-  )
-  for (const [at, { table, size, loose }] of large.entries()) {
-    warnings.push(largeTableWarning(table, size, loose.first - 1, kept[at] ?? 0))
-  }
-  return { title: document.title(), ...text, anchors, warnings }
+  const { warnings: ofTables, ...text } = withLargeTables(lines.join('\n').trimEnd(), large)
+  return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables] }
 }
 
 /** Values of cells that are shown need not be told again: then the title of the chart is enough. */
