@@ -5,7 +5,7 @@ import { basename, extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { fileTypes } from '../src/contract/documents.ts'
+import { defaultFileTypes } from '../src/contract/documents.ts'
 import { docxFile, pptxFile, xlsxFile } from './extract/office-files.ts'
 import { layOut, textPdf } from './extract/pdf-file.ts'
 import { blocksOf } from './extract/prose.ts'
@@ -37,6 +37,7 @@ export async function benchSoak(): Promise<string[]> {
   const folder = process.env.SOAK_FOLDER
   const documents = folder === undefined ? generated() : documentsIn(folder)
   const { server, ...started } = await startServer(join(workFolder(), 'data'))
+  process.on('exit', () => server.kill('SIGKILL'))
   const api = new Api(started)
   const stop = AbortSignal.timeout(minutes * 60_000)
   const samples: Sample[] = []
@@ -181,7 +182,7 @@ function* endless(documents: readonly Document[]): Generator<Document> {
 }
 
 function documentsIn(folder: string): Document[] {
-  const known = new Set<string>(fileTypes)
+  const known = new Set<string>(defaultFileTypes)
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && known.has(extname(entry.name).slice(1).toLowerCase()))
     .map(({ parentPath, name }) => ({

@@ -84,7 +84,7 @@ export const SourceDetail = Source.extend({
 }).meta({ id: 'SourceDetail', description: 'The Source, as a curator reads it.' })
 export type SourceDetail = z.infer<typeof SourceDetail>
 
-export const SourceQuery = z.strictObject({
+export const SourceQuery = z.object({
   status: SourceStatus.exactOptional(),
   cursor: Cursor.describe('`nextCursor` of the page before.').exactOptional(),
   limit: PageLimit.describe('1 to 100; 50 without it.'),
@@ -103,7 +103,7 @@ export const DocumentPath = z.object({ docId: z.uuid().describe('Id of the Sourc
 
 const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')
 
-export const UploadQuery = z.strictObject({
+export const UploadQuery = z.object({
   force: Switch.describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')
     .meta({ type: 'boolean' })
     .default(false),

@@ -55,7 +55,7 @@ export type LoggedEvent = EventData & {
   at: string
 }
 
-export const EventsQuery = z.strictObject({
+export const EventsQuery = z.object({
   kb: KbId.describe('Slug or UUID of the knowledge base; without it, all of the tenant.').exactOptional(),
 })
 export type EventsQuery = z.output<typeof EventsQuery>

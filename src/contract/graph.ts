@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
-export const GraphQuery = z.strictObject({
+export const GraphQuery = z.object({
   around: SeqId.describe('A Neuron to begin at. Without it, the whole graph.').exactOptional(),
   depth: z
     .string()

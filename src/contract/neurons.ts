@@ -11,7 +11,7 @@ export const NeuronPath = z.object({
     .meta({ examples: ['handbook_00000042'] }),
 })
 
-export const NeuronQuery = z.strictObject({
+export const NeuronQuery = z.object({
   at: CommitId.describe('A commit on `main`: the Neuron as it stood then.').exactOptional(),
 })
 
@@ -97,7 +97,7 @@ export const Neuron = z
   })
 export type Neuron = z.infer<typeof Neuron>
 
-export const NeuronListQuery = z.strictObject({
+export const NeuronListQuery = z.object({
   tag: z
     .string()
     .min(1)

@@ -13,7 +13,7 @@ export type DocumentKind = z.infer<typeof DocumentKind>
 
 const maxQuery = 512
 
-export const SearchQuery = z.strictObject({
+export const SearchQuery = z.object({
   q: z
     .string()
     .min(1)

@@ -10,7 +10,8 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 const description = `Knowledge bases in git. A knowledge base is addressed by its slug or its UUID.
 
 Every answer has a header \`x-request-id\`, which the server's log names too. Every error is \`{error, message?}\`, where \`error\`
-is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`.`
+is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`. Unknown query parameters and
+unknown body fields are ignored alike.`
 
 const AnswerByType = z.object({
   description: z.string(),

@@ -77,7 +77,6 @@ test.each([
   '?q=a&limit=101',
   '?q=a&limit=1e2',
   '?q=a&kind=neuron',
-  '?q=a&page=2',
 ])('a search of %s is refused with what is wrong', async (query) => {
   const { request, tokens } = await startProduct()
   const { status, body } = await request('GET', `${bases}/handbook/search${query}`, { as: tokens.app })

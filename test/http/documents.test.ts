@@ -56,7 +56,7 @@ test('an ingest is accepted with a message, and refused with a code', async () =
   }
 })
 
-test.each(['?status=new', '?limit=0', '?limit=1e2', '?status=ready&status=failed', '?kind=wiki'])(
+test.each(['?status=new', '?limit=0', '?limit=1e2', '?status=ready&status=failed'])(
   'a listing with %s is refused',
   async (query) => {
     const { request } = await testServer()

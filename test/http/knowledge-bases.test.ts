@@ -36,15 +36,14 @@ test('what a query leaves out has its default', async () => {
 })
 
 test.each([
-  `${kbs}?limit=1`,
-  ...['limit=0', 'limit=101', 'limit=1e2', 'limit=', 'tag=', `tag=${'x'.repeat(201)}`, 'tag=a&tag=b', 'tag[]=a'].map(
+  ...['limit=0', 'limit=101', 'limit=1e2', 'limit=', 'tag=', `tag=${'x'.repeat(201)}`, 'tag=a&tag=b'].map(
     (query) => `${neurons}?${query}`,
   ),
-  ...['cursor=', `cursor=${'x'.repeat(501)}`, 'page=2'].map((query) => `${neurons}?${query}`),
+  ...['cursor=', `cursor=${'x'.repeat(501)}`].map((query) => `${neurons}?${query}`),
   ...['depth=0', 'depth=6', 'depth=1.0', 'limit=0', 'limit=1001', 'limit=-1', 'limit=0x10'].map(
     (query) => `${graph}?${query}`,
   ),
-  ...['around=', 'around=handbook', `around=${seqId}&around=${seqId}`, 'at=abcd'].map((query) => `${graph}?${query}`),
+  ...['around=', 'around=handbook', `around=${seqId}&around=${seqId}`].map((query) => `${graph}?${query}`),
 ])('%s is refused', async (url) => {
   const { request, services } = await testServer()
   expect((await request('GET', url, { as: 'reader' })).status).toBe(400)

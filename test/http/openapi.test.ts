@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { neuron } from './support/fake-services.ts'
 import { openapiValidator, validatingFetch } from './support/openapi-validate.ts'
 import { listen, testServer } from './support/test-server.ts'
 
@@ -9,6 +10,8 @@ const Description = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ responses: z.record(z.string(), z.unknown()) }))),
   components: z.object({ schemas: z.record(z.string(), z.looseObject({})), securitySchemes: z.unknown() }),
 })
+
+const uuid = '019b9c9b-3000-7a3c-b1d2-4e5f6a7b8c9d'
 
 async function description() {
   const { request } = await testServer()
@@ -152,6 +155,45 @@ test.each(['/docs', '/healthz', '/nothing', '/api/v1/queue/candidates'])(
     expect(headers['x-frame-options']).toBe('DENY')
   },
 )
+
+const Method = z.enum(['GET', 'POST', 'PATCH', 'DELETE'])
+const Operation = z.looseObject({
+  parameters: z
+    .array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional() }))
+    .default([]),
+  requestBody: z.looseObject({ content: z.record(z.string(), z.unknown()) }).optional(),
+})
+const known: Readonly<Record<string, string>> = { kb: 'handbook', kbId: 'handbook', seqId: neuron.seqId, q: 'page' }
+
+test('unknown query parameters and unknown body fields are ignored alike, by every operation', async () => {
+  const { request } = await testServer()
+  const { paths } = await description()
+  let bodies = 0
+  for (const [template, operations] of Object.entries(paths)) {
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? uuid)
+    for (const [method, described] of Object.entries(operations)) {
+      const { parameters, requestBody } = Operation.parse(described)
+      const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required === true)
+      const query = required.map(({ name }) => `${name}=${known[name] ?? 'x'}`)
+      const answer = async (more: string[], body: object | undefined) => {
+        const url = [path, [...query, ...more].join('&')].filter((part) => part !== '').join('?')
+        const { status, json } = await request(Method.parse(method.toUpperCase()), url, {
+          as: 'curator',
+          ...(body && { body }),
+        })
+        return { operation: `${method} ${template}`, status, error: Object(json).error }
+      }
+      const takesJson = requestBody?.content['application/json'] !== undefined
+      const body = takesJson ? {} : undefined
+      const plain = await answer([], body)
+      expect(await answer(['unknown=1', '_=2', 'unknown=3', 'a[b]=c'], body)).toEqual(plain)
+      if (!takesJson) continue
+      bodies++
+      expect(await answer([], { unknown: { field: 1 }, _: null })).toEqual(plain)
+    }
+  }
+  expect(bodies).toBeGreaterThan(8)
+})
 
 test('answers over a socket are checked as well', async () => {
   const { app } = await testServer()

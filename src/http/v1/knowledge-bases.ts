@@ -17,7 +17,7 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
         tags: ['Neurons'],
         operationId: 'listKnowledgeBases',
         summary: 'List the knowledge bases',
-        querystring: z.strictObject({}),
+        querystring: z.object({}),
         response: { 200: KnowledgeBaseList, ...readErrors() },
       },
     },
