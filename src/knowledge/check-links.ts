@@ -1,16 +1,22 @@
 import type { CheckedFile } from './checked-file.ts'
+import { linkedHeadingKey } from './headings.ts'
 import { fileKeys, linkKey, type NamedNeuron, namesOf, type Resolution, resolveTarget } from './link-target.ts'
 import type { Finding } from './neuron.ts'
 import { oneLine } from './text.ts'
 
 const maxLinks = 2000
 
-/** Wiki links and edges that lead nowhere, or to several Neurons, and pages with too many links. */
+/** Wiki links and edges that lead nowhere, to several Neurons, or to a heading that is not there, and pages with too many links. */
 export function checkLinks(
   files: readonly CheckedFile[],
-  previousTitles: ReadonlyMap<string, string> = new Map(),
+  previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Finding[] {
-  const resolve = resolverIn(files, previousTitles)
+  const resolve = resolverIn(files, previousNames)
+  const headings = new Map(files.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
+  const lacks = (seqId: string, heading: string) => {
+    const key = linkedHeadingKey(heading)
+    return key !== '' && headings.get(seqId)?.has(key) === false
+  }
   const attachments = new Set(files.flatMap(({ path, neuron }) => (neuron === undefined ? fileKeys(path) : [])))
   return files.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
@@ -27,6 +33,10 @@ export function checkLinks(
       const found = resolve(link.target)
       if ('missing' in found && attachments.has(linkKey(link.target))) continue
       if ('missing' in found) report('broken-link', line, `No Neuron answers to [[${oneLine(link.target, 200)}]].`)
+      if ('seqId' in found && link.heading !== undefined && lacks(found.seqId, link.heading)) {
+        const shown = `${oneLine(link.target, 200)}#${oneLine(link.heading, 200)}`
+        report('broken-heading', line, `The page of [[${shown}]] has no such heading.`)
+      }
       if ('ambiguous' in found) {
         const holders = found.ambiguous.slice(0, 10).map((name) => oneLine(name, 200))
         report('ambiguous-link', line, `[[${oneLine(link.target, 200)}]] may mean ${holders.join(', ')}.`)
@@ -43,7 +53,7 @@ export function checkLinks(
 
 function resolverIn(
   files: readonly CheckedFile[],
-  previousTitles: ReadonlyMap<string, string>,
+  previousNames: ReadonlyMap<string, readonly string[]>,
 ): (target: string) => Resolution {
   const names = new Map<string, NamedNeuron[]>()
   for (const { path, neuron } of files) {
@@ -51,7 +61,7 @@ function resolverIn(
     // A Neuron that was given no seqId yet goes by its path.
     const seqId = neuron.fields.seqId ?? path
     const { title } = neuron.fields
-    const aliases = [...neuron.fields.aliases, ...[previousTitles.get(seqId) ?? []].flat()]
+    const aliases = [...neuron.fields.aliases, ...(previousNames.get(seqId) ?? [])]
     for (const { key, exact, kind } of namesOf({ seqId, path, title, aliases })) {
       const named = names.get(key)
       if (named === undefined) names.set(key, [{ seqId, kind, exact }])

@@ -13,8 +13,8 @@ export type CheckOptions = {
   prefix: string
   /** The seqId of each Neuron by path, before the change that is checked. */
   previousSeqIds?: ReadonlyMap<string, string>
-  /** The title of each Neuron by seqId, before that change: a renamed Neuron keeps the names by which others link to it. */
-  previousTitles?: ReadonlyMap<string, string>
+  /** Names of each Neuron by seqId, before that change: a renamed Neuron keeps those by which others link to it. */
+  previousNames?: ReadonlyMap<string, readonly string[]>
   /** Whether tags in texts count; unknown where it is left out. */
   inlineTags?: boolean
 }
@@ -33,7 +33,7 @@ export function checkKb(
     ...checkPaths(files.map(({ path }) => path)),
     ...files.flatMap((file) => checkFile(file, options.prefix)),
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
-    ...checkLinks(files, options.previousTitles),
+    ...checkLinks(files, options.previousNames),
     ...(options.inlineTags === false ? checkTags(files) : []),
   ].sort(
     (a, b) =>

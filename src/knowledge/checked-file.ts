@@ -22,6 +22,8 @@ export type CheckedNeuron = {
   /** What the front matter's parser found; lines count from the file's first. */
   findings: readonly Omit<Finding, 'path'>[]
   content: string
+  /** Keys of its headings. */
+  headings?: ReadonlySet<string>
   /** 1-based line of the file on which the content begins. */
   contentLine: number
   /** 1-based line of the file on which its text has the tag `internal` first, or one below it. */

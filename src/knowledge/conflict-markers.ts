@@ -1,28 +1,20 @@
 import type { Finding } from './neuron.ts'
+import { unfencedLines } from './unfenced-lines.ts'
 
 /** Git's markers, in the order in which a conflict has them. A separator alone may underline a heading. */
 const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
-const fence = /^\s*(?<marks>`{3,}(?=[^`]*$)|~{3,})(?<rest>.*)$/
 
 /**
  * The finding for a page in which somebody has left a conflict of a merge. Two markers in git's order are needed, outside of code
  * fences, so that neither a heading that is underlined nor a page about git is taken for one.
  */
 export function checkConflictMarkers(text: string): Omit<Finding, 'path'>[] {
-  let open: string | undefined
-  let seen: { kind: number; line: number } | undefined
-  for (const [at, written] of text.split('\n').entries()) {
-    const line = written.replace(/\r$/, '')
-    const { marks = '', rest = '' } = fence.exec(line)?.groups ?? {}
-    if (open !== undefined) {
-      if (marks.startsWith(open) && rest.trim() === '') open = undefined
-      continue
-    }
-    if (marks !== '') open = marks
+  let seen: { kind: number; number: number } | undefined
+  for (const { line, number } of unfencedLines(text)) {
     const kind = markers.findIndex((marker) => marker.test(line))
     if (kind === -1) continue
-    if (seen !== undefined && kind > seen.kind) return [finding(seen.line)]
-    seen = { kind, line: at + 1 }
+    if (seen !== undefined && kind > seen.kind) return [finding(seen.number)]
+    seen = { kind, number }
   }
   return []
 }

@@ -45,6 +45,17 @@ test('a sound folder has no findings, and every file is counted', async () => {
   expect(await checkDirectory(dir, {})).toEqual({ findings: [], files: 5 })
 })
 
+test('a link to a heading that its page does not have is found', async () => {
+  const dir = folderOf({
+    'neurons/a.md': neuron(1, '# One, *two*\n\n```\n# Code\n```\n\nThree\n====='),
+    'neurons/b.md': neuron(
+      2,
+      '[[Note 1#One, two]] [[Note 1#three]] [[Note 1#One, two#Three]] [[Note 1#^id]]\n\n[[Note 1#Code]]',
+    ),
+  })
+  expect(await rulesOf(dir)).toEqual(['neurons/b.md:8 broken-heading'])
+})
+
 test('schema, seqIds, links, edges and file names are checked, by file and line', async () => {
   const dir = folderOf({
     'kb.yaml': settings.replace('prefix: notes', 'prefix: notes\nprefixx: notes'),

@@ -144,6 +144,60 @@ describe('seqIds and front matter', () => {
   })
 })
 
+test('a page that is renamed and moved warns of no link that its alias keeps', async () => {
+  const { move, put, commit, judge } = await pushing({
+    'a.md': neuronText(1, { title: 'Alpha' }),
+    'plain.md': `---\nseqId: ${seq(2)}\n---\nText.\n`,
+    'b.md': neuronText(3, { title: 'Beta' }, 'See [[Alpha]], [[a]], [[neurons/a.md]] and [[plain]].\n'),
+  })
+  move('neurons/a.md', 'neurons/sub/first.md')
+  move('neurons/plain.md', 'neurons/sub/other.md')
+  put('neurons/sub/first.md', neuronText(1, { title: 'First' }))
+  put('neurons/b.md', neuronText(3, { title: 'Beta' }, 'Edited: [[Alpha]], [[a]], [[neurons/a.md]] and [[plain]].\n'))
+  expect((await judge(commit())).filter((line) => line.includes('neurons/b.md'))).toEqual([])
+})
+
+describe('headings', () => {
+  const body = '# Alpha\n\n## Old *heading*\n\nText.\n\nAnother\n-------\n\n## Kept\n'
+
+  test('that others link to and a push renames or takes out are a warning; those that nobody links to are not', async () => {
+    const { put, commit, findings } = await pushing({
+      'a.md': neuronText(1, { title: 'Alpha' }, body),
+      'b.md': neuronText(
+        2,
+        { title: 'Beta' },
+        'See [[Alpha#Old heading]], [[Alpha#another|that]] and [[Alpha#Kept]].\n',
+      ),
+      'c.md': neuronText(3, { title: 'Gamma' }, 'See [[Alpha#Alpha#Old heading]] and [[Alpha#^block]].\n'),
+      'd.md': neuronText(4, { title: 'Delta' }, 'See [[Beta#Old heading]].\n'),
+    })
+    put(
+      'neurons/a.md',
+      neuronText(1, { title: 'Alpha' }, body.replace('Old *', 'New *').replace('# Alpha', '# Alpha page')),
+    )
+    put('neurons/c.md', neuronText(3, { title: 'Gamma' }, 'See [[Alpha#New heading]].\n'))
+    expect(formatFindings(await findings(commit()))).toEqual([
+      'neurons/a.md:1: warning: Others link to headings that it no longer has: neurons/b.md (#Old heading).',
+    ])
+    put('neurons/a.md', neuronText(1, { title: 'Alpha' }, 'Nothing left.\n'))
+    expect(formatFindings(await findings(commit()))).toEqual([
+      'neurons/a.md:1: warning: Others link to headings that it no longer has: neurons/b.md (#Kept), neurons/b.md (#Old heading), neurons/b.md (#another).',
+      'neurons/c.md:5: warning: The page of [[Alpha#New heading]] has no such heading.',
+    ])
+  })
+
+  test('of a page that moves go with it', async () => {
+    const { move, put, commit, judge } = await pushing({
+      'a.md': neuronText(1, { title: 'Alpha' }, body),
+      'b.md': neuronText(2, { title: 'Beta' }, 'See [[Alpha#Old heading]].\n'),
+    })
+    move('neurons/a.md', 'neurons/sub/a.md')
+    expect(await judge(commit())).toEqual([])
+    put('neurons/sub/a.md', neuronText(1, { title: 'Alpha' }, '## Other\n'))
+    expect(await judge(commit())).toEqual(['warning neurons/sub/a.md:1 lost-heading'])
+  })
+})
+
 describe('kb.yaml', () => {
   const edited = (pushed: Pushing, change: (text: string) => string) => {
     pushed.put('kb.yaml', change(`${nativeGit(pushed.clone, ['show', 'HEAD:kb.yaml'])}\n`))

@@ -60,9 +60,9 @@ export function brokenByChange(
   const keyOf = ({ path, line, message }: Finding) => JSON.stringify([path, line, message])
   const known = new Set(checkLinks(before).map(keyOf))
   const titles = new Map(
-    before.flatMap(({ neuron }): [string, string][] => {
+    before.flatMap(({ neuron }): [string, string[]][] => {
       const { seqId, title } = neuron?.fields ?? {}
-      return seqId === undefined || title === undefined ? [] : [[seqId, title]]
+      return seqId === undefined || title === undefined ? [] : [[seqId, [title]]]
     }),
   )
   return checkLinks(after, titles).filter((finding) => !changed.has(finding.path) && !known.has(keyOf(finding)))

@@ -51,7 +51,7 @@ export async function checkCheckout(
     prefix: prefix ?? '',
     inlineTags: settings.inlineTags,
     previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),
-    previousTitles: new Map(before.flatMap(({ seqId, title }) => (title === undefined ? [] : [[seqId, title]]))),
+    previousNames: new Map(before.flatMap(({ seqId, title }) => (title === undefined ? [] : [[seqId, [title]]]))),
   })
   // Where kb.yaml gives no prefix, that alone is what is wrong.
   const told = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings

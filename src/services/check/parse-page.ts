@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isInternal } from '../../knowledge/audience.ts'
 import { checkPageText } from '../../knowledge/check-content.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
+import { headingKeys } from '../../knowledge/headings.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
@@ -18,8 +19,16 @@ export async function parsePage(
   const { links, flag } = await parser.links(shown)
   const internal = inlineTags(shown).find(({ tag }) => isInternal([tag]))
   const tagged = internal === undefined ? {} : { internalTagLine: contentLine + internal.line - 1 }
+  const headings = headingKeys(content)
   return {
-    neuron: { fields, content, contentLine, ...tagged, findings: [...findings, ...unparsed(flag, contentLine)] },
+    neuron: {
+      fields,
+      content,
+      headings,
+      contentLine,
+      ...tagged,
+      findings: [...findings, ...unparsed(flag, contentLine)],
+    },
     links,
   }
 }

@@ -44,6 +44,14 @@ export async function checkInboundLinks(
   return findings
 }
 
+/** The links of main's Neurons that lead to one of them; of very many only the first. */
+export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
+  const lookup = remembered((key) => namesByKey(sql, key))
+  return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(
+    (link) => link.kb === null && leadsTo(seqId, link, lookup),
+  )
+}
+
 /** The Neurons that main has at these paths. */
 function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
   const neurons = new Map<string, string>()

@@ -15,7 +15,8 @@ import type { Projection } from '../../store/projection.ts'
 import { parsePageBytes } from '../check/parse-page.ts'
 import { maxParsedBytes } from '../check/read-checkout.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { checkInboundLinks } from './check-inbound.ts'
+import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
+import { checkLostHeadings } from './check-lost-headings.ts'
 import { settingsProblems } from './check-settings.ts'
 import { readSurroundings } from './check-surroundings.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
@@ -51,26 +52,31 @@ export async function checkTip(
     const behind = kb.projection.heads(sql).main === base ? undefined : base
     const around = await readSurroundings(sql, { changes, repository, base: behind }, files)
     const { stubs, previousSeqIds, findings } = around
-    const previousTitles = titlesOnMain(sql, files)
-    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousTitles, inlineTags })
+    const previousNames = keptNames(sql, files)
+    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousNames, inlineTags })
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
       ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
+      ...(await checkLostHeadings(sql, { repository, changes, parser }, files)),
       ...findings,
     ]
   })
 }
 
-function titlesOnMain(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string> {
-  const titles = new Map<string, string>()
-  for (const { neuron } of files) {
-    const { seqId } = neuron?.fields ?? {}
-    const title = seqId === undefined ? undefined : namesInFile(sql, seqId)?.title
-    if (seqId !== undefined && title !== undefined) titles.set(seqId, title)
+/** By seqId, the names that a push does not take from a Neuron: its title, and what links say where it is renamed or moved. */
+function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string[]> {
+  const names = new Map<string, string[]>()
+  for (const { path, neuron } of files) {
+    const { seqId, title } = neuron?.fields ?? {}
+    const known = seqId === undefined ? undefined : namesInFile(sql, seqId)
+    if (seqId === undefined || known === undefined) continue
+    const isSame = known.path === path && known.title === title
+    const targets = isSame ? [] : linksToNeuron(sql, seqId).map(({ target }) => target)
+    names.set(seqId, [...new Set([...(known.title === undefined ? [] : [known.title]), ...targets])])
   }
-  return titles
+  return names
 }
 
 async function readChanged(

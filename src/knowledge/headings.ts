@@ -1,0 +1,35 @@
+import { fold } from './fold.ts'
+import { unfencedLines } from './unfenced-lines.ts'
+
+const atx = /^ {0,3}#{1,6}[ \t]+(?<text>.*?)(?:[ \t]+#+)?[ \t]*$/
+const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
+
+/**
+ * The keys of a page's headings; see {@link headingKey}. Reads lines, not the syntax tree: a line that only looks like a heading
+ * counts too, so a link to it is never called broken.
+ */
+export function headingKeys(content: string): Set<string> {
+  const keys = new Set<string>()
+  let before = ''
+  for (const { line } of unfencedLines(content)) {
+    const text = atx.exec(line)?.groups?.text ?? (underline.test(line) ? before : '')
+    const key = headingKey(text)
+    if (key !== '') keys.add(key)
+    before = line
+  }
+  return keys
+}
+
+/** What a heading and a link to it have in common: letters and digits, without case, diacritics and markup. */
+function headingKey(text: string): string {
+  const label = text.replace(/!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]/g, '$1').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+  return fold(label)
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** The key of the heading that a link names, `Part#Chapter` by its last; empty for a block's id. */
+export function linkedHeadingKey(heading: string): string {
+  const last = heading.slice(heading.lastIndexOf('#') + 1).trim()
+  return last.startsWith('^') ? '' : headingKey(last)
+}
