@@ -87,7 +87,7 @@ test('a page that is renamed and moved keeps its seqId, and links by its old nam
     unresolved: [],
   })
   await clone.git('pull', '--quiet')
-  expect(parseNeuronFile(clone.read('neurons/moved/new-name.md')).fields.aliases).toEqual(['Old title'])
+  expect(parseNeuronFile(clone.read('neurons/moved/new-name.md')).fields.aliases).toEqual(['Old title', file])
 })
 
 test('where the settings say so, links are rewritten in the commit that renames', async () => {
