@@ -6,7 +6,7 @@ const shown = 20
 /** What an import did, for a person: the first 20 of each list. */
 export function formatImport(report: ImportReport): string {
   const { created, updated, unchanged, pending, attachments } = report
-  const { renamed, skipped, unresolved, conflicts, notices, moved, vanished, removalsProposed } = report
+  const { renamed, skipped, unresolved, conflicts, notices, moved, vanished, removalsProposed, partial } = report
   const counts = [
     `${created} Neurons created, ${updated} updated, ${unchanged} unchanged; ${attachments} attachments imported.`,
     ...(pending === 0 ? [] : [`${pending} conflict with what a curator has changed, and wait in the queue.`]),
@@ -26,6 +26,7 @@ export function formatImport(report: ImportReport): string {
       unresolved.filter((link) => !isMissing(link)),
       linkLine,
     ),
+    ...section('Only partly parsed, since they are too complex or have more than 2000 links', partial, (path) => path),
   ].join('\n')
 }
 

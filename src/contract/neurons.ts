@@ -24,7 +24,7 @@ const UnresolvedLink = z
     kb: KbSlug,
     reason: z.enum(['missing', 'ambiguous']).describe('No Neuron answers to the target, or several do.'),
     candidates: z.array(SeqId).describe('With `ambiguous`: the Neurons that it may mean, ten at most.').exactOptional(),
-    line: z.int().positive().nullable().describe('1-based, in `content`. Null for an edge of the front matter.'),
+    line: z.int().positive().nullable().describe('1-based, in `content`. Null for a link of the front matter.'),
   })
   .meta({ id: 'UnresolvedLink' })
 
@@ -51,7 +51,7 @@ export const Neuron = z
     tags: z.array(z.string()),
     links: z
       .array(z.object({ type: EdgeType, target: SeqId, kb: KbSlug }))
-      .describe('Each type and target once, in their order: edges of the front matter first.'),
+      .describe('Each type and target once, in their order: edges and links of the front matter first.'),
     backlinks: z
       .array(z.object({ seqId: SeqId, title: z.string(), type: EdgeType }))
       .describe(
@@ -63,6 +63,12 @@ export const Neuron = z
     files: z
       .array(z.object({ target: z.string().describe('As written.'), path: z.string(), url: z.string() }))
       .describe('Images and other attachments that it embeds or links to, each target once, in their order.')
+      .exactOptional(),
+    parsed: z
+      .literal('partial')
+      .describe(
+        'There where a part of `content` was too complex to parse, or it has more than 2000 links: that part is searched as it is written, and its links are found by their pattern.',
+      )
       .exactOptional(),
     sources: z.array(SourceReference).describe('Where its knowledge came from, and the place in it.').exactOptional(),
     documentId: z.string().nullable().describe('A UUID. Null where a push gave it none yet.'),

@@ -27,8 +27,9 @@ export function checkFile(file: CheckedFile, prefix: string): Finding[] {
   if (neuron === undefined) return findings
 
   findings.push(...neuron.findings.map((finding) => ({ ...finding, path })))
-  const { seqId, title } = neuron.fields
-  if (!title?.trim()) report('missing-title', 'warning', 'The Neuron has no title.')
+  const { seqId } = neuron.fields
+  if (!neuron.title?.trim())
+    report('missing-title', 'warning', 'The Neuron has no title: it is called by its file name.')
   if (seqId === undefined) {
     report('missing-seq-id', 'warning', 'The Neuron has no seqId: the server will give it one.')
   } else if (parseSeqId(seqId)?.prefix !== prefix) {

@@ -19,6 +19,10 @@ export type CheckedFile = {
 
 export type CheckedNeuron = {
   fields: NeuronFields
+  /** What the page calls itself, in its front matter or by its opening heading. */
+  title: string | undefined
+  /** The links in the curator's own front matter. */
+  propertyLinks?: readonly Omit<WikiLink, 'line'>[]
   /** What the front matter's parser found; lines count from the file's first. */
   findings: readonly Omit<Finding, 'path'>[]
   content: string

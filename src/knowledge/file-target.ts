@@ -1,4 +1,4 @@
-import { linkKey } from './link-target.ts'
+import { fileKeys, linkKey } from './link-target.ts'
 
 /** The files of a knowledge base: whether there is one at a path, and which have a name of a key, see `fileKeys`. */
 export type FileLookup = { has(path: string): boolean; byKey(key: string): readonly string[] }
@@ -33,6 +33,20 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
   return found.toSorted(
     (a, b) => rank(a) - rank(b) || a.split('/').length - b.split('/').length || a.length - b.length || (a < b ? -1 : 1),
   )[0]
+}
+
+/** A look-up among files with these paths. */
+export function fileLookup(paths: readonly string[]): FileLookup {
+  const known = new Set(paths)
+  const named = new Map<string, string[]>()
+  for (const path of paths) {
+    for (const key of fileKeys(path)) {
+      const same = named.get(key)
+      if (same === undefined) named.set(key, [path])
+      else same.push(path)
+    }
+  }
+  return { has: (path) => known.has(path), byKey: (key) => named.get(key) ?? [] }
 }
 
 /** A path from a folder; `undefined` if it leads out of the repository. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EdgeType } from '../contract/vocabulary.ts'
 import type { Resolution } from './link-target.ts'
+import type { LinkForm } from './written-link.ts'
 
 /** A link with what it means. No meaning: it leads into another knowledge base. */
 export type LintedLink = {
@@ -10,7 +11,8 @@ export type LintedLink = {
   /** The links of one key are links to one thing. */
   key: string
   embed: boolean
-  /** Null for an edge of the front matter. */
+  form: LinkForm
+  /** Null in the front matter. */
   line: number | null
   meaning: Resolution | { attachment: true } | undefined
 }
@@ -47,7 +49,6 @@ export class LinkSurvey {
   readonly #linked = new Set<string>()
   readonly #missing = new Map<string, Target>()
   readonly #ambiguous = new Map<string, Target>()
-  readonly #ambiguousSpellings = new Set<string>()
   readonly #contradictions = new Map<string, [string, string]>()
   readonly #supersededBy = new Map<string, Set<string>>()
 
@@ -59,14 +60,11 @@ export class LinkSurvey {
     else if ('ambiguous' in meaning) {
       this.#linked.add(seqId)
       const { meanings } = noteTarget(this.#ambiguous, link)
-      // One spelling means the same wherever it stands.
-      if (this.#ambiguousSpellings.has(link.target)) return
-      this.#ambiguousSpellings.add(link.target)
       for (const each of meaning.ambiguous) {
         this.#linked.add(each)
         meanings.add(each)
       }
-    } else if ('missing' in meaning || link.line === null) {
+    } else if ('missing' in meaning || link.form === 'edge') {
       this.#linked.add(seqId)
       noteTarget(this.#missing, link)
     }

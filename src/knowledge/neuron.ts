@@ -39,10 +39,12 @@ export type NeuronFields = {
   noteShared: boolean
 }
 
-/** A wiki link as written in a body. */
+/** A wiki link as written in a page, or a Markdown link to a file of the knowledge base. */
 export type WikiLink = {
-  /** The link's target as written, without type, KB, heading and alias. */
+  /** The link's target as written, without type, KB, heading and alias; of a Markdown link the path, decoded. */
   target: string
+  /** Absent: a wiki link. */
+  form?: 'markdown'
   /** `[[contradicts:Old policy]]`. Absent: a plain link. */
   type?: EdgeType
   /** `[[kb:other-kb/Target]]`: slug of another KB. */

@@ -1,9 +1,9 @@
 import type { Root } from 'mdast'
 import type { Chunk } from '../knowledge/chunk.ts'
 import { type BlockSegment, scanBlocks } from './block-scan.ts'
-import { parseMarkdown } from './parse-markdown.ts'
+import { parseParts } from './parse-parts.ts'
 import { type BlockPiece, joinText, little, type Piece, packPieces } from './piece.ts'
-import { maxChunks, plainChunks } from './plain-chunks.ts'
+import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
 import { treePieces } from './tree-pieces.ts'
 
 /** A heading that is longer opens no section: it would be repeated with every chunk. */
@@ -14,20 +14,31 @@ type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Sect
 
 /**
  * The chunks of a content in their order, 2,000 at most: sections by heading, their blocks packed. Parses only what must be
- * parsed. Not safe on hostile text, see `parseMarkdown`.
+ * parsed; what is too complex to parse is divided as plain text: `isPartial`. Not safe on hostile text, see `parseMarkdown`.
  */
-export function extractChunks(content: string): Chunk[] {
-  const segments: BlockSegment[] | undefined = scanBlocks(content)
-  if (segments === undefined) return treeChunks(parseMarkdown(content), content)
-  const pieces = segments.flatMap((segment) =>
-    'pieces' in segment
-      ? segment.pieces
-      : treePieces(parseMarkdown(content.slice(segment.start, segment.end)), content, segment.start),
-  )
-  return chunksOf(content, pieces)
+export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
+  const segments: BlockSegment[] = scanBlocks(content) ?? [{ start: 0, end: content.length }]
+  const pieces: BlockPiece[] = []
+  let isPartial = false
+  for (const segment of segments) {
+    if ('pieces' in segment) pieces.push(...segment.pieces)
+    else {
+      for (const { tree, source, start } of parseParts(content.slice(segment.start, segment.end))) {
+        const base = segment.start + start
+        pieces.push(...(tree === undefined ? plainPieces(source, base) : treePieces(tree, content, base)))
+        isPartial ||= tree === undefined
+      }
+    }
+  }
+  return { chunks: chunksOf(content, pieces), isPartial }
 }
 
-/** The chunks of a content that is parsed already. Changes the tree. */
+/** As {@link findChunks}. */
+export function extractChunks(content: string): Chunk[] {
+  return findChunks(content).chunks
+}
+
+/** The chunks of a content that is parsed as a whole. Changes the tree. */
 export function treeChunks(tree: Root, content: string): Chunk[] {
   return chunksOf(content, treePieces(tree, content))
 }

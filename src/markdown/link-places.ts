@@ -1,32 +1,34 @@
 import type { Nodes } from 'mdast'
 import type { WikiLink } from '../knowledge/neuron.ts'
 import { isReadableAlone, linkBlocks } from './link-scan.ts'
-import { maxLinks } from './links.ts'
-import { parseMarkdown } from './parse-markdown.ts'
+import { type LinkNode, linkNodes, maxLinks } from './links.ts'
+import { parseParts } from './parse-parts.ts'
+import { patternLinks } from './pattern-links.ts'
 import { rangeOf } from './split-blocks.ts'
+import type { Part } from './split-parts.ts'
 
-/** A wiki link, and where it stands, in offsets of the content. */
+/** A link, and where it stands, in offsets of the content. */
 export type LinkPlace = {
   link: WikiLink
-  /** Of the target. */
+  /** Of the target; of a Markdown link, of the path as it is written. */
   start: number
   end: number
-  /** Of the closing brackets. */
-  close: number
-  /** What parts an alias from the target where the link stands: in a table, a pipe must be escaped. */
-  separator: '|' | '\\|'
+  /** Where a wiki link takes an alias, and what parts it from the target: in a table, a pipe must be escaped. */
+  alias?: { at: number; separator: '|' | '\\|' }
 }
 
-type Open = { node: Nodes; separator: LinkPlace['separator'] }
-/** A part of a content, and where it begins; `line` is the 1-based line of its first. */
-type Part = { source: string; start: number; line: number }
-
 /**
- * Where the wiki links of a content stand, in their order, 2,000 at most. Parses only what may hold any. Not safe on hostile
- * text, see `parseMarkdown`.
+ * Where the links of a content stand, in their order, 2,000 at most; `undefined` where a part is too complex to parse, or a
+ * destination is written with escapes. Parses only what may hold links. Not safe on hostile text, see `parseMarkdown`.
  */
-export function linkPlaces(content: string): LinkPlace[] {
-  return partsWithLinks(content).flatMap(placesIn).slice(0, maxLinks)
+export function linkPlaces(content: string): LinkPlace[] | undefined {
+  const places: LinkPlace[] = []
+  for (const part of partsWithLinks(content)) {
+    const found = placesIn(part)
+    if (found === undefined) return undefined
+    places.push(...found)
+  }
+  return places.slice(0, maxLinks)
 }
 
 function partsWithLinks(content: string): Part[] {
@@ -38,26 +40,66 @@ function partsWithLinks(content: string): Part[] {
   })
 }
 
-function placesIn({ source, start: partStart, line }: Part): LinkPlace[] {
-  // The parser counts from behind a byte order mark.
-  const shift = source.startsWith('\uFEFF') ? 1 : 0
+function placesIn(part: Part): LinkPlace[] | undefined {
   const places: LinkPlace[] = []
-  const open: Open[] = [{ node: parseMarkdown(source), separator: '|' }]
-  for (let next = open.pop(); next && places.length < maxLinks; next = open.pop()) {
-    const { node } = next
-    const separator = node.type === 'tableCell' ? '\\|' : next.separator
-    if (node.type === 'wikiLink') {
-      const { start: from, end: to } = node.position ?? {}
-      const link = { ...node.link, embed: node.embed, line: line - 1 + (from?.line ?? 1) }
-      const inside = shift + (from?.offset ?? 0) + (node.embed ? '![['.length : '[['.length)
-      const start = partStart + targetStart(source, inside, link)
-      const close = partStart + shift + (to?.offset ?? 0) - ']]'.length
-      places.push({ link, start, end: start + link.target.length, close, separator })
-    } else if ('children' in node) {
-      open.push(...node.children.toReversed().map((child) => ({ node: child, separator })))
+  for (const { tree, source, start, line } of parseParts(part.source)) {
+    if (tree === undefined) {
+      if (patternLinks(source, line).length > 0) return undefined
+      continue
+    }
+    const context = { source, start: part.start + start, line: part.line + line - 1 }
+    for (const node of linkNodes(tree)) {
+      const place = node.link.form === 'markdown' ? markdownPlace(node, context) : wikiPlace(node, context)
+      if (place === undefined) return undefined
+      places.push(place)
+      if (places.length > maxLinks) return places
     }
   }
   return places
+}
+
+function wikiPlace({ node, link, isInTable }: LinkNode, part: Part): LinkPlace {
+  const [from, to] = offsetsOf(node, part)
+  const written = { ...link, line: lineOf(node, part) }
+  const start = targetStart(part.source, from + (link.embed ? '![['.length : '[['.length), written)
+  const alias = { at: part.start + to - ']]'.length, separator: isInTable ? ('\\|' as const) : ('|' as const) }
+  return { link: written, start: part.start + start, end: part.start + start + link.target.length, alias }
+}
+
+function markdownPlace({ node, definition, link }: LinkNode, part: Part): LinkPlace | undefined {
+  const holder = definition ?? node
+  if (!('url' in holder)) return undefined
+  const [from, to] = offsetsOf(holder, part)
+  const found = findDestination(part.source.slice(from, to), holder.url, definition ? ']:' : '](')
+  if (found === undefined) return undefined
+  const [start, end] = [found.start, found.end].map((at) => part.start + from + at)
+  return { link: { ...link, line: lineOf(node, part) }, start: start ?? 0, end: end ?? 0 }
+}
+
+/** Where the path of a destination is written in the source of a link or definition: behind the last label that it follows. */
+function findDestination(source: string, url: string, opening: string): { start: number; end: number } | undefined {
+  for (let at = source.lastIndexOf(opening); at >= 0; at = source.lastIndexOf(opening, at - 1)) {
+    const [whole, angled, bare] = /^\s*(?:<([^<>\n]*)>|([^\s<]\S*))/.exec(source.slice(at + opening.length)) ?? []
+    const isInline = opening === ']('
+    const written = angled ?? (isInline ? bare?.replace(/\)$/, '') : bare)
+    if (whole === undefined || written === undefined || written !== url) {
+      if (at === 0) return undefined
+      continue
+    }
+    const start = at + opening.length + whole.indexOf(angled === undefined ? (bare ?? '') : angled)
+    return { start, end: start + written.split(/[?#]/, 1).join('').length }
+  }
+  return undefined
+}
+
+/** The parser counts from behind a byte order mark. */
+function offsetsOf({ position }: Nodes, { source }: Part): [number, number] {
+  const shift = source.startsWith('\uFEFF') ? 1 : 0
+  return [shift + (position?.start.offset ?? 0), shift + (position?.end.offset ?? 0)]
+}
+
+function lineOf({ position }: Nodes, { line }: Part): number {
+  return line - 1 + (position?.start.line ?? 1)
 }
 
 /** Nothing but the type, the knowledge base and blanks stands before a target. */

@@ -1,18 +1,23 @@
 import type { WikiLink } from '../knowledge/neuron.ts'
+import { parseDestination } from './markdown-link.ts'
 import { type Block, splitBlocks } from './split-blocks.ts'
 import { parseWikiLinkText } from './wiki-link-text.ts'
 
 /** Links that are certain, or a part of the text that only a parser can judge; `line` is the 1-based line of its first. */
 export type LinkSegment = { links: WikiLink[] } | { source: string; line: number }
 
+const mayLink = /\[\[|\]\(/
 /** What a table's delimiter row is made of, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
-/** What may take a `[[` into something else: escapes, HTML and autolinks, link destinations and definitions. */
-const taking = /[\\<@]|\]\(|\]:|:\/\/|www\./i
-const link = /(!?)\[\[([^[\]]+)\]\]/g
+/** What may take a bracket into something else: escapes, HTML and autolinks, other links, and definitions. */
+const taking = /[\\<@]|\[\[|\]\(|\]:|:\/\/|www\./i
+/** A wiki link, or a Markdown link with nothing special in it. */
+const link = /(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
+/** A definition, but of a footnote. */
+const definition = /(?<!\[\^[^\]\n]*)\]:\s*<?([^\s>]*)/
 
 /**
- * Finds wiki links without a Markdown parser where that is provably what the parser would find, and names the parts that need
+ * Finds links without a Markdown parser where that is provably what the parser would find, and names the parts that need
  * one; `undefined` when the whole text does.
  *
  * Why it is sound. Between two blocks, as `splitBlocks` finds them, nothing is open but what indentation by four columns makes
@@ -38,14 +43,16 @@ export function scanLinks(content: string): LinkSegment[] | undefined {
 
 /** The blocks that may hold links, in which nothing is open that began before; `undefined` where that is not certain. */
 export function linkBlocks(content: string): Block[] | undefined {
-  if (!content.includes('[[')) return []
+  if (!content.includes('[[') && !content.includes('](') && !content.includes(']:')) return []
   // The parser replaces the one, and drops the other at its start.
   if (content.includes('\0') || content.includes('\uFEFF')) return undefined
   const blocks = splitBlocks(content)
   if (blocks === undefined) return undefined
-  // The definition of an image by reference, wherever it is, takes the image's alt text with any link in it.
-  if (content.includes(']:') && content.includes('![') && content.includes('][')) return undefined
-  const holding = blocks.filter(({ lines, codeEnd }) => !codeEnd && lines.some(({ text }) => text.includes('[[')))
+  // A definition, wherever it is, makes links of references to it, and takes what is in them.
+  if (content.includes('](') && (definition.test(content) || /\[\^[^\]]*\]\(/.test(content))) return undefined
+  if (content.includes(']:') && ((content.includes('![') && content.includes('][')) || definesLink(content)))
+    return undefined
+  const holding = blocks.filter(({ lines, codeEnd }) => !codeEnd && lines.some(({ text }) => mayLink.test(text)))
   // Columns: after a marker, or on a line that continues it, four blanks may make code; a tab counts up to four.
   const isIndented = holding.some(({ lines }) => lines.some(({ text }) => text.includes('    ') || text.includes('\t')))
   return isIndented ? undefined : holding
@@ -63,13 +70,26 @@ function scanBlock(lines: readonly string[], first: number): LinkSegment {
   const links: WikiLink[] = []
   for (const [index, line] of lines.entries()) {
     const text = withoutCode(line)
-    if (text === undefined || taking.test(text)) return needsParser
-    for (const [, mark, inner = ''] of text.matchAll(link)) {
-      const parsed = parseWikiLinkText(inner)
+    if (text === undefined || taking.test(text.replace(link, ''))) return needsParser
+    for (const [, mark, wiki, label = '', url = ''] of text.matchAll(link)) {
+      if (taking.test(wiki ?? label)) return needsParser
+      const parsed = wiki === undefined ? markdownLink(url) : parseWikiLinkText(wiki)
       if (parsed) links.push({ ...parsed, embed: mark === '!', line: first + index })
     }
   }
   return { links }
+}
+
+function markdownLink(url: string): Omit<WikiLink, 'embed' | 'line'> | undefined {
+  const destination = parseDestination(url)
+  return destination && { ...destination, form: 'markdown' }
+}
+
+function definesLink(content: string): boolean {
+  for (const [, url = ''] of content.matchAll(new RegExp(definition, 'g'))) {
+    if (parseDestination(url) !== undefined) return true
+  }
+  return false
 }
 
 /** Each code span becomes one backtick; `undefined` when it is not certain where spans are. */

@@ -1,40 +1,115 @@
-import type { Nodes, Root } from 'mdast'
+import type { Definition, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../knowledge/neuron.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'
-import { parseMarkdown } from './parse-markdown.ts'
+import { parseDestination } from './markdown-link.ts'
+import { parseParts } from './parse-parts.ts'
+import { patternLinks } from './pattern-links.ts'
 
 /** Of one page. */
 export const maxLinks = 2000
 
+/** One more than the first 2,000 says that there are more. */
+export type FoundLinks = { links: WikiLink[]; isPartial: boolean }
+
 /**
- * The wiki links of a content in their order, 2,000 at most. Parses only what must be parsed. Not safe on hostile text, see
+ * The wiki links of a content, and its Markdown links to files of the knowledge base, in their order; 2,001 at most. Parses only what
+ * must be parsed. In what is too complex to parse, links are found by their pattern: `isPartial`. Not safe on hostile text, see
  * `parseMarkdown`.
  */
-export function extractLinks(content: string): WikiLink[] {
+export function findLinks(content: string): FoundLinks {
   const segments: LinkSegment[] = scanLinks(content) ?? [{ source: content, line: 1 }]
-  return segments
-    .flatMap((segment) => ('links' in segment ? segment.links : treeLinks(parseMarkdown(segment.source), segment.line)))
-    .slice(0, maxLinks)
+  const links: WikiLink[] = []
+  let isPartial = false
+  for (const segment of segments) {
+    if ('links' in segment) links.push(...segment.links)
+    else {
+      for (const { tree, source, line } of parseParts(segment.source)) {
+        const first = segment.line + line - 1
+        links.push(...(tree === undefined ? patternLinks(source, first) : treeLinks(tree, first)))
+        isPartial ||= tree === undefined
+      }
+    }
+    if (links.length > maxLinks) break
+  }
+  return { links: links.slice(0, maxLinks + 1), isPartial }
 }
 
-/** The links, if they are certain without a parser, in time linear in the text. */
+/** The first 2,000 links of a content. */
+export function extractLinks(content: string): WikiLink[] {
+  return findLinks(content).links.slice(0, maxLinks)
+}
+
+/** The links, 2,001 at most, if they are certain without a parser, in time linear in the text. */
 export function certainLinks(content: string): WikiLink[] | undefined {
   const links: WikiLink[] = []
   for (const segment of scanLinks(content) ?? [undefined]) {
     if (segment === undefined || 'source' in segment) return undefined
     links.push(...segment.links)
   }
-  return links.slice(0, maxLinks)
+  return links.slice(0, maxLinks + 1)
 }
 
-/** The links of a tree, 2,000 at most; `line` is the 1-based line of the page that the tree begins on. */
+/** The links of a tree, 2,001 at most; `line` is the 1-based line of the page that the tree begins on. */
 export function treeLinks(tree: Root, line = 1): WikiLink[] {
   const links: WikiLink[] = []
-  const open: Nodes[] = [tree]
-  for (let node = open.pop(); node && links.length < maxLinks; node = open.pop()) {
-    if (node.type === 'wikiLink') {
-      links.push({ ...node.link, embed: node.embed, line: line - 1 + (node.position?.start.line ?? 1) })
-    } else if ('children' in node) open.push(...node.children.toReversed())
+  for (const { node, link } of linkNodes(tree)) {
+    links.push({ ...link, line: line - 1 + (node.position?.start.line ?? 1) })
+    if (links.length > maxLinks) break
   }
   return links
+}
+
+/** A node that links, and for a link by reference the definition with its destination. */
+export type LinkNode = { node: Nodes; definition?: Definition; link: Omit<WikiLink, 'line'>; isInTable: boolean }
+
+/** The nodes of a tree that link to pages or files of the knowledge base, in their order. */
+export function* linkNodes(tree: Root): Generator<LinkNode> {
+  const definitions = definitionsOf(tree)
+  const open: { node: Nodes; isInTable: boolean }[] = [{ node: tree, isInTable: false }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, isInTable } = next
+    const found = linkOf(node, definitions)
+    if (found !== undefined) yield { node, isInTable, ...found }
+    if ('children' in node) {
+      const isTable = isInTable || node.type === 'tableCell'
+      open.push(...node.children.toReversed().map((child) => ({ node: child, isInTable: isTable })))
+    }
+  }
+}
+
+function linkOf(
+  node: Nodes,
+  definitions: ReadonlyMap<string, Definition>,
+): Pick<LinkNode, 'definition' | 'link'> | undefined {
+  switch (node.type) {
+    case 'wikiLink':
+      return { link: { ...node.link, embed: node.embed } }
+    case 'link':
+    case 'image':
+      return markdownLink(node.url, node.type === 'image')
+    case 'linkReference':
+    case 'imageReference': {
+      const definition = definitions.get(node.identifier)
+      const found = definition && markdownLink(definition.url, node.type === 'imageReference')
+      return found && definition && { ...found, definition }
+    }
+    default:
+      return undefined
+  }
+}
+
+function markdownLink(url: string, embed: boolean): Pick<LinkNode, 'link'> | undefined {
+  const destination = parseDestination(url)
+  return destination && { link: { ...destination, form: 'markdown', embed } }
+}
+
+/** The first definition of a label counts. */
+function definitionsOf(tree: Root): Map<string, Definition> {
+  const definitions = new Map<string, Definition>()
+  const open: Nodes[] = [tree]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (node.type === 'definition' && !definitions.has(node.identifier)) definitions.set(node.identifier, node)
+    else if ('children' in node && node.type !== 'paragraph') open.push(...node.children.toReversed())
+  }
+  return definitions
 }

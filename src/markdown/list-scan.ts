@@ -41,7 +41,7 @@ export function scanList(lines: readonly Line[]): BlockPiece[] | undefined {
   return items.map((whole) => ({ ...rangeOf(whole.lines), text: whole.text.join('\n'), glue: '\n' }))
 }
 
-function columnsOf(indent: string): number {
+export function columnsOf(indent: string): number {
   let column = 0
   for (const blank of indent) column += blank === '\t' ? 4 - (column % 4) : 1
   return column

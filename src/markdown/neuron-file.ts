@@ -4,6 +4,7 @@ import { joinBody, replaceContent, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
 import { neuronKeys, readNeuronFields } from './neuron-fields.ts'
+import { type PropertyLink, propertyLinks } from './property-links.ts'
 import type { YamlInput, YamlInputMap } from './yaml.ts'
 import type { YamlValue } from './yaml-value.ts'
 
@@ -11,6 +12,8 @@ export type NeuronFile = {
   fields: NeuronFields
   /** The curator's own keys. */
   extra: Record<string, YamlValue>
+  /** The links in those. */
+  propertyLinks: PropertyLink[]
   content: string
   /** 1-based line where the content begins. */
   contentLine: number
@@ -28,6 +31,7 @@ export function parseNeuronFile(text: string): NeuronFile {
   return {
     fields,
     extra,
+    propertyLinks: propertyLinks(extra),
     content,
     contentLine: bodyLine + Math.sign(contentStart),
     findings: [

@@ -1,26 +1,20 @@
 import type { Chunk } from '../knowledge/chunk.ts'
 import type { WikiLink } from '../knowledge/neuron.ts'
-import { scanBlocks } from './block-scan.ts'
-import { extractChunks, treeChunks } from './chunks.ts'
+import { findChunks } from './chunks.ts'
 import { type LinkPlace, linkPlaces } from './link-places.ts'
-import { scanLinks } from './link-scan.ts'
-import { extractLinks, treeLinks } from './links.ts'
-import { parseMarkdown } from './parse-markdown.ts'
+import { findLinks } from './links.ts'
 
 /** A content, and what is to be found in it. */
-export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'both' | 'places' }
+export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' }
 
-/** What is not wanted is empty, and `places` absent. */
-export type PageParts = { links: WikiLink[]; chunks: Chunk[]; places?: LinkPlace[] }
+/** What is not wanted is empty, and `places` absent. `isPartial`: a part was too complex to parse. */
+export type PageParts = { links: WikiLink[]; chunks: Chunk[]; places?: LinkPlace[]; isPartial: boolean }
 
-/** Parses what must be parsed, once where both need the whole. Not safe on hostile text, see `parseMarkdown`. */
+/** Parses what must be parsed. Not safe on hostile text, see `parseMarkdown`. */
 export function parsePage({ content, wants }: PageRequest): PageParts {
-  if (wants === 'places') return { links: [], chunks: [], places: linkPlaces(content) }
-  if (wants === 'links') return { links: extractLinks(content), chunks: [] }
-  if (wants === 'chunks') return { links: [], chunks: extractChunks(content) }
-  if (scanLinks(content) ?? scanBlocks(content)) {
-    return { links: extractLinks(content), chunks: extractChunks(content) }
-  }
-  const tree = parseMarkdown(content)
-  return { links: treeLinks(tree), chunks: treeChunks(tree, content) }
+  const nothing = { links: [], chunks: [], isPartial: false }
+  if (wants === 'links') return { ...nothing, ...findLinks(content) }
+  if (wants === 'chunks') return { ...nothing, ...findChunks(content) }
+  const places = linkPlaces(content)
+  return { ...nothing, ...(places === undefined ? {} : { places }) }
 }

@@ -4,37 +4,51 @@ import type { Chunk } from '../knowledge/chunk.ts'
 import type { WikiLink } from '../knowledge/neuron.ts'
 import { certainChunks } from './chunks.ts'
 import type { LinkPlace } from './link-places.ts'
-import { certainLinks } from './links.ts'
+import { certainLinks, maxLinks } from './links.ts'
 import type { PageParts, PageRequest } from './parse-page.ts'
+import { hasComplexPart } from './parse-parts.ts'
 import type { ParseTask } from './parse-worker.ts'
+import { patternLinks } from './pattern-links.ts'
 import { plainChunks } from './plain-chunks.ts'
 
-/** Why a text was not parsed: it took too long, or exhausted memory or stack. */
-type Flagged = { flag?: 'too-slow' | 'failed' }
+/**
+ * Why not everything in a text is seen as its Markdown means it. The first two are told from the text alone. The others are the last
+ * resort, for what the estimate of the cost misses: the parser used too much CPU time, or exhausted memory or stack.
+ */
+export type ParseFlag = 'too-complex' | 'too-many-links' | 'too-slow' | 'failed'
+type Flagged = { flag?: ParseFlag }
 
-/** With a flag only those that are certain without a parser. */
+/** With a flag, links are found by their pattern where the text is not parsed; or they are the first 2,000. */
 export type ParsedLinks = { links: WikiLink[] } & Flagged
-/** With a flag they are those of the text as it is, see `plainChunks`. */
+/** With a flag, what is not parsed is divided as plain text, see `plainChunks`. */
 export type ParsedChunks = { chunks: Chunk[] } & Flagged
-export type ParsedPage = ParsedLinks & ParsedChunks
 
-type Job = PageRequest & { isAlone: boolean; resolve: (parsed: PageParts & Flagged) => void }
+type Job = PageRequest & {
+  isAlone: boolean
+  resolve: (parsed: PageParts & Flagged) => void
+  reject: (error: Error) => void
+}
 
-const timeLimit = 2000
-const heapLimitMb = 128
+/** Milliseconds of CPU time for a task, and for each character of it: some ten times what parsing takes. */
+const taskTime = 2000
+const characterTime = 0.02
+/** How often the CPU time of a thread is looked at, in milliseconds. */
+const watchInterval = 250
+const heapLimitMb = 256
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
 /** Characters of a text that is looked through for certain chunks without a thread: a few milliseconds. */
 const soonSize = 16 * 1024
-const nothing: PageParts = { links: [], chunks: [] }
+const nothing: PageParts = { links: [], chunks: [], isPartial: false }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Markdown parsing that hostile text cannot hold up: in worker threads, each task within 2 s and a heap of 128 MB. What is
- * certain without a parser is answered at once; threads start with the first text that needs one. No method rejects.
+ * Markdown parsing that hostile text cannot hold up: in worker threads, within a budget of CPU time and a heap of 256 MB. What is
+ * certain without a parser is answered at once; threads start with the first text that needs one. Rejects only once it is
+ * closed, so that nobody takes a page for one without links.
  */
 export class ParserPool {
   readonly #queue: Job[] = []
@@ -42,61 +56,57 @@ export class ParserPool {
   #running = 0
   #isClosed = false
 
-  /** The wiki links of a content. */
+  /** The links of a content, 2,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
     const certain = certainLinks(content)
-    if (certain) return { links: certain }
-    const { chunks: _, ...parsed } = await this.#parse(content, 'links')
-    return parsed
+    const parsed: ParsedLinks & { isPartial?: boolean } =
+      certain === undefined ? await this.#parse(content, 'links') : { links: certain }
+    const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
+    const flag = parsedFlag(parsed) ?? (hasComplexPart(content) ? 'too-complex' : undefined)
+    if (links.length > maxLinks) return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links' }
+    return { links, ...(flag === undefined ? {} : { flag }) }
   }
 
-  /** The wiki links of each content, in the order given. */
+  /** The links of each content, in the order given. @throws {ParserClosed} */
   linksOfMany(contents: readonly string[]): Promise<ParsedLinks[]> {
     return Promise.all(contents.map((content) => this.links(content)))
   }
 
-  /** The chunks of a content. */
+  /** The chunks of a content. @throws {ParserClosed} */
   async chunks(content: string): Promise<ParsedChunks> {
     const certain = soonCertainChunks(content)
     if (certain) return { chunks: certain }
-    const { links: _, ...parsed } = await this.#parse(content, 'chunks')
-    return parsed
+    const parsed = await this.#parse(content, 'chunks')
+    const flag = parsedFlag(parsed)
+    return {
+      chunks: parsed.flag === undefined ? parsed.chunks : plainChunks(content),
+      ...(flag === undefined ? {} : { flag }),
+    }
   }
 
-  /** The wiki links and the chunks of a content. */
-  async page(content: string): Promise<ParsedPage> {
-    const links = certainLinks(content)
-    const chunks = soonCertainChunks(content)
-    if (links && chunks) return { links, chunks }
-    const parsed = await this.#parse(content, links ? 'chunks' : 'both')
-    return links ? { ...parsed, links } : parsed
-  }
-
-  /** Where the wiki links of a content stand; `undefined` where it could not be parsed. */
+  /** Where the links of a content stand; `undefined` where it could not be parsed. @throws {ParserClosed} */
   async linkPlaces(content: string): Promise<LinkPlace[] | undefined> {
     return (await this.#parse(content, 'places')).places
   }
 
-  /** Ends all threads. What waits is answered as failed. */
+  /** Ends all threads. What waits is rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#dispatch()
     await this.#pool?.destroy()
   }
 
-  async #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
-    const parsed = await new Promise<PageParts & Flagged>((resolve) => {
-      this.#queue.push({ content, wants, isAlone: false, resolve })
+  #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
+    return new Promise<PageParts & Flagged>((resolve, reject) => {
+      this.#queue.push({ content, wants, isAlone: false, resolve, reject })
       this.#dispatch()
     })
-    if (parsed.flag === undefined || wants === 'links' || wants === 'places') return parsed
-    return { ...parsed, chunks: plainChunks(content) }
   }
 
   #dispatch(): void {
     while (this.#queue.length > 0 && (this.#isClosed || this.#running < maxThreads)) {
       const jobs = takeTask(this.#queue)
-      if (this.#isClosed) answerAll(jobs, 'failed')
+      if (this.#isClosed) for (const job of jobs) job.reject(new ParserClosed())
       else void this.#run(jobs)
     }
   }
@@ -107,8 +117,9 @@ export class ParserPool {
       const results = await this.#work(jobs.map(({ content, wants }) => ({ content, wants })))
       for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? nothing)
     } catch (error) {
-      const isTooSlow = error instanceof Error && error.name === 'AbortError'
-      if (jobs.length === 1) answerAll(jobs, isTooSlow ? 'too-slow' : 'failed')
+      const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'
+      if (this.#isClosed) for (const job of jobs) job.reject(new ParserClosed())
+      else if (jobs.length === 1) for (const job of jobs) job.resolve({ ...nothing, flag })
       // One of them is to blame, which shows when each has a task of its own.
       else this.#queue.unshift(...jobs.map((job) => ({ ...job, isAlone: true })))
     } finally {
@@ -119,21 +130,40 @@ export class ParserPool {
 
   async #work(requests: PageRequest[]): Promise<PageParts[]> {
     this.#pool ??= startPool()
-    const started = new Int32Array(new SharedArrayBuffer(4))
+    const pool = this.#pool
+    const started = new Int32Array(new SharedArrayBuffer(8))
     const limit = new AbortController()
+    let size = 0
+    for (const { content } of requests) size += content.length
+    const budget = taskTime + characterTime * size
     let timer: NodeJS.Timeout | undefined
     let isDone = false
-    // The time that a new thread takes to start is not the text's fault.
+    const watch = async () => {
+      const worker = pool.threads.find(({ threadId }) => threadId === started[0])
+      // Of a thread that has just ended there is nothing to be known.
+      const used = await worker?.cpuUsage().catch(() => undefined)
+      if (isDone) return
+      if (used !== undefined && (used.user + used.system) / 1000 - (started[1] ?? 0) > budget) limit.abort()
+      else timer = setTimeout(watch, watchInterval)
+    }
     void Promise.resolve(Atomics.waitAsync(started, 0, 0).value).then(() => {
-      if (!isDone) timer = setTimeout(() => limit.abort(), timeLimit)
+      if (!isDone) timer = setTimeout(watch, watchInterval)
     })
     try {
-      return await this.#pool.run({ requests, started }, { signal: limit.signal })
+      return await pool.run({ requests, started }, { signal: limit.signal })
     } finally {
       isDone = true
       clearTimeout(timer)
       Atomics.notify(started, 0)
     }
+  }
+}
+
+/** The pool was closed before it answered. */
+export class ParserClosed extends Error {
+  constructor() {
+    super('The Markdown parser is closed.')
+    this.name = 'ParserClosed'
   }
 }
 
@@ -165,8 +195,8 @@ function takeTask(queue: Job[]): Job[] {
   return queue.splice(0, count)
 }
 
-function answerAll(jobs: readonly Job[], flag: 'too-slow' | 'failed'): void {
-  for (const job of jobs) job.resolve({ ...nothing, flag })
+function parsedFlag(parsed: { isPartial?: boolean } & Flagged): ParseFlag | undefined {
+  return parsed.flag ?? (parsed.isPartial ? 'too-complex' : undefined)
 }
 
 /** A long text goes to a thread in any case, so as not to hold up the event loop. */

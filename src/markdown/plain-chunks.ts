@@ -6,12 +6,17 @@ export const maxChunks = 2000
 
 /** The chunks of a text that is not parsed, as a reader sees its source: paragraphs, then lines. Takes linear time. */
 export function plainChunks(content: string): Chunk[] {
-  const paragraphs = splitAt(content, /(?:\r\n|[\r\n])(?:[ \t]*(?:\r\n|[\r\n]))+/g, 0, (start, end) =>
-    splitAt(content.slice(start, end), /\r\n|[\r\n]/g, start),
-  )
-  return packPieces(content, paragraphs)
+  return packPieces(content, plainPieces(content))
     .slice(0, maxChunks)
     .map((chunk) => ({ headings: [], ...chunk }))
+}
+
+/** The paragraphs of a text that is not parsed; `base` is its offset in the page. */
+export function plainPieces(text: string, base = 0): Piece[] {
+  const paragraphs = splitAt(text, /(?:\r\n|[\r\n])(?:[ \t]*(?:\r\n|[\r\n]))+/g, base, (start, end) =>
+    splitAt(text.slice(start - base, end - base), /\r\n|[\r\n]/g, start),
+  )
+  return paragraphs.filter((piece) => piece.text.trim() !== '')
 }
 
 function splitAt(

@@ -4,13 +4,11 @@ import type { WikiLink } from '../knowledge/neuron.ts'
 /** What stands between `[[` and `]]`, taken apart. */
 export type WikiLinkText = Omit<WikiLink, 'embed' | 'line'>
 
-const maxTargetLength = 200
-
 const foreign = /^kb:([a-z0-9][a-z0-9-]*)\/(.*)$/s
 
 /**
  * `Target`, `Target|alias`, `Target#Heading`, `type:Target`, `kb:other-kb/Target`. In a table the pipe must be escaped, so
- * `\|` separates too. `undefined` when the target is empty or longer than 200 UTF-16 units: then it is literal text.
+ * `\|` separates too. `undefined` when the target is empty: then it is literal text.
  */
 export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
   const { reference, alias } = splitAlias(inner)
@@ -22,7 +20,7 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
   const hash = local?.indexOf('#') ?? -1
   const heading = hash < 0 ? '' : (local?.slice(hash + 1).trim() ?? '')
   const target = (heading === '' ? local : local?.slice(0, hash))?.trim() ?? ''
-  if (target === '' || target.length > maxTargetLength) return undefined
+  if (target === '') return undefined
   return {
     target,
     ...(type.success ? { type: type.data } : {}),

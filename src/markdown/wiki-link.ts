@@ -37,10 +37,11 @@ declare module 'unified' {
 const leftBracket = 91
 const rightBracket = 93
 const exclamationMark = 33
+const leftParenthesis = 40
 
 const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink }
 
-/** micromark syntax: `[[…]]` and `![[…]]` on one line, without brackets inside, outside code and HTML. */
+/** micromark syntax: `[[…]]` and `![[…]]` on one line, outside code and HTML. Inside, brackets stand alone or in pairs. */
 const wikiLinkSyntax: SyntaxExtension = { text: { [exclamationMark]: wikiLink, [leftBracket]: wikiLink } }
 
 /** mdast nodes of type `wikiLink` for that syntax; a link within the page (`[[#Heading]]`) leads nowhere else, and is text. */
@@ -71,6 +72,7 @@ export function remarkWikiLink(this: Processor): undefined {
 
 function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
   let inner = ''
+  let openBrackets = 0
   return start
 
   function start(code: Code): State | undefined {
@@ -89,24 +91,58 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
   function secondBracket(code: Code): State | undefined {
     if (code !== leftBracket) return nok(code)
     effects.consume(code)
-    return inside
+    return first
+  }
+
+  /** Of `[[[a]]]` the inner brackets count. */
+  function first(code: Code): State | undefined {
+    return code === leftBracket ? nok(code) : inside(code)
   }
 
   function inside(code: Code): State | undefined {
-    if (code === null || markdownLineEnding(code) || code === leftBracket) return nok(code)
+    if (code === null || markdownLineEnding(code)) return nok(code)
     effects.consume(code)
-    if (code === rightBracket) return close
-    // micromark's negative codes: -2 is a tab, -1 the columns that it fills.
-    if (code >= 0) inner += String.fromCharCode(code)
-    else if (code === -2) inner += '\t'
-    return inside
+    if (code === rightBracket) return afterRight
+    inner += textOf(code)
+    return code === leftBracket ? afterLeft : inside
   }
 
-  function close(code: Code): State | undefined {
-    if (code !== rightBracket) return nok(code)
-    if (parseWikiLinkText(inner) === undefined && ownPageLinkText(inner) === undefined) return nok(code)
-    effects.consume(code)
-    effects.exit('wikiLink')
-    return ok
+  /** `[[a [[b]]` is text and a link. */
+  function afterLeft(code: Code): State | undefined {
+    if (code === leftBracket) return nok(code)
+    openBrackets++
+    return inside(code)
   }
+
+  /** `[[a](b)` is a bracket and a Markdown link. */
+  function afterRight(code: Code): State | undefined {
+    if (code === leftParenthesis) return nok(code)
+    if (code !== rightBracket) {
+      openBrackets = Math.max(0, openBrackets - 1)
+      inner += ']'
+      return inside(code)
+    }
+    effects.consume(code)
+    return openBrackets > 0 ? afterClose : end
+  }
+
+  /** `[[a [b]]]`: of three brackets the first one closes the inner one. */
+  function afterClose(code: Code): State | undefined {
+    if (code !== rightBracket) return end(code)
+    effects.consume(code)
+    inner += ']'
+    return end
+  }
+
+  function end(code: Code): State | undefined {
+    if (parseWikiLinkText(inner) === undefined && ownPageLinkText(inner) === undefined) return nok(code)
+    effects.exit('wikiLink')
+    return ok(code)
+  }
+}
+
+/** micromark's negative codes: -2 is a tab, -1 the columns that it fills. */
+function textOf(code: number): string {
+  if (code >= 0) return String.fromCharCode(code)
+  return code === -2 ? '\t' : ''
 }

@@ -2,6 +2,7 @@ import { namesOf } from '../knowledge/link-target.ts'
 import { writtenLinks } from '../knowledge/written-link.ts'
 import { inlineTags } from '../markdown/inline-tags.ts'
 import { parseNeuronFile } from '../markdown/neuron-file.ts'
+import { neuronTitle } from '../markdown/neuron-title.ts'
 import type { ParserPool } from '../markdown/parser-pool.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 import type { IndexedNeuron } from '../store/neuron-index.ts'
@@ -13,28 +14,21 @@ export async function readNeuronForIndex(
   parser: ParserPool,
 ): Promise<IndexedNeuron | undefined> {
   const file = parseNeuronFile(text)
-  const { fields } = file
-  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = fields
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId } = file.fields
   if (seqId === undefined) return undefined
-  const title = fields.title ?? fileTitle(path)
+  const title = neuronTitle(file, path)
   const shown = shownContent(file)
-  const { links } = await parser.links(shown)
-  const found = inlineTags(shown).map(({ tag }) => tag)
-  const names = namesOf({ seqId, path, title, aliases })
+  const { links, flag } = await parser.links(shown)
   return {
     seqId,
     documentId,
     title,
     tags,
-    inlineTags: found,
+    inlineTags: inlineTags(shown).map(({ tag }) => tag),
     audience,
     candidateId,
-    names,
-    links: writtenLinks(edges, links),
+    names: namesOf({ seqId, path, title, aliases }),
+    links: writtenLinks({ edges, properties: file.propertyLinks }, links),
+    isPartial: flag !== undefined,
   }
-}
-
-/** A title for a file that gives none: its name. */
-export function fileTitle(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '')
 }

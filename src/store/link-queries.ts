@@ -1,39 +1,46 @@
 import type { EdgeType } from '../contract/vocabulary.ts'
 import type { NamedNeuron, NameKind, NeuronName } from '../knowledge/link-target.ts'
-import type { WrittenLink } from '../knowledge/written-link.ts'
+import type { LinkForm, WrittenLink } from '../knowledge/written-link.ts'
 import type { Projection } from './projection.ts'
 
-/** A link as its Neuron holds it. Links to one missing Neuron meet under their `key`, however they spell its name. */
-export type LinkRow = WrittenLink & { seqId: string; key: string }
+/** A link as its Neuron holds it, `from` the path of that Neuron. */
+export type LinkRow = WrittenLink & { seqId: string; from: string }
 
 type Sql = Projection['read']
 
 /** A Neuron's links, in order. */
 export function linksOf(sql: Sql, seqId: string): LinkRow[] {
-  return sql.all`SELECT * FROM links WHERE seq_id = ${seqId} ORDER BY ordinal`.map(toLink)
+  return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId} ORDER BY ordinal`.map(
+    toLink,
+  )
 }
 
 /** Every link, by Neuron and in order, read as it goes. */
 export function* everyLink(sql: Sql): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT * FROM links ORDER BY seq_id, ordinal`) yield toLink(row)
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) ORDER BY seq_id, ordinal`)
+    yield toLink(row)
 }
 
 /** Links to a name of this key, by Neuron and in order, read as it goes. */
 export function* linksByKey(sql: Sql, key: string): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT * FROM links WHERE key = ${key} ORDER BY seq_id, ordinal`) yield toLink(row)
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE key = ${key} ORDER BY seq_id, ordinal`)
+    yield toLink(row)
 }
 
 /** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read as it goes. */
 export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
-  for (const row of sql.iterate`SELECT * FROM links WHERE bare_key = ${key} ORDER BY seq_id, ordinal`) yield toLink(row)
+  for (const row of sql.iterate`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE bare_key = ${key} ORDER BY seq_id, ordinal`)
+    yield toLink(row)
 }
 
 /** Every name under which a Neuron answers to this key. */
 export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
-  return sql.all`SELECT seq_id, kind, exact FROM names WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
+  return sql.all`SELECT seq_id, kind, exact, path FROM names JOIN neurons USING (seq_id)
+    WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
     seqId: String(row.seq_id),
     kind: row.kind as NameKind,
     exact: String(row.exact),
+    path: String(row.path),
   }))
 }
 
@@ -57,11 +64,6 @@ export function namesOfNeuron(sql: Sql, seqId: string): NeuronName[] {
   }))
 }
 
-/** Whether a file that is no Neuron answers to this key. */
-export function isAttachmentKey(sql: Sql, key: string): boolean {
-  return sql.get`SELECT 1 FROM attachments WHERE key = ${key} LIMIT 1` !== undefined
-}
-
 /** Every title and alias of a Neuron, as it is written, with the Neuron's title. */
 export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
   const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)
@@ -72,10 +74,11 @@ export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title
 function toLink(row: Record<string, unknown>): LinkRow {
   return {
     seqId: String(row.seq_id),
+    from: String(row.path),
+    form: row.form as LinkForm,
     type: row.type as EdgeType,
     kb: row.kb as string | null,
     target: String(row.target),
-    key: String(row.key),
     embed: row.embed === 1,
     line: row.line as number | null,
   }

@@ -19,6 +19,8 @@ export type IndexedNeuron = {
   candidateId: string | undefined
   names: { key: string; kind: string; exact: string }[]
   links: WrittenLink[]
+  /** Whether a part of its text was too complex to parse, or links are left out. */
+  isPartial: boolean
 }
 
 /** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
@@ -132,9 +134,10 @@ function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
-      created_at, updated_at, own_tags, inline_tags, tags, audience)
+      created_at, updated_at, own_tags, inline_tags, tags, audience, partial)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
-      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, '[]', ${audience === undefined ? null : JSON.stringify(audience)})`
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, '[]',
+      ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)})`
   sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   if (candidateId !== null) approve(sql, candidateId, { seqId, documentId, position })
   if (version > 1) forgetDerived(sql, seqId)
@@ -142,10 +145,10 @@ function putNeuron(
     sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
   }
   putTags(sql, { seqId, own: neuron.tags, inline: neuron.inlineTags }, hasInlineTags(sql))
-  for (const [ordinal, { type, kb, target, embed, line }] of neuron.links.entries()) {
-    const { key, bareKey = null } = targetKeys(target)
-    sql.run`INSERT INTO links (seq_id, ordinal, type, kb, target, key, bare_key, file_key, embed, line)
-      VALUES (${seqId}, ${ordinal}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
+  for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {
+    const { key, bareKey = null } = targetKeys({ target, form, from: path })
+    sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)
+      VALUES (${seqId}, ${ordinal}, ${form}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
         ${Number(embed)}, ${line})`
   }
 }

@@ -14,6 +14,8 @@ export type NeuronRow = {
   updatedAt: string
   tags: string[]
   audience: string[] | undefined
+  /** Whether a part of its text was too complex to parse, or links are left out. */
+  isPartial: boolean
 }
 
 /** One version of a Neuron in main's history; a removal has no blob. */
@@ -37,6 +39,7 @@ export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
     updatedAt: String(row.updated_at),
     tags: JSON.parse(String(row.tags)),
     audience: audienceIn(row),
+    isPartial: row.partial === 1,
   }
 }
 
@@ -176,6 +179,14 @@ export function* filesAtKey(sql: Sql, key: string): Generator<string> {
 /** The path of every file of main. */
 export function filePaths(sql: Sql): string[] {
   return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
+}
+
+/** The paths of those of these Neurons that are only partly parsed. */
+export function partialPaths(sql: Sql, seqIds: readonly string[]): string[] {
+  return seqIds.flatMap((seqId) => {
+    const row = sql.get`SELECT path FROM neurons WHERE seq_id = ${seqId} AND partial = 1`
+    return row === undefined ? [] : [String(row.path)]
+  })
 }
 
 export function blobAtPath(sql: Sql, path: string): string | undefined {

@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 8
+export const projectionVersion = 9
 
 export const projectionTables = [
   'meta',
@@ -34,7 +34,8 @@ export const projectionSchema = `
   CREATE TABLE neurons (
     seq_id TEXT PRIMARY KEY, document_id TEXT, path TEXT NOT NULL, blob TEXT NOT NULL, title TEXT NOT NULL,
     candidate_id TEXT, version INTEGER NOT NULL, position INTEGER NOT NULL, created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT
+    updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT,
+    partial INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX neurons_by_document ON neurons (document_id);
 
@@ -68,10 +69,10 @@ export const projectionSchema = `
   CREATE TABLE tags (key TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (key, seq_id)) WITHOUT ROWID, STRICT;
   CREATE INDEX tags_by_seq_id ON tags (seq_id);
 
-  -- links as written, not as they resolve, which changes with every name; no line: an edge of the front matter
+  -- links as written, not as they resolve, which changes with every name; no line: of the front matter
   CREATE TABLE links (
-    seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL, key TEXT NOT NULL,
-    bare_key TEXT, file_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
+    seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, form TEXT NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL,
+    key TEXT NOT NULL, bare_key TEXT, file_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX links_by_key ON links (key);
   CREATE INDEX links_by_file_key ON links (file_key) WHERE file_key IS NOT NULL;

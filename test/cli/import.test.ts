@@ -31,7 +31,7 @@ test('import reports what it did, as text and as one line of JSON', async () => 
     json: {
       ...{ created: 0, updated: 0, unchanged: 1, pending: 0, attachments: 0 },
       ...{ renamed: [], skipped: [{ path: '.hidden', reason: 'is hidden' }], unresolved: [] },
-      ...{ conflicts: [], notices: [] },
+      ...{ conflicts: [], notices: [], partial: [] },
       ...{ moved: [], vanished: [], removalsProposed: 0 },
     },
   })
@@ -83,6 +83,7 @@ test('the report shows the first 20 of each list, and each on its line', () => {
     vanished: [{ path: 'gone.md', seqId: 'notes_00000007', neuronPath: 'neurons/gone.md' }],
     removalsProposed: 1,
     unresolved: [...unresolved, ambiguous],
+    partial: [],
   })
   expect(report.split('\n')).toEqual([
     '1 Neurons created, 2 updated, 3 unchanged; 5 attachments imported.',

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { linkKey, type NamedNeuron, namesOf, resolveTarget, targetKeys } from '../../src/knowledge/link-target.ts'
+import {
+  type LinkAddress,
+  linkKey,
+  type NamedNeuron,
+  namedNeurons,
+  namesOf,
+  resolveTarget,
+  targetKeys,
+} from '../../src/knowledge/link-target.ts'
 import { hostileText } from './hostile-text.ts'
 
 type Named = Parameters<typeof namesOf>[0]
@@ -24,11 +32,12 @@ const neurons: Named[] = [
 ]
 
 function lookupIn(named: readonly Named[]): (key: string) => NamedNeuron[] {
-  const all = named.flatMap((neuron) => namesOf(neuron).map((name) => ({ ...name, seqId: neuron.seqId })))
+  const all = named.flatMap(namedNeurons)
   return (key) => all.filter((name) => name.key === key)
 }
 
-const resolve = (target: string) => resolveTarget(target, lookupIn(neurons))
+const wiki = (target: string, from = 'neurons/page.md'): LinkAddress => ({ target, form: 'wiki', from })
+const resolve = (target: string) => resolveTarget(wiki(target), lookupIn(neurons))
 
 describe('resolveTarget', () => {
   test.each([
@@ -73,8 +82,8 @@ describe('resolveTarget', () => {
       { seqId: 'kb_00000001', path: 'neurons/ada.md', aliases: [] },
       { seqId: 'kb_00000002', path: 'neurons/x.md', title: 'Ada', aliases: [] },
     ])
-    expect(resolveTarget('Ada', lookup)).toEqual({ seqId: 'kb_00000002' })
-    expect(resolveTarget('ADA', lookup)).toEqual({ seqId: 'kb_00000001' })
+    expect(resolveTarget(wiki('Ada'), lookup)).toEqual({ seqId: 'kb_00000002' })
+    expect(resolveTarget(wiki('ADA'), lookup)).toEqual({ seqId: 'kb_00000001' })
   })
 
   test('several Neurons on the best level are ambiguous', () => {
@@ -102,8 +111,9 @@ describe('resolveTarget', () => {
       fc.property(fc.uniqueArray(named, { maxLength: 4, selector: ({ seqId }) => seqId }), (all) => {
         const lookup = lookupIn(all)
         for (const neuron of all) {
-          expect(resolveTarget(neuron.seqId, lookup)).toEqual({ seqId: neuron.seqId })
-          for (const { exact } of namesOf(neuron)) expect(resolveTarget(exact, lookup)).not.toEqual({ missing: true })
+          expect(resolveTarget(wiki(neuron.seqId), lookup)).toEqual({ seqId: neuron.seqId })
+          for (const { exact } of namesOf(neuron))
+            expect(resolveTarget(wiki(exact), lookup)).not.toEqual({ missing: true })
         }
       }),
     )
@@ -124,10 +134,15 @@ test('a Neuron answers to its seqId, path, the ends of its path, title and alias
 })
 
 test('a link is looked up by its target, and by the path that it may be', () => {
-  expect(targetKeys('On-call')).toEqual({ key: 'on call' })
-  expect(targetKeys(' On call ')).toEqual({ key: 'on call' })
-  expect(targetKeys('./People/On-call.md')).toEqual({ key: './people/on call.md', bareKey: 'people/on call' })
-  expect(targetKeys('neurons/x')).toEqual({ key: 'neurons/x', bareKey: 'x' })
+  expect(targetKeys(wiki('On-call'))).toEqual({ key: 'on call' })
+  expect(targetKeys(wiki(' On call '))).toEqual({ key: 'on call' })
+  expect(targetKeys(wiki('./People/On-call.md', 'neurons/ops/page.md'))).toEqual({
+    key: 'ops/people/on call',
+    bareKey: './people/on call.md',
+  })
+  expect(targetKeys(wiki('C#'))).toEqual({ key: 'c#', bareKey: 'c' })
+  expect(targetKeys({ target: 'b.md', form: 'markdown', from: 'neurons/a/c.md' })).toEqual({ key: 'a/b', bareKey: 'b' })
+  expect(targetKeys(wiki('neurons/x'))).toEqual({ key: 'neurons/x', bareKey: 'x' })
 })
 
 test('whatever Neuron a target means, one of the keys of the target is one of its names', () => {
@@ -145,7 +160,7 @@ test('whatever Neuron a target means, one of the keys of the target is one of it
       const holder = neurons.find(({ seqId }) => 'seqId' in found && found.seqId === seqId)
       if (holder === undefined) return
       const keys = new Set(namesOf(holder).map(({ key }) => key))
-      const { key, bareKey = key } = targetKeys(parts.join(''))
+      const { key, bareKey = key } = targetKeys(wiki(parts.join('')))
       expect(keys.has(key) || keys.has(bareKey)).toBe(true)
     }),
   )

@@ -9,7 +9,7 @@ function findings(links: readonly Written[], neurons: readonly string[] = [], li
   const survey = new LinkSurvey()
   for (const link of links) {
     const target = link.target ?? 'Target'
-    survey.add({ type: 'cites', embed: false, line: 1, target, key: target.toLowerCase(), ...link })
+    survey.add({ type: 'cites', form: 'wiki', embed: false, line: 1, target, key: target.toLowerCase(), ...link })
   }
   return [...survey.findings(neurons, (key) => likely[key] ?? [])]
 }
@@ -68,7 +68,9 @@ describe('missing-target', () => {
   })
 
   test('is also an edge of the front matter that leads to a file', () => {
-    expect(rules(findings([{ seqId: 'a', line: null, meaning: { attachment: true } }]))).toEqual(['missing-target'])
+    expect(rules(findings([{ seqId: 'a', form: 'edge', line: null, meaning: { attachment: true } }]))).toEqual([
+      'missing-target',
+    ])
   })
 
   test('keeps the first twenty places and counts all', () => {

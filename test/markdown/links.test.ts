@@ -1,9 +1,8 @@
 import fc from 'fast-check'
-import type { Nodes } from 'mdast'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import type { WikiLink } from '../../src/knowledge/neuron.ts'
-import { certainLinks, extractLinks } from '../../src/markdown/links.ts'
+import { certainLinks, extractLinks, treeLinks } from '../../src/markdown/links.ts'
 import { parseMarkdown } from '../../src/markdown/parse-markdown.ts'
 
 const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })
@@ -31,10 +30,16 @@ describe('a wiki link', () => {
     expect(extractLinks(content)).toEqual([{ embed: false, line: 1, ...link }])
   })
 
-  test('has a target of 200 characters at most', () => {
-    expect(targetsOf(`[[${'x'.repeat(200)}]]`)).toHaveLength(1)
-    expect(targetsOf(`[[${'x'.repeat(201)}]]`)).toEqual([])
-    expect(targetsOf(`[[a|${'x'.repeat(500)}]]`)).toEqual(['a'])
+  test.each([
+    ['[[x|label [y] z]]', { target: 'x', alias: 'label [y] z' }],
+    ['[[a [b] c]]', { target: 'a [b] c' }],
+    ['[[x|see [1]]]', { target: 'x', alias: 'see [1]' }],
+    ['[[a]b]]', { target: 'a]b' }],
+    ['[[a [b]]', { target: 'a [b' }],
+    ['[[x#]]', { target: 'x#' }],
+    [`[[${'x'.repeat(5000)}]]`, { target: 'x'.repeat(5000) }],
+  ])('%s may hold brackets, and be of any length', (content, link) => {
+    expect(extractLinks(content)).toEqual([{ embed: false, line: 1, ...link }])
   })
 
   test.each([
@@ -47,14 +52,13 @@ describe('a wiki link', () => {
     '[[a\nb]]',
     '[[a]',
     '[a]]',
-    '[[a]b]]',
     '\\[[x]]',
   ])('%j is literal text', (content) => {
     expect(extractLinks(content)).toEqual([])
   })
 
   test('is found inside brackets, links, emphasis, lists, quotes, headings and footnotes', () => {
-    expect(targetsOf('[[[a]]] [x [[b]] y](z) **[[c]]**\n\n- [ ] [[d]]\n\n> # [[e]]\n\n[^1]: [[f]]')).toEqual([
+    expect(targetsOf('[[[a]]] [x [[b]] y](https://z) **[[c]]**\n\n- [ ] [[d]]\n\n> # [[e]]\n\n[^1]: [[f]]')).toEqual([
       ...'abcdef',
     ])
     expect(extractLinks('\\![[x]] \\\\[[y]]')).toEqual([plain('x'), plain('y')])
@@ -69,10 +73,11 @@ describe('a wiki link', () => {
     ['indented code', 'x\n\n    [[a]]'],
     ['indented code in a list', '-     [[a]]'],
     ['HTML', '<div>\n[[a]]\n</div>\n\nx <b title="[[b]]">\n\n<!--\n\n[[c]]\n\n-->'],
-    ['link destination', '[x](<[[a]]>) [y](z "[[b]]")'],
+    ['link destination', '[x](<https://[[a]]>) [y](https://z "[[b]]")'],
     ['definition', '[x]: /u "[[a]]"'],
+    ['label before a destination', '[[a](https://x.y)]'],
     ['autolink', '<https://x.y/[[a]]> https://x.y/[[b]]'],
-    ['alt text', '![x [[a]] y](z) ![x [[b]]][r]\n\n[r]: /u'],
+    ['alt text', '![x [[a]] y](https://z) ![x [[b]]][r]\n\n[r]: https://u'],
   ])('is not found in %s', (_name, content) => {
     expect(extractLinks(content)).toEqual([])
   })
@@ -106,6 +111,42 @@ describe('a wiki link', () => {
   })
 })
 
+describe('a Markdown link', () => {
+  const markdown = (content: string) => extractLinks(content).map(({ embed, line, ...link }) => link)
+
+  test.each<[string, Partial<WikiLink>]>([
+    ['[x](../a.md#h)', { target: '../a.md', heading: 'h' }],
+    ['[x](a)', { target: 'a' }],
+    ['[x](/a/b.md)', { target: '/a/b.md' }],
+    ['[x](Three%20laws%20of%20m%C3%B6tion.md)', { target: 'Three laws of mötion.md' }],
+    ['[x](<a b.md> "title")', { target: 'a b.md' }],
+    ['[x](a%zz.md)', { target: 'a%zz.md' }],
+    ['[x](a.md?raw=1#b%20c)', { target: 'a.md', heading: 'b c' }],
+    ['[`x` *y* [z]](a\\_b.md)', { target: 'a_b.md' }],
+    ['[x]\n\n[x]: ./a.md#h', { target: './a.md', heading: 'h' }],
+    ['[x][]\n\n[X]: <a b.md>', { target: 'a b.md' }],
+    ['> - [x][y]\n\n[y]: a.md "title"', { target: 'a.md' }],
+  ])('%j', (content, link) => {
+    expect(markdown(content)).toEqual([{ form: 'markdown', ...link }])
+  })
+
+  test('of an image is an embed', () => {
+    expect(extractLinks('a\n![alt](img/a%20b.png) ![alt][b]\n\n[b]: c.png')).toEqual([
+      { target: 'img/a b.png', form: 'markdown', embed: true, line: 2 },
+      { target: 'c.png', form: 'markdown', embed: true, line: 2 },
+    ])
+  })
+
+  test.each([
+    '[x](https://x.y/a.md) [x](mailto:a@b.c) [x](//x.y/a.md) [x](#heading) [x]() [x](?q) <https://x.y>',
+    '`[x](a.md)`\n\n    [x](a.md)\n\n```\n[x](a.md)\n```',
+    '\\[x](a.md) [x] (a.md) [^1](a.md)\n\n[^1]: note',
+    '[unused]: a.md',
+  ])('there is none in %j', (content) => {
+    expect(extractLinks(content)).toEqual([])
+  })
+})
+
 describe('finding links without a parser', () => {
   const harmless = [
     '[[a]]',
@@ -125,6 +166,10 @@ describe('finding links without a parser', () => {
     'a',
     'b c',
     '[y]',
+    '[y](z.md)',
+    '![y](z%20.png#h)',
+    '[y](https://x.y)',
+    '[[[z]',
     '*',
     '\n```\n',
     '|',
@@ -303,9 +348,5 @@ describe('finding links without a parser', () => {
 
 /** The specification: the links of the syntax tree of the whole text. */
 function parsedLinks(content: string): WikiLink[] {
-  const collect = (node: Nodes): WikiLink[] => {
-    if (node.type === 'wikiLink') return [{ ...node.link, embed: node.embed, line: node.position?.start.line ?? 0 }]
-    return 'children' in node ? node.children.flatMap(collect) : []
-  }
-  return collect(parseMarkdown(content)).slice(0, 2000)
+  return treeLinks(parseMarkdown(content))
 }

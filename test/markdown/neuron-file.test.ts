@@ -61,6 +61,7 @@ describe('the file of a Neuron', () => {
     expect(parseNeuronFile(file)).toEqual({
       fields: full,
       extra: {},
+      propertyLinks: [],
       content: 'Page the lead.',
       contentLine: 20,
       findings: [],

@@ -11,7 +11,7 @@ afterAll(() => parser.close())
 
 const renaming =
   (to: NewTarget, from = 'Old'): Retarget =>
-  (target, kb) =>
+  ({ target, kb }) =>
     kb === null && target === from ? to : undefined
 
 const rename = (text: string, to: NewTarget = { target: 'New name' }) => rewriteLinks(parser, text, renaming(to))
@@ -51,7 +51,7 @@ describe('only the target changes', () => {
 
   test('a link that names its knowledge base is rewritten where that is asked for', async () => {
     const text = '[[kb:handbook/Old]] [[part-of:kb:handbook/Old#H|a]] [[kb:handbooks/Old]]'
-    expect(await rewriteLinks(parser, text, (_, kb) => (kb === 'handbook' ? { target: 'New' } : undefined))).toBe(
+    expect(await rewriteLinks(parser, text, ({ kb }) => (kb === 'handbook' ? { target: 'New' } : undefined))).toBe(
       '[[kb:handbook/New]] [[part-of:kb:handbook/New#H|a]] [[kb:handbooks/Old]]',
     )
   })
@@ -129,7 +129,7 @@ describe('a page that cannot be rewritten safely is left', () => {
   })
 })
 
-test.each(['a]b', 'a[b', 'a|b', 'C#', 'a\nb', 'cites: x', 'kb:handbook/x', 'x'.repeat(201), '', ' a', 'a\\'])(
+test.each(['a]b', 'a[b', 'a|b', 'C#', 'a\nb', 'cites: x', 'kb:handbook/x', '', ' a', 'a\\'])(
   '%j can be no target',
   (name) => {
     expect(isWritableTarget(name)).toBe(false)
@@ -147,11 +147,11 @@ test('whatever the Markdown, targets stand where the parser finds them', () => {
   fc.assert(
     fc.property(markdown, (content) => {
       fc.pre(!content.includes('\0'))
-      const places = linkPlaces(content)
+      const places = linkPlaces(content) ?? []
       expect(places.map(({ link }) => link)).toEqual(extractLinks(content))
-      for (const { link, start, end, close } of places) {
+      for (const { link, start, end, alias } of places) {
         expect(content.slice(start, end)).toBe(link.target)
-        expect(content.slice(close, close + 2)).toBe(']]')
+        if (alias !== undefined) expect(content.slice(alias.at, alias.at + 2)).toBe(']]')
       }
     }),
     { numRuns: 2000 },
@@ -169,6 +169,7 @@ test('whatever the Markdown, exactly the wanted links change', async () => {
       const aliasOf = (alias: string | undefined) => alias ?? to.alias
       const expected = links.map((link) => {
         if (link.target !== 'a' || link.kb !== undefined) return link
+        if (link.form === 'markdown') return { ...link, target }
         const alias = aliasOf(link.alias)
         return { ...link, target, ...(alias === undefined ? {} : { alias }) }
       })

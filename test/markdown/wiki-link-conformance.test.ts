@@ -62,9 +62,9 @@ describe('beside CommonMark', () => {
     // #link-reference-definitions, #links: "Links may not contain other links", but a wiki link is none of CommonMark's.
     ['wins over a definition of its label', '[[a]]\n\n[a]: /u', ['a'], 'a'],
     ['none in a definition', '[b]: /u "[[a]]"', []],
-    ['none in a destination', '[b](<[[a]]>)', []],
-    ['in the text of a link, both count', '[b [[a]]](/u)', ['a'], 'b a'],
-    ['none in the alt text of an image', '![b [[a]]](/u)', []],
+    ['none in a destination', '[b](<https://x.y/[[a]]>)', []],
+    ['in the text of a link, both count', '[b [[a]]](/u)', [{ target: '/u', form: 'markdown' }, 'a'], 'b a'],
+    ['none in the alt text of an image', '![b [[a]]](https://x.y)', []],
     ['parentheses after it are text', '[[a]](b)', ['a'], 'a(b)'],
     // #autolinks
     ['none in an autolink', '<https://x.y/[[a]]>', []],
@@ -159,7 +159,7 @@ describe('as Obsidian documents', () => {
     ['but a comment in percent signs is text, as in CommonMark', '%% [[a]] %%', ['a'], '%% a %%'],
     ['but HTML in a line ends no Markdown, as in CommonMark', '<span>[[a]]</span>', ['a'], 'a'],
     // https://help.obsidian.md/links: the format [text](file.md) is a link as well.
-    ['but a Markdown link to a file is no wiki link', '[Three laws](Three%20laws.md)', [], 'Three laws'],
+    ['a Markdown link', '[Three laws](Three%20laws.md)', [{ target: 'Three laws.md', form: 'markdown' }], 'Three laws'],
     ['but a display text is trimmed', '[[ a | b ]]', [{ target: 'a', alias: 'b' }], 'b'],
   ])
 })

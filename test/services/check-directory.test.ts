@@ -135,7 +135,17 @@ test('a page that is no text, or too large, is an error at its place', async () 
 test('text that the parser cannot take in bounded time is a warning', async () => {
   const dir = folderOf({ 'neurons/a.md': neuron(1, `[[x]] <b> ${'[a]('.repeat(60_000)}`) })
   const { findings } = await checkDirectory(dir, {})
-  expect(findings).toMatchObject([{ rule: 'unparsed', severity: 'warning', line: 6 }])
+  expect(findings).toMatchObject([
+    { rule: 'broken-link', line: 6, message: 'No Neuron answers to [[x]].' },
+    { rule: 'unparsed', severity: 'warning', line: 6 },
+  ])
+})
+
+test('links beyond the first 2,000 of a page are a warning', async () => {
+  const dir = folderOf({ 'neurons/a.md': neuron(1, '[[Nowhere]]\n\n'.repeat(2001)) })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.filter(({ rule }) => rule === 'broken-link')).toHaveLength(2000)
+  expect(findings.filter(({ rule }) => rule === 'too-many-links')).toHaveLength(1)
 })
 
 test('modes are those of the index, or of the disk for what is not tracked; ignored files are left out', async () => {

@@ -58,7 +58,7 @@ test('a second run over the same folder changes nothing', async () => {
   const refs = nativeGit(given.gitDir, ['for-each-ref'])
   expect(await given.run()).toEqual({
     ...{ created: 0, updated: 0, unchanged: 2, pending: 0, attachments: 0 },
-    ...{ renamed: [], skipped: [], unresolved: [], conflicts: [], notices: [] },
+    ...{ renamed: [], skipped: [], unresolved: [], conflicts: [], notices: [], partial: [] },
     ...{ moved: [], vanished: [], removalsProposed: 0 },
   })
   expect(nativeGit(given.gitDir, ['for-each-ref'])).toBe(refs)

@@ -40,6 +40,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
     notices: [{ path: 'kb.yaml', line: 1, message: expect.stringContaining('inlineTags is true') }],
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
     unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
+    partial: [],
   })
   expect(filesOf(given, 'main', 'neurons')).toEqual([
     'Index.md',
@@ -66,7 +67,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   expect(atlas?.links).toEqual([{ type: 'contradicts', target: rota?.seqId }])
 })
 
-test('a title is that of the front matter, else the first heading, else the file name', async () => {
+test('a title is that of the front matter, else a heading of level 1 that opens the note, else the file name', async () => {
   const given = await importing({
     'a.md': '---\ntitle: "From: front matter"\n---\n# Heading\n',
     'b.md': 'Text.\n\n## The **first** heading\n\n# Second\n',
@@ -79,7 +80,7 @@ test('a title is that of the front matter, else the first heading, else the file
   const titles = await Promise.all(
     filesOf(given, 'main', 'neurons').map(async (path) => (await neuronOf(given, `neurons/${path}`)).title),
   )
-  expect(titles).toEqual(['From: front matter', 'The first heading', 'c', 'd', 'Underlined', '📚 Reading'])
+  expect(titles).toEqual(['From: front matter', 'b', 'c', 'd', 'Underlined', '📚 Reading'])
   expectSound(given)
 })
 

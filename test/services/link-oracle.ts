@@ -1,6 +1,7 @@
 import type { Graph } from '../../src/contract/graph.ts'
 import type { Neuron } from '../../src/contract/neurons.ts'
-import { fileKeys, linkKey, namesOf, resolveTarget } from '../../src/knowledge/link-target.ts'
+import { fileLookup, resolveFile } from '../../src/knowledge/file-target.ts'
+import { type LinkAddress, namedNeurons, resolveTarget } from '../../src/knowledge/link-target.ts'
 import { writtenLinks } from '../../src/knowledge/written-link.ts'
 import { extractLinks } from '../../src/markdown/links.ts'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
@@ -17,17 +18,18 @@ export type LinksOfNeuron = Pick<Neuron, 'links' | 'backlinks' | 'unresolved'>
 export function linksInFiles(native: NativeWriter, holders: ReadonlyMap<string, string>) {
   const files = new Map(native.paths(main).map((path) => [path, parseNeuronFile(native.read(main, path))]))
   const neurons = [...holders].map(([seqId, path]) => {
-    const { fields, content } = files.get(path) ?? parseNeuronFile('')
+    const { fields, content, propertyLinks } = files.get(path) ?? parseNeuronFile('')
     const title = fields.title ?? path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
-    const names = namesOf({ seqId, path, title, aliases: fields.aliases }).map((name) => ({ ...name, seqId }))
-    return { seqId, title, names, written: writtenLinks(fields.edges, extractLinks(content)) }
+    const names = namedNeurons({ seqId, path, title, aliases: fields.aliases })
+    const written = writtenLinks({ edges: fields.edges, properties: propertyLinks }, extractLinks(content))
+    return { seqId, title, path, names, written }
   })
   const names = neurons.flatMap((neuron) => neuron.names)
   const others = [...files].filter(([, { fields }]) => fields.seqId === undefined)
-  const attachments = new Set(others.flatMap(([path]) => fileKeys(path)))
-  const resolve = (target: string) => resolveTarget(target, (key) => names.filter((name) => name.key === key))
-  const resolved = neurons.flatMap(({ seqId: source, written }) =>
-    written.map((link) => ({ source, ...link, found: resolve(link.target) })),
+  const lookup = fileLookup(others.map(([path]) => path))
+  const resolve = (link: LinkAddress) => resolveTarget(link, (key) => names.filter((name) => name.key === key))
+  const resolved = neurons.flatMap(({ seqId: source, path: from, written }) =>
+    written.map((link) => ({ source, from, ...link, found: resolve({ ...link, from }) })),
   )
   const edges = resolved.flatMap(({ source, type, found }) =>
     'seqId' in found ? [{ source, target: found.seqId, type }] : [],
@@ -42,10 +44,12 @@ export function linksInFiles(native: NativeWriter, holders: ReadonlyMap<string, 
       title: neurons.find((neuron) => neuron.seqId === source)?.title ?? '',
       type,
     }))
-    const unresolved = resolved.flatMap(({ source, type, target, line, found }): LinksOfNeuron['unresolved'] => {
+    const unresolved = resolved.flatMap(({ source, found, ...link }): LinksOfNeuron['unresolved'] => {
+      const { type, target, line } = link
       if (source !== seqId || 'seqId' in found) return []
       if ('ambiguous' in found) return [{ target, type, reason: 'ambiguous', candidates: found.ambiguous, line }]
-      return line !== null && attachments.has(linkKey(target)) ? [] : [{ target, type, reason: 'missing', line }]
+      const isFile = resolveFile(target, link.from, lookup) !== undefined
+      return link.form !== 'edge' && isFile ? [] : [{ target, type, reason: 'missing', line }]
     })
     byNeuron.set(seqId, { links, backlinks, unresolved })
   }

@@ -118,6 +118,68 @@ test('a link to a file that is no Neuron is not missing while the file is there'
   expect(await missing()).toEqual(['img.png'])
 })
 
+test('Markdown links, relative links and links of properties lead to pages as well', async () => {
+  const body = [
+    '[a](../b/other.md#part) and [b](../b/other) and [c](<../b/With space.md>) and [d](../b/With%20space.md)',
+    '[e][ref] and [[../b/other]] and [[./near]] and [[other.markdown]] and [[other#]] and [[near|see [1] there]]',
+    '[gone](../b/gone.md) and [out](https://example.com/x.md) and ![](img.png) and [f](/b/other.md)',
+    '',
+    '[ref]: ../b/other.md "title"',
+  ].join('\n')
+  const front = `---\nseqId: ${seq(1)}\ntitle: Page\nrelated:\n  - "[[With space]]"\nup: "[[part-of:near|n]]"\nbroken: [[Nothing]]\n---\n`
+  const bed = await writtenBed({
+    'a/page.md': `${front}\n${body}\n`,
+    'a/near.md': neuronText(2, { title: 'Near' }),
+    'b/other.md': neuronText(3, { title: 'Other title' }),
+    'b/With space.md': neuronText(4, { title: 'Space' }),
+    'a/img.png': 'PNG',
+  })
+  const found = await bed.read(1)
+  expect(found?.links).toEqual([
+    { type: 'cites', target: seq(4) },
+    { type: 'part-of', target: seq(2) },
+    { type: 'cites', target: seq(3) },
+    { type: 'cites', target: seq(2) },
+  ])
+  expect(found?.unresolved).toEqual([
+    { type: 'cites', target: 'Nothing', reason: 'missing', line: null },
+    { type: 'cites', target: '../b/gone.md', reason: 'missing', line: 3 },
+  ])
+  for (const number of [2, 3, 4]) expect((await bed.read(number))?.backlinks.length).toBeGreaterThan(0)
+})
+
+test('of several files with one name the one in the same folder is meant, then the shortest path, among what one may see', async () => {
+  const link = (number: number) => neuronText(number, { title: `From ${number}` }, '[[Example]]\n')
+  const bed = await writtenBed({
+    'a/page.md': neuronText(1, { title: 'Page' }, '[[Example]]\n'),
+    'a/Example.md': neuronText(2, { title: 'One', tags: ['internal'] }),
+    'bb/Example.md': neuronText(3, { title: 'Two' }),
+    'c/d/Example.md': neuronText(4, { title: 'Three' }),
+    'c/page.md': link(5),
+    'c/d/page.md': link(6),
+    'x.md': neuronText(7, { title: 'EXAMPLE' }),
+  })
+  const targets = async (number: number, caller = bed.curator) => (await bed.read(number, caller))?.links[0]?.target
+  expect(await targets(1)).toBe(seq(2))
+  expect(await targets(1, bed.app)).toBe(seq(3))
+  expect(await targets(5)).toBe(seq(2))
+  expect(await targets(5, bed.app)).toBe(seq(3))
+  expect(await targets(6)).toBe(seq(4))
+})
+
+test('a page that is too complex to parse keeps its links, and says so', async () => {
+  const bed = await writtenBed({
+    'page.md': page(`[[Old]] and <b>\n${'*a_'.repeat(20_000)} [[Nowhere]]\n`),
+    'old.md': neuronText(2, { title: 'Old' }),
+  })
+  expect(await bed.read(1)).toMatchObject({
+    parsed: 'partial',
+    links: [{ type: 'cites', target: seq(2) }],
+    unresolved: [{ target: 'Nowhere', line: 2 }],
+  })
+  expect(await bed.read(2)).not.toHaveProperty('parsed')
+})
+
 test('as it stood at a commit, a Neuron has the links of then, which lead to the Neurons of today', async () => {
   const bed = await writtenBed({
     'page.md': page('[[Gone]] and [[Here]]\n'),

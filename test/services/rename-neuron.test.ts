@@ -51,7 +51,7 @@ test('the old title stays as an alias, and so does each target that would lead n
   const after = { path: 'neurons/new.md', title: 'Other', aliases: [] }
   const [first, ...others] = aliasesToKeep(kb, seq(1), { ...after, aliases: ['Nick'] })
   expect(first).toBe('Title')
-  expect(new Set(others)).toEqual(new Set(['old', 'guides/old', './guides/old.md', 'neurons/guides/old']))
+  expect(new Set(others)).toEqual(new Set(['old', 'guides/old']))
   expect(aliasesToKeep(kb, seq(1), { ...after, path: 'neurons/guides/old.md' })).toEqual(['Title'])
   expect(aliasesToKeep(kb, seq(1), { path: 'neurons/guides/old.md', title: 'Title', aliases: [] })).toEqual([])
 })
@@ -93,6 +93,25 @@ test('links by file name and path follow a move, written as they were', async ()
       {},
       '[[new]] [[2026/new]] [[./archive/2026/new.md]] [[/neurons/archive/2026/new]] [[Title]]\n',
     ),
+  })
+})
+
+test('Markdown links, relative links and links of properties follow a move in their own form', async () => {
+  const own = (path: string) =>
+    `---\nseqId: ${seq(1)}\ntitle: Title\nup: "[[${path}]]"\n---\n\n[x](${path}.md) [[${path}|here]]\n`
+  const links = (path: string, name: string) =>
+    `---\nseqId: ${seq(2)}\nrelated: ["[[${name}]]"]\n---\n\n[a](${path}.md#part) [b](<${path}>) [c][r] ![[${name}]]\n\n[r]: ${path}.md "t"\n`
+  const kb = await kbWith({
+    'guides/old.md': own('../b/near'),
+    'b/a.md': links('../guides/old', 'old'),
+    'b/near.md': neuronText(3, { title: 'Near' }),
+  })
+  const moved = { 'guides/old.md': null, 'archive/2026/the new.md': own('../b/near') }
+  expect(
+    (await rewritten(kb, [renameTo('archive/2026/the new.md', moved['archive/2026/the new.md'])], moved)).pages,
+  ).toEqual({
+    'archive/2026/the new.md': own('../../b/near'),
+    'b/a.md': links('../archive/2026/the%20new', 'the new'),
   })
 })
 

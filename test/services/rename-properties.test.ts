@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { namesOf, resolveTarget } from '../../src/knowledge/link-target.ts'
+import { namedNeurons, resolveTarget } from '../../src/knowledge/link-target.ts'
 import { writtenLinks } from '../../src/knowledge/written-link.ts'
 import { extractLinks } from '../../src/markdown/links.ts'
 import { editNeuron, parseNeuronFile } from '../../src/markdown/neuron-file.ts'
@@ -41,13 +41,13 @@ const worlds = fc
 function meanings(files: ReadonlyMap<string, string>) {
   const parsed = [...files].map(([path, text]) => ({ path, ...parseNeuronFile(text) }))
   const all = parsed.flatMap(({ path, fields: { seqId = '', title, aliases } }) =>
-    namesOf({ seqId, path, title, aliases }).map((named) => ({ ...named, seqId })),
+    namedNeurons({ seqId, path, title, aliases }),
   )
   const lookup = (key: string) => all.filter((named) => named.key === key)
   return new Map(
-    parsed.map(({ fields, content }) => [
+    parsed.map(({ path, fields, content }) => [
       fields.seqId,
-      writtenLinks(fields.edges, extractLinks(content)).map((link) => resolveTarget(link.target, lookup)),
+      writtenLinks(fields, extractLinks(content)).map((link) => resolveTarget({ ...link, from: path }, lookup)),
     ]),
   )
 }

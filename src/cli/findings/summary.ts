@@ -80,12 +80,13 @@ function describeBroken({ path, line, message }: Finding): string {
 function describeNeuron(neuron: ReviewedNeuron, { isShort }: { isShort: boolean }): string {
   const { action, before, after, textBefore, textAfter } = neuron
   const [old, fresh] = [before?.neuron.fields, after?.neuron.fields]
-  const { title = '', seqId } = fresh ?? old ?? {}
+  const { seqId } = fresh ?? old ?? {}
+  const [titleBefore = '', title = titleBefore] = [before?.neuron.title, after?.neuron.title]
   const path = after?.path ?? before?.path ?? ''
   const facts = [
     `Path: ${action === 'moved' ? `${literal(before?.path ?? '')} → ` : ''}${literal(path)}`,
     seqId === undefined ? 'seqId: none yet' : `seqId: ${literal(seqId)}`,
-    ...(before && after && old?.title !== fresh?.title ? [`Title before: ${literal(old?.title ?? '')}`] : []),
+    ...(before && after && titleBefore !== title ? [`Title before: ${literal(titleBefore)}`] : []),
     describeVerdict(neuron),
     ...listed('Links gained', neuron.linksGained.map(literal)),
     ...listed('Links lost', neuron.linksLost.map(literal)),

@@ -54,7 +54,10 @@ async function citedDocuments(kb: KnowledgeBase): Promise<(citation: Citation) =
   const links = new LinkView(kb.identity, sql, isVisible)
   return ({ documentId, path, filename }) => {
     const named = isUuid(documentId) ? seqIdOfDocument(sql, documentId) : documentId
-    const found = named !== undefined && isVisible(named) ? { seqId: named } : links.resolve(path)
+    const found =
+      named !== undefined && isVisible(named)
+        ? { seqId: named }
+        : links.resolve({ target: path, form: 'edge', from: '' })
     if (!('seqId' in found)) return { filename }
     return { filename, neuron: { seqId: found.seqId, title: titleOf(sql, found.seqId) ?? filename } }
   }

@@ -44,7 +44,7 @@ export function compareNeurons(before: readonly CheckedFile[], after: readonly C
       ...side,
       linksGained: [...fresh.difference(old)],
       linksLost: [...old.difference(fresh)],
-      sameTitle: (byName.get(linkKey(neuron?.fields.title ?? '')) ?? []).filter((other) => other.path !== path),
+      sameTitle: (byName.get(linkKey(neuron?.title ?? '')) ?? []).filter((other) => other.path !== path),
       sameText: sameText.get(path) ?? [],
     }
   })
@@ -61,7 +61,8 @@ export function brokenByChange(
   const known = new Set(checkLinks(before).map(keyOf))
   const titles = new Map(
     before.flatMap(({ neuron }): [string, string[]][] => {
-      const { seqId, title } = neuron?.fields ?? {}
+      const { title } = neuron ?? {}
+      const { seqId } = neuron?.fields ?? {}
       return seqId === undefined || title === undefined ? [] : [[seqId, [title]]]
     }),
   )
@@ -108,7 +109,8 @@ function neuronsByPath(files: readonly CheckedFile[]): Map<string, NeuronFileOf>
 function neuronsByTitle(files: readonly NeuronFileOf[]): Map<string, NeuronName[]> {
   const named = new Map<string, NeuronName[]>()
   for (const { path, neuron } of files) {
-    const { title, seqId, aliases } = neuron.fields
+    const { title } = neuron
+    const { seqId, aliases } = neuron.fields
     for (const key of new Set([title ?? '', ...aliases].map(linkKey))) {
       if (key !== '') named.set(key, [...(named.get(key) ?? []), { path, title, seqId }])
     }
@@ -121,8 +123,9 @@ function nameAndText({ path, neuron }: NeuronFileOf): { name: string; text: stri
 }
 
 function linksOf(file: NeuronFileOf | undefined): Set<string> {
-  const links = (file?.links ?? []).map(({ type, kb, target }) => {
+  const links = [...(file?.neuron.propertyLinks ?? []), ...(file?.links ?? [])].map(({ form, type, kb, target }) => {
     const to = kb === undefined ? target : `kb:${kb}/${target}`
+    if (form === 'markdown') return `link to ${to}`
     return `[[${type === undefined ? to : `${type}:${to}`}]]`
   })
   const edges = (file?.neuron.fields.edges ?? []).map(({ type, target }) => `edge ${type}: ${target}`)

@@ -2,11 +2,12 @@ import { listFiles } from '../../git/list-files.ts'
 import { Repository } from '../../git/repository.ts'
 import { changedSince, findCommit } from '../../git/work-tree.ts'
 import { checkKb } from '../../knowledge/check.ts'
-import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { ownTitle } from '../../markdown/neuron-title.ts'
 import { ParserPool } from '../../markdown/parser-pool.ts'
 import { type Checkout, readCheckout } from './read-checkout.ts'
 
@@ -86,18 +87,24 @@ async function neuronsOf(
     throw new CheckError(gitDir === undefined ? `${dir} is no git checkout.` : `There is no commit ${base} in ${dir}.`)
   }
   if (gitDir === undefined || commit === undefined) return []
-  const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron?.fields]))
+  const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron]))
   const repository = new Repository(gitDir)
   try {
     const neurons = (await listFiles(gitDir, commit)).filter(
       ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
     )
     const reading = neurons.map(async ({ path, oid }) => {
-      const fields = known.has(oid) ? known.get(oid) : parseNeuronFile(await repository.readTextOnce(oid)).fields
-      return fields?.seqId === undefined ? [] : [{ path, seqId: fields.seqId, title: fields.title }]
+      const neuron = known.has(oid) ? known.get(oid) : namedIn(await repository.readTextOnce(oid))
+      const { seqId } = neuron?.fields ?? {}
+      return seqId === undefined ? [] : [{ path, seqId, title: neuron?.title }]
     })
     return (await Promise.all(reading)).flat()
   } finally {
     repository.close()
   }
+}
+
+function namedIn(text: string): Pick<CheckedNeuron, 'fields' | 'title'> {
+  const { fields, content } = parseNeuronFile(text)
+  return { fields, title: ownTitle(fields, content) }
 }

@@ -9,6 +9,7 @@ import type { Finding, NeuronFields } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { ownTitle } from '../../markdown/neuron-title.ts'
 import { CheckError } from './check-directory.ts'
 import { textFindings } from './parse-page.ts'
 import { maxParsedBytes } from './read-checkout.ts'
@@ -83,9 +84,11 @@ async function readNeuron(repository: Repository, { oid }: IndexedFile): Promise
   const { data } = await repository.read(oid)
   const text = data.toString('utf8')
   const { fields, content, contentLine, findings } = parseNeuronFile(text)
+  const title = ownTitle(fields, content)
   // Whether an edge leads anywhere takes the names of all Neurons to say.
   return {
     fields: { ...fields, edges: [] },
+    title,
     content,
     contentLine,
     findings: [...findings, ...textFindings(data, text)],

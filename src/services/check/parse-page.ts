@@ -5,32 +5,33 @@ import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts
 import { headingKeys } from '../../knowledge/headings.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import type { ParsedLinks, ParserPool } from '../../markdown/parser-pool.ts'
+import { ownTitle } from '../../markdown/neuron-title.ts'
+import type { ParseFlag, ParserPool } from '../../markdown/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
+
+const asText = 'a part is searched as it is written, and its links are found by their pattern.'
+const problems: Readonly<Record<ParseFlag, string>> = {
+  'too-complex': `The Markdown is too complex to parse: ${asText}`,
+  'too-many-links': 'The page has more than 2000 links: only the first 2000 count.',
+  'too-slow': `The Markdown takes too long to parse: ${asText}`,
+  failed: `The Markdown cannot be parsed: ${asText}`,
+}
 
 /** What the check looks at in a page: its front matter, its links, and what is wrong with the text itself. */
 export async function parsePage(
   text: string,
   parser: ParserPool,
 ): Promise<Required<Pick<CheckedFile, 'neuron' | 'links'>>> {
-  const file = parseNeuronFile(text)
+  const { extra, ...file } = parseNeuronFile(text)
   const { fields, content, contentLine, findings } = file
-  const shown = shownContent(file)
+  const shown = shownContent({ content, extra })
   const { links, flag } = await parser.links(shown)
   const internal = inlineTags(shown).find(({ tag }) => isInternal([tag]))
   const tagged = internal === undefined ? {} : { internalTagLine: contentLine + internal.line - 1 }
+  const title = ownTitle(fields, content)
   const headings = headingKeys(content)
-  return {
-    neuron: {
-      fields,
-      content,
-      headings,
-      contentLine,
-      ...tagged,
-      findings: [...findings, ...unparsed(flag, contentLine)],
-    },
-    links,
-  }
+  const all = [...findings, ...unparsed(flag, contentLine)]
+  return { neuron: { ...file, title, headings, ...tagged, findings: all }, links }
 }
 
 /** The same of a page as its bytes, which may be no text. */
@@ -47,8 +48,8 @@ export function textFindings(bytes: Buffer, text: string): CheckedNeuron['findin
   return [{ rule: 'encoding', severity: 'error', line, message: 'The file is not UTF-8 text.' }]
 }
 
-function unparsed(flag: ParsedLinks['flag'], line: number): CheckedNeuron['findings'] {
+function unparsed(flag: ParseFlag | undefined, line: number): CheckedNeuron['findings'] {
   if (flag === undefined) return []
-  const problem = flag === 'too-slow' ? 'takes too long to parse' : 'cannot be parsed'
-  return [{ rule: 'unparsed', severity: 'warning', line, message: `The Markdown ${problem}: its links are not seen.` }]
+  const rule = flag === 'too-many-links' ? flag : 'unparsed'
+  return [{ rule, severity: 'warning', line, message: problems[flag] }]
 }

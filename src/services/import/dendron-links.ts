@@ -1,6 +1,5 @@
 import { linkKey } from '../../knowledge/link-target.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
-import type { LinkPlace } from '../../markdown/link-places.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 
 /** A link with a label, as Dendron writes it; in a table the pipe is escaped. */
@@ -26,14 +25,16 @@ export async function fromDendron(
   let result = text.slice(0, bodyStart)
   let at = 0
   for (const place of places) {
+    if (place.alias === undefined) continue
     const start = body.lastIndexOf('[[', place.start) + '[['.length
-    result += body.slice(at, start) + swapped(body.slice(start, place.close), place, noteNames)
-    at = place.close
+    const { at: close, separator } = place.alias
+    result += body.slice(at, start) + swapped(body.slice(start, close), separator, noteNames)
+    at = close
   }
   return result + body.slice(at)
 }
 
-function swapped(inner: string, { separator }: LinkPlace, noteNames: ReadonlySet<string>): string {
+function swapped(inner: string, separator: string, noteNames: ReadonlySet<string>): string {
   const [, label, written] = labelled.exec(inner) ?? []
   if (label === undefined || written === undefined) return inner
   const target = written.replace(vault, '').trim()

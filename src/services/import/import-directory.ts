@@ -3,7 +3,7 @@ import { audiences } from '../../knowledge/audience.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { fileKeys } from '../../knowledge/link-target.ts'
 import { broughtNeurons } from '../../store/candidate-index.ts'
-import { filePaths } from '../../store/neuron-queries.ts'
+import { filePaths, partialPaths } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
@@ -33,6 +33,8 @@ export type ImportReport = ImportCounts & {
   conflicts: Conflict[]
   /** What the authors of the notes should know. */
   notices: NoteNotice[]
+  /** Paths of new and changed Neurons with a part that is too complex to parse, or with links that are left out. */
+  partial: string[]
 }
 
 export type ImportOptions = {
@@ -61,7 +63,7 @@ export async function importDirectory(
   const { attachments, skipped } = plan
   const report: ImportReport = {
     ...{ created: 0, updated: 0, unchanged: 0, pending: 0, attachments: 0 },
-    ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [] },
+    ...{ renamed: [], skipped, unresolved: [], conflicts: [], notices: [], partial: [] },
     ...{ moved: [], vanished: [], removalsProposed: 0 },
   }
   const { obsidian, dendron } = plan.vaults
@@ -123,5 +125,6 @@ export async function importDirectory(
   for (const { origin, path } of beside.imported) noteRename(origin, path)
   if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
+  report.partial = partialPaths(kb.projection.read, seqIds)
   return report
 }

@@ -1,6 +1,6 @@
-import { fileKeys, linkKey, resolveTarget } from '../../knowledge/link-target.ts'
-import { linksOf, namesByKey } from '../../store/link-queries.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { fileLookup, resolveFile } from '../../knowledge/file-target.ts'
+import { resolveTarget } from '../../knowledge/link-target.ts'
+import { type LinkRow, linksOf, namesByKey } from '../../store/link-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { PlannedFile } from './import-plan.ts'
 
@@ -13,22 +13,18 @@ export function unresolvedLinks(
   attachments: readonly PlannedFile[],
 ): UnresolvedLink[] {
   const { read: sql } = kb.projection
-  const files = new Set(attachments.flatMap(({ origin }) => fileKeys(origin)))
-  const reasons = new Map<string, UnresolvedLink['reason'] | undefined>()
-  const reasonOf = (target: string) => {
-    if (!reasons.has(target)) {
-      const found = resolveTarget(target, (key) => namesByKey(sql, key))
-      const isThere = 'seqId' in found || files.has(linkKey(target))
-      reasons.set(target, isThere ? undefined : 'missing' in found ? 'missing' : 'ambiguous')
-    }
-    return reasons.get(target)
+  // As they are named in the folder, and where they are now.
+  const files = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
+  const reasonOf = (link: LinkRow): UnresolvedLink['reason'] | undefined => {
+    const found = resolveTarget(link, (key) => namesByKey(sql, key))
+    if ('seqId' in found || resolveFile(link.target, link.from, files) !== undefined) return undefined
+    return 'missing' in found ? 'missing' : 'ambiguous'
   }
-  return seqIds.flatMap((seqId) => {
-    const path = findNeuron(sql, seqId)?.path ?? seqId
-    return linksOf(sql, seqId).flatMap(({ kb: otherKb, target }): UnresolvedLink[] => {
-      const isForeign = otherKb !== null && otherKb !== kb.identity.slug
-      const reason = isForeign ? undefined : reasonOf(target)
-      return reason === undefined ? [] : [{ path, target, reason }]
-    })
-  })
+  return seqIds.flatMap((seqId) =>
+    linksOf(sql, seqId).flatMap((link): UnresolvedLink[] => {
+      const isForeign = link.kb !== null && link.kb !== kb.identity.slug
+      const reason = isForeign ? undefined : reasonOf(link)
+      return reason === undefined ? [] : [{ path: link.from, target: link.target, reason }]
+    }),
+  )
 }

@@ -1,7 +1,6 @@
 import { isInternal } from '../../knowledge/audience.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { oneLine } from '../../knowledge/text.ts'
-import { firstHeading } from '../../markdown/first-heading.ts'
 import {
   type FrontMatterProblem,
   fileLayout,
@@ -12,6 +11,7 @@ import { editFrontMatter } from '../../markdown/front-matter-edit.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { readNeuronFields } from '../../markdown/neuron-fields.ts'
 import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml-value.ts'
 
@@ -145,6 +145,5 @@ function movedKeys(data: YamlMap, others: readonly string[]): Record<string, Yam
 }
 
 function titleOf(origin: string, title: string | undefined, content: string): string {
-  const name = origin.slice(origin.lastIndexOf('/') + 1).replace(/\.(?:md|markdown)$/i, '')
-  return oneLine(title ?? firstHeading(content) ?? '', 500) || oneLine(name, 500) || 'Untitled'
+  return oneLine(ownTitle(title === undefined ? {} : { title }, content) ?? fileTitle(origin), 500) || 'Untitled'
 }

@@ -17,8 +17,9 @@ export async function surveyLinks(kb: KnowledgeBase): Promise<LintFinding[]> {
     const survey = new LinkSurvey()
     for (const { kb: linked, ...link } of everyLink(sql)) {
       await pause()
-      const { key, bareKey = key } = targetKeys(link.target)
-      survey.add({ ...link, key: bareKey, meaning: view.isOwn(linked) ? view.resolve(link.target) : undefined })
+      const { key, bareKey = key } = targetKeys(link)
+      const subject = link.form === 'markdown' ? key : bareKey
+      survey.add({ ...link, key: subject, meaning: view.isOwn(linked) ? view.resolve(link) : undefined })
     }
     const names = new NameIndex()
     for (const { key, seqId } of everyNameKey(sql)) {

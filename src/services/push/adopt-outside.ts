@@ -2,12 +2,12 @@ import type { Oid } from '../../git/object.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { type UnapprovedRow, unapproved, versionBefore } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { fileTitle } from '../neuron-for-index.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import { checkTip } from './check-tip.ts'
 import { identityProblems } from './outside-identity.ts'
@@ -118,9 +118,10 @@ export class OutsideAdoption {
     if (seqId === undefined || was === undefined) {
       return { neuron: { seqId, before: undefined, path, blob, text }, aliases: [] }
     }
-    const { id, title = fileTitle(earlier?.path ?? path) } = parseNeuronFile(await repository.readTextOnce(was)).fields
-    const before = { documentId: id ?? null, path, blob: was, title }
-    const isRenamed = text !== null && parseNeuronFile(text).fields.title !== title
+    const old = parseNeuronFile(await repository.readTextOnce(was))
+    const title = neuronTitle(old, earlier?.path ?? path)
+    const before = { documentId: old.fields.id ?? null, path, blob: was, title }
+    const isRenamed = text !== null && neuronTitle(parseNeuronFile(text), path) !== title
     return { neuron: { seqId, before, path, blob, text }, aliases: isRenamed ? [title] : [] }
   }
 }

@@ -1,5 +1,5 @@
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
-import { type NamedNeuron, type NeuronName, namesOf, resolveTarget } from '../../knowledge/link-target.ts'
+import { type NamedNeuron, namedNeurons, resolveTarget } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../store/link-queries.ts'
@@ -70,10 +70,10 @@ function lookupAfter(
 ): Lookup {
   const added = new Map<string, NamedNeuron[]>()
   for (const [seqId, file] of now) {
-    for (const { key, exact, kind } of namesIn(file)) {
-      const names = added.get(key)
-      if (names === undefined) added.set(key, [{ seqId, exact, kind }])
-      else names.push({ seqId, exact, kind })
+    for (const name of namesIn(seqId, file)) {
+      const names = added.get(name.key)
+      if (names === undefined) added.set(name.key, [name])
+      else names.push(name)
     }
   }
   const isKept = ({ seqId }: NamedNeuron) => !before.has(seqId) && !now.has(seqId)
@@ -90,10 +90,9 @@ function remembered(lookup: Lookup): Lookup {
   }
 }
 
-function namesIn({ path, neuron }: CheckedFile): NeuronName[] {
+function namesIn(seqId: string, { path, neuron }: CheckedFile): ReturnType<typeof namedNeurons> {
   if (neuron === undefined) return []
-  const { seqId = path, title, aliases } = neuron.fields
-  return namesOf({ seqId, path, title, aliases })
+  return namedNeurons({ seqId, path, title: neuron.title, aliases: neuron.fields.aliases })
 }
 
 function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] {
@@ -109,8 +108,8 @@ function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] 
   return links
 }
 
-function leadsTo(seqId: string, { target }: LinkRow, lookup: Lookup): boolean {
-  const found = resolveTarget(target, lookup)
+function leadsTo(seqId: string, link: LinkRow, lookup: Lookup): boolean {
+  const found = resolveTarget(link, lookup)
   return 'seqId' in found && found.seqId === seqId
 }
 

@@ -3,6 +3,7 @@ import type { Repository, TreeChange } from '../../git/repository.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import { targetKeys } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { writtenLinks } from '../../knowledge/written-link.ts'
 import { namesByKey } from '../../store/link-queries.ts'
 import { attachmentsByKey, namesInFile, pathsOfSeqId, seqIdsOfDocument } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
@@ -84,18 +85,19 @@ function linkedKeys(files: CheckedFile[]): { all: Set<string>; findings: Finding
   const findings: Finding[] = []
   for (const [index, file] of files.entries()) {
     if (all.size > maxKeys) {
-      files[index] = { ...file, links: [] }
+      const { neuron } = file
+      files[index] = { ...file, links: [], ...(neuron && { neuron: { ...neuron, propertyLinks: [] } }) }
       const message = `The push has links to more than ${maxKeys} names: those from here on are not looked at.`
       if (findings.length === 0) {
         findings.push({ rule: 'too-many-links', severity: 'warning', path: file.path, line: 1, message })
       }
       continue
     }
-    const targets = [
-      ...(file.links ?? []).flatMap(({ kb, target }) => (kb === undefined ? [target] : [])),
-      ...(file.neuron?.fields.edges ?? []).map(({ target }) => target),
-    ]
-    for (const { key, bareKey } of targets.map(targetKeys)) {
+    const properties = file.neuron?.propertyLinks ?? []
+    const written = writtenLinks({ edges: file.neuron?.fields.edges ?? [], properties }, file.links ?? [])
+    for (const { kb, target, form } of written) {
+      if (kb !== null) continue
+      const { key, bareKey } = targetKeys({ target, form, from: file.path })
       all.add(key)
       if (bareKey !== undefined) all.add(bareKey)
     }
@@ -110,12 +112,11 @@ function stubOf(sql: Sql, path: string, seqId: string): CheckedFile {
   const fields = {
     seqId,
     ...(names?.documentId === undefined ? {} : { id: names.documentId }),
-    ...(names?.title === undefined ? {} : { title: names.title }),
     aliases: names?.aliases ?? [],
     tags: [],
     edges: [],
     sources: [],
     noteShared: false,
   }
-  return { path, size: 0, neuron: { fields, findings: [], content: '', contentLine: 1 } }
+  return { path, size: 0, neuron: { fields, title: names?.title, findings: [], content: '', contentLine: 1 } }
 }

@@ -4,9 +4,9 @@ import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import type { Projection } from '../../store/projection.ts'
-import { fileTitle } from '../neuron-for-index.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
@@ -26,7 +26,7 @@ export async function pageParts(
 ): Promise<PageParts> {
   const page = text ?? (before === undefined ? '' : await readText(before.blob))
   const { fields, content } = parseNeuronFile(page)
-  const title = oneLine(fields.title ?? '', 1000) || (before?.title ?? fileTitle(path))
+  const title = oneLine(ownTitle(fields, content) ?? '', 1000) || (text === null && before?.title) || fileTitle(path)
   return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
 }
 

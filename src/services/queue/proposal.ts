@@ -8,6 +8,7 @@ import { slugify, uniqueSlug, withSuffix } from '../../knowledge/slug.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { documentOfSeqId, findNeuron, isPathTaken, type NeuronRow, versionOfBlob } from '../../store/neuron-queries.ts'
 import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
 
@@ -103,12 +104,13 @@ async function changedPage(
   const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
   const { fields } = parseNeuronFile(page)
   const inherited = candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
-  const title = edit.title ?? (candidate.frontMatter === null ? target.title : (fields.title ?? target.title))
+  const given = edit.title ?? (candidate.frontMatter === null ? undefined : fields.title)
+  const title = given ?? neuronTitle({ fields, content }, target.path)
   const changes: NeuronChanges = {
     ...inherited,
     tags: edit.tags ?? [...new Set([...fields.tags, ...inherited.tags])],
     ...documentIdOf(target, ids),
-    ...(title === target.title ? {} : { title }),
+    ...(given === undefined || given === target.title ? {} : { title: given }),
   }
   const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
   const path = wishedMove(view, candidate, target)

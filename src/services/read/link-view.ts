@@ -1,14 +1,9 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import { linkKey, type NamedNeuron, type Resolution, resolveTarget } from '../../knowledge/link-target.ts'
-import {
-  isAttachmentKey,
-  keysOf,
-  type LinkRow,
-  linksByBareKey,
-  linksByKey,
-  linksOf,
-  namesByKey,
-} from '../../store/link-queries.ts'
+import { type FileLookup, resolveFile } from '../../knowledge/file-target.ts'
+import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../knowledge/link-target.ts'
+import { fileBlob } from '../../store/file-queries.ts'
+import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../../store/link-queries.ts'
+import { attachmentsByKey } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
 
@@ -29,6 +24,11 @@ export class LinkView {
   readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
 
+  readonly #files: FileLookup = {
+    has: (path) => fileBlob(this.#sql, path) !== undefined,
+    byKey: (key) => [...attachmentsByKey(this.#sql, key)],
+  }
+
   constructor(identity: KbIdentity, sql: Projection['read'], isVisible: (seqId: string) => boolean) {
     this.identity = identity
     this.#sql = sql
@@ -40,12 +40,16 @@ export class LinkView {
     return kb === null || kb === this.identity.slug || kb === this.identity.id
   }
 
-  resolve(target: string): LinkMeaning {
-    let meaning = this.#meanings.get(target)
+  resolve(link: LinkAddress): LinkMeaning {
+    // The page's folder decides, not the page.
+    const { target, form, from } = link
+    const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
+    let meaning = this.#meanings.get(key)
     if (meaning === undefined) {
-      const found = resolveTarget(target, (key) => this.#visibleNames(key))
-      meaning = 'missing' in found && isAttachmentKey(this.#sql, linkKey(target)) ? { attachment: true } : found
-      this.#meanings.set(target, meaning)
+      const found = resolveTarget(link, (name) => this.#visibleNames(name))
+      const isFile = 'missing' in found && resolveFile(target, from, this.#files) !== undefined
+      meaning = isFile ? { attachment: true } : found
+      this.#meanings.set(key, meaning)
     }
     return meaning
   }
@@ -60,9 +64,10 @@ export class LinkView {
   }
 
   /** The edge that a link makes, to another Neuron of this knowledge base. */
-  edgeOf({ seqId: source, kb, target: written, type }: LinkRow): GraphEdge | undefined {
+  edgeOf(link: LinkRow): GraphEdge | undefined {
+    const { seqId: source, kb, type } = link
     if (!this.isOwn(kb)) return undefined
-    const meaning = this.resolve(written)
+    const meaning = this.resolve(link)
     if (!('seqId' in meaning) || meaning.seqId === source || !this.#isVisible(source)) return undefined
     return { source, target: meaning.seqId, type }
   }

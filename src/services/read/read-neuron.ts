@@ -6,6 +6,7 @@ import { fileNameKey } from '../../knowledge/file-target.ts'
 import type { NeuronFields, WikiLink } from '../../knowledge/neuron.ts'
 import { writtenLinks } from '../../knowledge/written-link.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { fileTargets } from '../../store/file-queries.ts'
 import { linksOf } from '../../store/link-queries.ts'
@@ -22,7 +23,6 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { allTags } from '../neuron-access.ts'
-import { fileTitle } from '../neuron-for-index.ts'
 import { FileView } from './file-view.ts'
 import { LinkView } from './link-view.ts'
 import { resolveLinks } from './resolve-links.ts'
@@ -58,7 +58,7 @@ export async function readNeuron(
 async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<Neuron> {
   if (row === undefined) throw new GanglionError('not_found')
   const { ganglion, caller, kb, view } = reading
-  const { blob, audience: _audience, ...shown } = row
+  const { blob, audience: _audience, isPartial, ...shown } = row
   // Before anything is waited for, so that all is of one commit.
   const written = linksOf(kb.projection.read, row.seqId)
   const backlinks = backlinksOf(reading, row.seqId)
@@ -70,8 +70,9 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
     content: contentFor(caller, file),
     ...(await sourcesIn(reading, file.fields)),
     ...files,
-    ...(await resolveLinks(ganglion, caller, view, written, files.files)),
+    ...(await resolveLinks(ganglion, caller, view, { written, path: row.path, files: files.files })),
     backlinks,
+    ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
 }
 
@@ -86,11 +87,12 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
   const { fields } = file
   const tags = allTags(file, await kb.settings())
   if (!visibility.of({ ...fields, tags })) throw new GanglionError('not_found')
-  const { links } = await ganglion.parser.links(shownContent(file))
+  const { links, flag } = await ganglion.parser.links(shownContent(file))
   const files = await filesOf(reading, past.path, fileTargetsIn(links))
+  const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
   return {
     seqId,
-    title: fields.title ?? fileTitle(past.path),
+    title: neuronTitle(file, past.path),
     content: contentFor(caller, file),
     version: past.version,
     createdAt: createdAt(sql, seqId) ?? past.at,
@@ -98,8 +100,9 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     tags,
     ...(await sourcesIn(reading, fields)),
     ...files,
-    ...(await resolveLinks(ganglion, caller, view, writtenLinks(fields.edges, links), files.files)),
+    ...(await resolveLinks(ganglion, caller, view, { written, path: past.path, files: files.files })),
     backlinks,
+    ...(flag === undefined ? {} : { parsed: 'partial' as const }),
     documentId: fields.id ?? null,
     path: past.path,
     commit: past.commit,

@@ -13,29 +13,30 @@ const maxCandidates = 10
 
 /**
  * What a Neuron's links mean to a caller, in their order: those that lead to one Neuron, each once, and those that lead to none or to
- * several. A link to a file that is no Neuron is neither, if the caller may read the file; else there is none.
- * @param files that the Neuron's links name and that the caller may read
+ * several. A link to a file that is no Neuron is neither, if the caller may read the file; else there is none. An edge leads to
+ * Neurons only.
+ * @param options the links of the page at `path`, and the files that they name and that the caller may read
  */
 export async function resolveLinks(
   ganglion: Ganglion,
   caller: Caller,
   own: LinkView,
-  written: readonly WrittenLink[],
-  files: Neuron['files'] = [],
+  { written, path, files = [] }: { written: readonly WrittenLink[]; path: string; files?: Neuron['files'] },
 ): Promise<Shown> {
   const readable = new Set(files.map(({ target }) => target))
   const isCurator = effectiveAudience(caller.role) === 'curator'
   const views = await viewsOf(ganglion, caller, own, written)
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []
-  for (const { type, kb, target, line } of written) {
+  for (const { form, type, kb, target, line } of written) {
     const view = views.get(kb)
-    const meaning = view?.resolve(target) ?? { missing: true }
+    // In another knowledge base the page stands in no folder.
+    const meaning = view?.resolve({ target, form, from: view === own ? path : '' }) ?? { missing: true }
     if ('seqId' in meaning) {
       const { slug } = view?.identity ?? own.identity
       const link = { type, target: meaning.seqId, ...(view === own ? {} : { kb: slug }) }
       links.set(JSON.stringify(link), link)
-    } else if (!('attachment' in meaning && (isCurator || (kb === null && readable.has(target)))) || line === null) {
+    } else if (!('attachment' in meaning && (isCurator || (kb === null && readable.has(target)))) || form === 'edge') {
       const reason =
         'ambiguous' in meaning
           ? ({ reason: 'ambiguous', candidates: meaning.ambiguous.slice(0, maxCandidates) } as const)

@@ -1,9 +1,9 @@
 import type { Oid } from '../../git/object.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { findNeuron, seqIdAtPath } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { fileTitle } from '../neuron-for-index.ts'
 import type { PushedNeuron } from '../push/pushed-neurons.ts'
 import type { Rename } from './name-change.ts'
 import { aliasesToKeep } from './rename-neuron.ts'
@@ -40,8 +40,8 @@ export async function followRenames(
 
 function renameOf({ seqId, before, path, text }: PushedNeuron): Rename[] {
   if (seqId === undefined || before === undefined || text === null) return []
-  const { title = fileTitle(path), aliases } = parseNeuronFile(text).fields
-  return [{ seqId, after: { path, title, aliases } }]
+  const file = parseNeuronFile(text)
+  return [{ seqId, after: { path, title: neuronTitle(file, path), aliases: file.fields.aliases } }]
 }
 
 function contentsOf(path: string, before: string | undefined, text: string | null): [string, string | null][] {

@@ -1,16 +1,19 @@
 import {
   barePath,
   exactKey,
-  linkKey,
+  type LinkAddress,
   type NamedNeuron,
   type NeuronName,
+  namedNeurons,
   nameKinds,
   namesOf,
+  placeOf,
   resolveTarget,
   targetKeys,
 } from '../../knowledge/link-target.ts'
 import { isWritableTarget, type NewTarget } from '../../markdown/rewrite-links.ts'
 import { namesByKey, namesOfNeuron } from '../../store/link-queries.ts'
+import { findNeuron, titleOf } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 
 /** What gives a Neuron its names. */
@@ -24,11 +27,13 @@ type Sql = Projection['read']
 /** Which of several names of one Neuron a target means that is spelled as none of them: what people would call it. */
 const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
 
-/** What names mean before and after a commit that changes names of Neurons; `sql` holds the state before. */
+/** What links mean before and after a commit that changes names of Neurons; `sql` holds the state before. */
 export class NameChange {
   readonly #sql: Sql
   readonly #renames: ReadonlyMap<string, NeuronIdentity>
   readonly #changed: ReadonlySet<string>
+  /** New paths of pages, by their old ones. */
+  readonly #moved = new Map<string, string>()
   readonly #namesAfter = new Map<string, NamedNeuron[]>()
   readonly #before = new Map<string, string | undefined>()
   readonly #after = new Map<string, string | undefined>()
@@ -41,22 +46,23 @@ export class NameChange {
     const all = new Map([...others, ...renames].map(({ seqId, after }) => [seqId, after]))
     this.#changed = new Set(all.keys())
     for (const [seqId, after] of all) {
-      for (const { key, kind, exact } of namesOf({ seqId, ...after })) {
-        const named = this.#namesAfter.get(key) ?? []
-        this.#namesAfter.set(key, [...named, { seqId, kind, exact }])
+      const before = findNeuron(sql, seqId)?.path
+      if (before !== undefined && before !== after.path) this.#moved.set(before, after.path)
+      for (const name of namedNeurons({ seqId, ...after })) {
+        this.#namesAfter.set(name.key, [...(this.#namesAfter.get(name.key) ?? []), name])
       }
     }
   }
 
-  /** The one Neuron that a target means before. */
-  before(target: string): string | undefined {
-    return remembered(this.#before, target, () => meaning(target, (key) => namesByKey(this.#sql, key)))
+  /** The one Neuron that a link means before; `from` is the path that its page has then. */
+  before(link: LinkAddress): string | undefined {
+    return remembered(this.#before, link, () => meaning(link, (key) => namesByKey(this.#sql, key)))
   }
 
-  /** The one Neuron that a target would mean after. */
-  after(target: string): string | undefined {
-    return remembered(this.#after, target, () =>
-      meaning(target, (key) => [
+  /** The one Neuron that a link would mean after, in the page that had the path `from` before. */
+  after(link: LinkAddress): string | undefined {
+    return remembered(this.#after, link, () =>
+      meaning({ ...link, from: this.#pathAfter(link.from) }, (key) => [
         ...namesByKey(this.#sql, key).filter(({ seqId }) => !this.#changed.has(seqId)),
         ...(this.#namesAfter.get(key) ?? []),
       ]),
@@ -64,35 +70,59 @@ export class NameChange {
   }
 
   /**
-   * What must stand in the place of a target that means a renamed Neuron by a name that it loses: the new name of the same
-   * kind, where a link can hold it and it leads there, or else the seqId. Nothing for any other target.
+   * What must stand in the place of a link's target so that it still means the Neuron that it meant, where that was renamed or
+   * the page of the link has moved: for a path the new path, for a name the new name of the same kind, where a link can hold it
+   * and it leads there, or else the seqId. Nothing for any other link.
    */
-  newTarget(target: string): NewTarget | undefined {
-    return remembered(this.#newTargets, target, () => {
-      const seqId = this.before(target)
-      const after = seqId === undefined ? undefined : this.#renames.get(seqId)
-      if (seqId === undefined || after === undefined) return undefined
-      const used = usedName(namesOfNeuron(this.#sql, seqId), target)
+  newTarget(link: LinkAddress): NewTarget | undefined {
+    return remembered(this.#newTargets, link, () => {
+      const seqId = this.before(link)
+      const renamed = seqId === undefined ? undefined : this.#renames.get(seqId)
+      if (seqId === undefined || (renamed === undefined && !this.#moved.has(link.from))) return undefined
+      if (placeOf(link) !== undefined) return this.#newPlace(link, seqId)
+      const after = renamed ?? identityOf(this.#sql, seqId)
+      const used = usedName(namesOfNeuron(this.#sql, seqId), link)
       const isKept = namesOf({ seqId, ...after }).some(({ exact }) => exact === used?.exact)
-      if (isKept && this.after(target) === seqId) return undefined
+      if (isKept && this.after(link) === seqId) return undefined
       const isPath = used?.kind === 'path' || used?.kind === 'file'
-      const names = isPath ? newPaths(target, after.path) : [after.title.trim()]
-      const found = names.find((name) => isWritableTarget(name) && this.after(name) === seqId)
+      const names = isPath ? newPaths(link.target, after.path) : [after.title.trim()]
+      const found = names.find((name) => isWritableTarget(name) && this.after({ ...link, target: name }) === seqId)
       return found === undefined ? { target: seqId, alias: after.title } : { target: found }
     })
   }
+
+  /** A path again: relative to the page, or from the root as it was. */
+  #newPlace(link: LinkAddress, seqId: string): NewTarget | undefined {
+    if (this.after(link) === seqId) return undefined
+    const path = this.#renames.get(seqId)?.path ?? identityOf(this.#sql, seqId).path
+    const suffix = /\.(?:md|markdown)$/i.test(link.target.trim()) ? '.md' : ''
+    const relative = relativePath(this.#pathAfter(link.from), barePath(path))
+    const dotted = link.form === 'markdown' || relative.startsWith('../') ? relative : `./${relative}`
+    const targets = [link.target.startsWith('/') ? `/${barePath(path)}` : dotted, `/${barePath(path)}`]
+    const found = targets.map((target) => target + suffix).find((target) => this.after({ ...link, target }) === seqId)
+    return found === undefined ? undefined : { target: found }
+  }
+
+  #pathAfter(path: string): string {
+    return this.#moved.get(path) ?? path
+  }
 }
 
-function meaning(target: string, lookup: (key: string) => readonly NamedNeuron[]): string | undefined {
-  const found = resolveTarget(target, lookup)
+function identityOf(sql: Sql, seqId: string): NeuronIdentity {
+  const names = namesOfNeuron(sql, seqId)
+  const aliases = names.filter(({ kind }) => kind === 'alias').map(({ exact }) => exact)
+  return { path: findNeuron(sql, seqId)?.path ?? '', title: titleOf(sql, seqId) ?? '', aliases }
+}
+
+function meaning(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): string | undefined {
+  const found = resolveTarget(link, lookup)
   return 'seqId' in found ? found.seqId : undefined
 }
 
-function usedName(names: readonly NeuronName[], target: string): NeuronName | undefined {
-  const key = linkKey(target)
-  const { bareKey } = targetKeys(target)
-  const isPath = ({ kind }: NeuronName) => kind === 'path' || kind === 'file'
-  const meant = names.filter((name) => name.key === key || (name.key === bareKey && isPath(name)))
+function usedName(names: readonly NeuronName[], link: LinkAddress): NeuronName | undefined {
+  const { target } = link
+  const { key, bareKey } = targetKeys(link)
+  const meant = names.filter((name) => name.key === key || name.key === bareKey)
   const spelled = meant.filter(({ exact }) => exact === exactKey(target) || exact === exactKey(barePath(target)))
   const [named, kinds] = spelled.length > 0 ? [spelled, nameKinds] : [meant, likelyKinds]
   return kinds.map((kind) => named.find((name) => name.kind === kind)).find((name) => name !== undefined)
@@ -105,7 +135,21 @@ function newPaths(target: string, path: string): string[] {
   return [bare.split('/').slice(-old.split('/').length).join('/'), bare]
 }
 
-function remembered<T>(known: Map<string, T | undefined>, key: string, find: () => T | undefined): T | undefined {
+/** The way from the folder of one page below `neurons/` to another. */
+function relativePath(from: string, to: string): string {
+  const folders = barePath(from).split('/').slice(0, -1)
+  const names = to.split('/')
+  let shared = 0
+  while (shared < folders.length && shared < names.length - 1 && folders[shared] === names[shared]) shared++
+  return [...folders.slice(shared).map(() => '..'), ...names.slice(shared)].join('/')
+}
+
+function remembered<T>(
+  known: Map<string, T | undefined>,
+  { target, form, from }: LinkAddress,
+  find: () => T | undefined,
+): T | undefined {
+  const key = JSON.stringify([target, form, from])
   if (!known.has(key)) known.set(key, find())
   return known.get(key)
 }

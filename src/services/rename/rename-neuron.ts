@@ -1,4 +1,4 @@
-import { exactKey, type NameKind, namesOf } from '../../knowledge/link-target.ts'
+import { exactKey, type NameKind, namesOf, placeOf } from '../../knowledge/link-target.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../store/link-queries.ts'
 import { titleOf } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -7,18 +7,17 @@ import { NameChange, type NeuronIdentity } from './name-change.ts'
 /** A name by which links reach a Neuron now and that, spelled so, it would no longer answer to. */
 export type LostName = { exact: string; kind: NameKind }
 
-function isPath({ kind }: Pick<LostName, 'kind'>): boolean {
+function isPath(kind: NameKind): boolean {
   return kind === 'path' || kind === 'file'
 }
 
 /** The names that a Neuron loses. Within a group commit, before it is staged. */
 export function lostNames(kb: KnowledgeBase, seqId: string, after: NeuronIdentity): LostName[] {
   const kept = namesOf({ seqId, ...after })
-  const names = new Set(kept.map(({ exact }) => exact))
-  // A link that is written as a path finds no title.
-  const paths = new Set(kept.filter(isPath).map(({ exact }) => exact))
+  const names = new Set(kept.filter(({ kind }) => !isPath(kind)).map(({ exact }) => exact))
+  const paths = new Set(kept.filter(({ kind }) => isPath(kind)).map(({ exact }) => exact))
   return namesOfNeuron(kb.projection.write, seqId)
-    .filter((name) => !(isPath(name) ? paths : names).has(name.exact))
+    .filter(({ exact, kind }) => !paths.has(exact) && (isPath(kind) || !names.has(exact)))
     .map(({ exact, kind }) => ({ exact, kind }))
 }
 
@@ -38,14 +37,17 @@ export function aliasesToKeep(kb: KnowledgeBase, seqId: string, after: NeuronIde
     new NameChange(sql, [{ seqId, after: { ...after, aliases: [...after.aliases, ...kept] } }])
   let kept = isRetitled ? [title] : []
   let change = withAliases(kept)
-  const targets = new Set<string>()
-  for (const { target } of linksToNamesOf(kb, seqId)) targets.add(target)
-  for (const target of targets) {
-    if (change.before(target) !== seqId || change.after(target) === seqId || removed.has(exactKey(target))) continue
-    const helped = withAliases([...kept, target])
-    if (helped.after(target) !== seqId) continue
-    kept = [...kept, target]
-    change = helped
+  for (const link of linksToNamesOf(kb, seqId)) {
+    const { target } = link
+    if (change.before(link) !== seqId || change.after(link) === seqId || removed.has(exactKey(target))) continue
+    // The path that a relative link names helps all links to it; the spelling helps where the link's own page has moved.
+    for (const alias of [placeOf(link) ?? target, target]) {
+      const helped = withAliases([...kept, alias])
+      if (helped.after(link) !== seqId) continue
+      kept = [...kept, alias]
+      change = helped
+      break
+    }
   }
   return kept
 }

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type LinkAddress, placeOf } from '../../knowledge/link-target.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { writtenLinks } from '../../knowledge/written-link.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { rewriteLinks } from '../../markdown/rewrite-links.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
-import { fileTitle } from '../neuron-for-index.ts'
 import { NameChange, type Rename } from './name-change.ts'
 import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
 
@@ -48,25 +49,31 @@ export async function rewriteInboundLinks(
   const written = neuronsAmong(changed)
   const change = new NameChange(kb.projection.write, renames, written.flatMap(asRename))
   const result: RewrittenLinks = { pages: new Map(), aliases: new Map() }
-  const rewrite = async (path: string, text: string, mayRewrite: (target: string) => boolean) => {
-    const wanted = new Set<string>()
-    const rewritten = await rewriteLinks(parser, text, (target, name) => {
-      const found = isOwnLink(kb, name) && mayRewrite(target) ? change.newTarget(target) : undefined
-      if (found !== undefined) wanted.add(target)
+  const rewrite = async (page: Page, mayRewrite: (link: LinkAddress) => boolean) => {
+    const { path, text, from } = page
+    const wanted: LinkAddress[] = []
+    const rewritten = await rewriteLinks(parser, text, ({ target, form, kb: name }) => {
+      const link = { target, form, from }
+      const found = isOwnLink(kb, name) && mayRewrite(link) ? change.newTarget(link) : undefined
+      if (found !== undefined) wanted.push(link)
       return found
     })
     if (rewritten === undefined) keepAliases(result.aliases, change, wanted)
     else if (rewritten !== text) result.pages.set(path, rewritten)
   }
   await inChunks(written, async (file) => {
-    const isAsBefore = await hasSameStrayLinks(kb, parser, change, file)
-    await rewrite(file.path, file.text, (target) => isAsBefore || change.after(target) === undefined)
+    const from = pathBefore(kb, file)
+    const isAsBefore = await hasSameStrayLinks(kb, parser, change, { ...file, from })
+    await rewrite({ ...file, from }, (link) => isAsBefore || change.after(link) === undefined)
   })
-  await inChunks(otherPages(kb, change, renames, changed), async ({ path, blob }) => {
-    await rewrite(path, await reader.readText(blob), () => true)
+  await inChunks(otherPages(kb, change, renames, changed), async ({ path, from, blob }) => {
+    await rewrite({ path, from, text: await reader.readText(blob) }, () => true)
   })
   return result
 }
+
+/** `from` is the path that the page had before. */
+type Page = { path: string; from: string; text: string }
 
 type ChangedNeuron = ReturnType<typeof parseNeuronFile> & { path: string; text: string }
 
@@ -76,8 +83,14 @@ function neuronsAmong(changed: FileContents): ChangedNeuron[] {
   )
 }
 
-function asRename({ path, fields: { seqId, title = fileTitle(path), aliases } }: ChangedNeuron): Rename[] {
+function asRename({ path, fields, content }: ChangedNeuron): Rename[] {
+  const { seqId, aliases } = fields
+  const title = neuronTitle({ fields, content }, path)
   return seqId === undefined ? [] : [{ seqId, after: { path, title, aliases } }]
+}
+
+function pathBefore(kb: KnowledgeBase, { path, fields: { seqId } }: ChangedNeuron): string {
+  return (seqId === undefined ? undefined : findNeuron(kb.projection.write, seqId)?.path) ?? path
 }
 
 /** Whether the links of a changed Neuron that the renames concern are those that it had before. */
@@ -85,15 +98,15 @@ async function hasSameStrayLinks(
   kb: KnowledgeBase,
   parser: ParserPool,
   change: NameChange,
-  file: ChangedNeuron,
+  { from, ...file }: ChangedNeuron & { from: string },
 ): Promise<boolean> {
-  const { fields } = file
+  const { fields, propertyLinks: properties } = file
   const { links } = await parser.links(shownContent(file))
   const [before, after] = [
     fields.seqId === undefined ? [] : linksOf(kb.projection.write, fields.seqId),
-    writtenLinks(fields.edges, links),
+    writtenLinks({ edges: fields.edges, properties }, links),
   ].map((all) =>
-    all.filter((link) => isOwnLink(kb, link.kb) && change.newTarget(link.target)).map(({ target }) => target),
+    all.filter((link) => isOwnLink(kb, link.kb) && change.newTarget({ ...link, from })).map(({ target }) => target),
   )
   return isDeepStrictEqual(before, after)
 }
@@ -104,24 +117,24 @@ function otherPages(
   change: NameChange,
   renames: readonly Rename[],
   changed: FileContents,
-): { path: string; blob: string }[] {
+): { path: string; from: string; blob: string }[] {
   const sources = new Set<string>()
   for (const { seqId } of renames) {
-    for (const link of linksToNamesOf(kb, seqId)) if (change.newTarget(link.target)) sources.add(link.seqId)
+    for (const link of linksToNamesOf(kb, seqId)) if (change.newTarget(link)) sources.add(link.seqId)
   }
   const newPaths = new Map(renames.map(({ seqId, after }) => [seqId, after.path]))
   return [...sources].flatMap((seqId) => {
     const row = findNeuron(kb.projection.write, seqId)
     if (row === undefined) return []
     const path = newPaths.get(seqId) ?? row.path
-    return changed.has(path) ? [] : [{ path, blob: row.blob }]
+    return changed.has(path) ? [] : [{ path, from: row.path, blob: row.blob }]
   })
 }
 
-function keepAliases(aliases: RewrittenLinks['aliases'], change: NameChange, targets: Iterable<string>): void {
-  for (const target of targets) {
-    const seqId = change.before(target) ?? ''
-    aliases.set(seqId, [...new Set([...(aliases.get(seqId) ?? []), target])])
+function keepAliases(aliases: RewrittenLinks['aliases'], change: NameChange, links: Iterable<LinkAddress>): void {
+  for (const link of links) {
+    const seqId = change.before(link) ?? ''
+    aliases.set(seqId, [...new Set([...(aliases.get(seqId) ?? []), placeOf(link) ?? link.target])])
   }
 }
 

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../../contract/errors.ts'
+import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
+import { linkKey } from '../../knowledge/link-target.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { fileTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
-import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
+import { type IndexedDocument, StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import { hasInlineTags } from '../../store/neuron-index.ts'
-import { changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { accessOf, changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pauses } from '../pauses.ts'
@@ -24,6 +28,8 @@ const maxAwaited = 256 * 1024
 const partSize = 64
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
+/** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
+const updatePatience = 8_000
 /** How often something is tried that other changes to the index can make void. */
 const maxAttempts = 3
 
@@ -37,7 +43,12 @@ export class KbSearch {
   readonly #parser: ParserPool
   readonly #directory: string
   readonly #sources: SearchedSources
+  readonly #updatePatience: number
   #isClosed = false
+  /** When the update that is under way began. */
+  #updatingSince: number | undefined
+  /** Where the index is, once it has been complete. */
+  #complete: IndexAddress | undefined
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   /** What the index holds after all that was sent to it; see `IndexRequests`. */
@@ -50,33 +61,60 @@ export class KbSearch {
 
   constructor(
     kb: KnowledgeBase,
-    options: { pool: SearchPool; parser: ParserPool; directory: string; sources: SearchedSources },
+    options: {
+      pool: SearchPool
+      parser: ParserPool
+      directory: string
+      sources: SearchedSources
+      updatePatience?: number
+    },
   ) {
     this.#kb = kb
     this.#pool = options.pool
     this.#parser = options.parser
     this.#directory = options.directory
     this.#sources = options.sources
+    this.#updatePatience = options.updatePatience ?? updatePatience
   }
 
   /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
   readonly follow = coalesce(async () => {
-    await unlessStale(() => this.#inTurn(() => this.#follow()))
+    this.#updatingSince = performance.now()
+    try {
+      await unlessStale(() => this.#inTurn(() => this.#follow()))
+    } finally {
+      this.#updatingSince = undefined
+    }
     if (this.#big.size > 0) this.#takingBig ??= this.#takeBig()
   })
 
   /**
-   * Asks the index, up to date.
+   * Asks the index: up to date, or where an update has been under way for 8 seconds, as it is. Then new pages can be missing and
+   * changed ones be found as they were, but nothing is shown that the caller may not see now.
    * @throws {GanglionError} `unavailable` where it cannot be brought up to date and answer in time, or the knowledge base is
    * being closed. @throws what `SearchPool.ask` throws.
    */
   search(asked: Asked<'search'>): Answer<'search'> {
-    return this.#ask((address, stamp) => this.#pool.ask(address, 'search', { ...asked, stamp }))
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const { hits, total } = await this.#pool.ask(address, 'search', { ...asked, stamp })
+      const shown = isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+      return { hits: shown, total: total - (hits.length - shown.length) }
+    })
   }
 
   /** As {@link search}. */
   retrieve(asked: Asked<'retrieve'>): Answer<'retrieve'> {
-    return this.#ask((address, stamp) => this.#pool.ask(address, 'retrieve', { ...asked, stamp }))
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp })
+      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+    })
+  }
+
+  /** Of a Neuron as it is now, which the index may hold as it was. */
+  #isVisible(key: string, { audience, defaultAudience }: View): boolean {
+    if (isUuid(key)) return true
+    const { tags, audience: listed } = accessOf(this.#kb.projection.read, key) ?? {}
+    return tags !== undefined && maySee(audience, { tags, ...(listed && { audience: listed }) }, defaultAudience)
   }
 
   /** Lets what is under way come to a quick end. */
@@ -85,22 +123,40 @@ export class KbSearch {
     await within(patience, Promise.all([this.follow(), this.#takingBig])).catch(() => undefined)
   }
 
-  #ask<Result>(send: (address: IndexAddress, stamp: string) => Promise<Result>): Promise<Result> {
+  #ask<Result>(send: (address: IndexAddress, stamp: string, isCurrent: boolean) => Promise<Result>): Promise<Result> {
     const attempt = async () => {
       let stamp: string | undefined
       try {
-        await this.follow()
-        const address = await this.#address()
+        const isCurrent = await this.#update()
+        const address = isCurrent ? await this.#address() : this.#complete
         stamp = this.#stamp
-        if (!this.#isClosed) return await send(address, stamp)
+        if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
         // What was followed since is not in question.
-        if (error instanceof StaleIndex && stamp === this.#stamp) this.#followed = undefined
+        if (error instanceof StaleIndex && stamp === this.#stamp) {
+          this.#followed = undefined
+          this.#complete = undefined
+        }
         if (!this.#isClosed) throw error
       }
       throw new GanglionError('unavailable')
     }
     return within(patience, unlessStale(attempt))
+  }
+
+  /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
+  async #update(): Promise<boolean> {
+    const followed = this.follow().then(() => true)
+    if (this.#complete === undefined) return followed
+    followed.catch(() => undefined) // told to whoever waits for it
+    const age = performance.now() - (this.#updatingSince ?? performance.now())
+    const waiting = new AbortController()
+    const late = delay(Math.max(0, this.#updatePatience - age), false, { signal: waiting.signal }).catch(() => true)
+    try {
+      return await Promise.race([followed, late])
+    } finally {
+      waiting.abort()
+    }
   }
 
   async #address(): Promise<IndexAddress> {
@@ -122,10 +178,13 @@ export class KbSearch {
       before.inlineTags === inlineTags
     if (isSame && before.main === main && before.sources === sources) return
     this.#followed = undefined
+    if (!isSame) this.#complete = undefined
     const isContinued = isSame && before.main !== undefined && before.sources === sources
     const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
-    const isWhole = await this.#update(address, changed ?? (await this.#differences(address)))
-    if (isWhole) this.#followed = { main, inlineTags, sources, address }
+    const isWhole = await this.#applyAll(address, changed ?? (await this.#differences(address)))
+    if (!isWhole) return
+    this.#followed = { main, inlineTags, sources, address }
+    this.#complete = address
   }
 
   /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
@@ -149,7 +208,7 @@ export class KbSearch {
   }
 
   /** @returns false where it was closed on the way. */
-  async #update(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
+  async #applyAll(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
     const pause = pauses()
     let next = 0
     while (next < keys.length) {
@@ -248,7 +307,9 @@ export class KbSearch {
     const { seqId, title, tags, audience } = neuron
     const file = parseNeuronFile(text)
     const { chunks } = await this.#parser.chunks(shownContent(file))
-    const { aliases, note, noteShared } = file.fields
+    const { note, noteShared } = file.fields
+    const name = fileTitle(neuron.path)
+    const aliases = linkKey(name) === linkKey(title) ? file.fields.aliases : [...file.fields.aliases, name]
     return {
       key: seqId,
       kind: 'wiki',
@@ -264,7 +325,7 @@ export class KbSearch {
 }
 
 /** Raised whenever other parts of a page are indexed. */
-const pageFormat = 2
+const pageFormat = 3
 
 /**
  * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them

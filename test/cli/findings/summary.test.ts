@@ -29,6 +29,7 @@ const page = (path: string, title: string, content: string): NeuronFileOf => ({
   size: content.length,
   neuron: {
     fields: { title, tags: [], aliases: [], edges: [], sources: [], noteShared: false },
+    title,
     findings: [],
     content,
     contentLine: 1,
