@@ -1,5 +1,5 @@
 import { analyserFor } from '../search/analyser.ts'
-import type { Answerer, Question } from './answerer.ts'
+import type { Answer, Answerer, Question } from './answerer.ts'
 import { compose } from './compose.ts'
 import { askedBy, weigh } from './evidence.ts'
 import { questionContext } from './question-context.ts'
@@ -15,19 +15,31 @@ const maxPassages = 20
  */
 const minSupport = { paragraph: 0.52, code: 0.52, item: 0.7, row: 0.7 }
 
-/**
- * Answers with the sentences of the passages that hold most of the question, each with its citation, and refuses where none
- * holds enough of it. Needs no model and no network; the same question and passages give the same answer.
- */
+/** Pieces that joined are the answer, and what they cite; none where nothing holds enough of the question. */
+export type Extract = { pieces: string[]; cited: string[] }
+
+/** The sentences of the passages that hold most of the question, each with its citation. */
+export function extract(question: Question): Extract {
+  const units = supporting(question)
+  const pieces = compose(units)
+  return { pieces, cited: [...new Set(units.slice(0, pieces.length).map(({ passage }) => passage.seqId))] }
+}
+
+/** Says an extract; refuses where it holds nothing. */
+export async function* answerFrom(
+  { pieces, cited }: Extract,
+  { language }: Pick<Question, 'language'>,
+): AsyncGenerator<string, Answer> {
+  if (pieces.length === 0) return yield* refuse(language)
+  yield* pieces
+  return { text: pieces.join(''), cited, answeredBy: extractName }
+}
+
+/** Answers with an extract. Needs no model and no network; the same question and passages give the same answer. */
 export const extractAnswerer: Answerer = {
   async *answer(question, signal) {
     signal.throwIfAborted()
-    const units = supporting(question)
-    if (units.length === 0) return yield* refuse(question.language)
-    const pieces = compose(units)
-    yield* pieces
-    const cited = [...new Set(units.slice(0, pieces.length).map(({ passage }) => passage.seqId))]
-    return { text: pieces.join(''), cited, answeredBy: extractName }
+    return yield* answerFrom(extract(question), question)
   },
 }
 

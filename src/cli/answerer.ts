@@ -1,5 +1,4 @@
 import type { Answerer } from '../chat/answerer.ts'
-import { extractAnswerer } from '../chat/extract-answerer.ts'
 import { fallbackAnswerer } from '../chat/fallback-answerer.ts'
 import { modelAnswerer } from '../chat/model-answerer.ts'
 import type { CircuitBreaker } from '../models/circuit-breaker.ts'
@@ -14,10 +13,11 @@ const maxRetries = 2
  * without the model's key.
  */
 export function createAnswerer(
+  extracts: Answerer,
   languageModel: (LanguageModel & { breaker?: CircuitBreaker }) | undefined,
   failed: (message: string) => void,
 ): Answerer {
-  if (languageModel === undefined) return extractAnswerer
+  if (languageModel === undefined) return extracts
   const answerer = modelAnswerer({ ...languageModel, timeoutMs, maxRetries })
-  return fallbackAnswerer(answerer, extractAnswerer, ({ message }) => failed(withoutKey(languageModel, message)))
+  return fallbackAnswerer(answerer, extracts, ({ message }) => failed(withoutKey(languageModel, message)))
 }

@@ -56,7 +56,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     }, SWEEP_INTERVAL)
     started.push(() => clearInterval(sweeping))
     let isReady = false
-    const answerer = createAnswerer(languageModel, (message) => server.log.warn(message))
+    const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
     const services = { ...servicesOf(ganglion, { answerer }), isReady: () => isReady }
     const server = await buildServer(services, serverOptions(environment))
     started.push(() => server.close())

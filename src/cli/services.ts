@@ -1,6 +1,5 @@
 import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
-import { extractAnswerer } from '../chat/extract-answerer.ts'
 import type { Services } from '../http/services.ts'
 import { chat } from '../services/chat/chat.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
@@ -36,7 +35,7 @@ import { uploadSource } from '../services/sources/upload-source.ts'
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(
   ganglion: Ganglion,
-  { answerer = extractAnswerer }: { answerer?: Answerer } = {},
+  { answerer = ganglion.extracts }: { answerer?: Answerer } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
   return {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import { ExtractPool } from '../chat/extract-pool.ts'
 import { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
@@ -78,6 +79,7 @@ export class Ganglion {
   readonly parser = new ParserPool()
   readonly fileStreams = new FileStreams()
   readonly diffs = new DiffPool()
+  readonly extracts = new ExtractPool()
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
@@ -200,6 +202,7 @@ export class Ganglion {
     await this.#searchPool.close()
     await this.parser.close()
     await this.diffs.close()
+    await this.extracts.close()
     await this.#database.close()
   }
 

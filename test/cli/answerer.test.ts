@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
 import { createAnswerer } from '../../src/cli/answerer.ts'
 import { fakeModel, says } from '../chat/support/fake-model.ts'
 import { ask, question } from '../chat/support/passages.ts'
@@ -7,7 +8,7 @@ const languageModel = { model: 'small', apiKey: 'sk-hunter2' }
 
 test('without a language model, answers are extracts', async () => {
   const { answer } = await ask(
-    createAnswerer(undefined, () => {}),
+    createAnswerer(extractAnswerer, undefined, () => {}),
     question(),
   )
   expect(answer).toMatchObject({ answeredBy: 'extract' })
@@ -16,7 +17,7 @@ test('without a language model, answers are extracts', async () => {
 test('a language model answers, asked with its key', async () => {
   const { url, requests } = await fakeModel(says('The lead. [handbook_00000001]'))
   const { answer } = await ask(
-    createAnswerer({ ...languageModel, url }, () => {}),
+    createAnswerer(extractAnswerer, { ...languageModel, url }, () => {}),
     question(),
   )
   expect(answer).toMatchObject({ answeredBy: 'small', text: 'The lead. [handbook_00000001]' })
@@ -30,7 +31,7 @@ test('why it fails is told without its key', async () => {
   })
   const told: string[] = []
   const { answer } = await ask(
-    createAnswerer({ ...languageModel, url }, (message) => void told.push(message)),
+    createAnswerer(extractAnswerer, { ...languageModel, url }, (message) => void told.push(message)),
     question(),
   )
   expect(answer).toMatchObject({ answeredBy: 'extract', notice: expect.any(String) })

@@ -1,0 +1,64 @@
+import { Piscina } from 'piscina'
+
+export type TaskPoolOptions = {
+  /** The module whose default export does a task. */
+  worker: URL
+  /** Milliseconds that a task may wait and take. */
+  timeLimitMs: number
+  /** Tasks that wait or run. */
+  maxTasks: number
+}
+
+/** A task was not done: too many wait, it took too long, or its thread has ended. */
+export class TaskFailed extends Error {
+  override readonly name = 'TaskFailed'
+}
+
+const heapLimitMb = 256
+const idleTimeout = 30_000
+
+/** Does tasks that take a while in a thread, one after the other. The thread starts with the first and ends when idle. */
+export class TaskPool<Task, Result> {
+  readonly #options: TaskPoolOptions
+  #pool: Piscina<Task, Result> | undefined
+  #tasks = 0
+  #isClosed = false
+
+  constructor(options: TaskPoolOptions) {
+    this.#options = options
+  }
+
+  /** @throws {TaskFailed} */
+  async run(task: Task): Promise<Result> {
+    const { worker, timeLimitMs, maxTasks } = this.#options
+    if (this.#isClosed || this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
+    this.#pool ??= startPool(worker)
+    this.#tasks++
+    try {
+      return await this.#pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
+    } catch (cause) {
+      throw new TaskFailed('the task was not done', { cause })
+    } finally {
+      this.#tasks--
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#pool?.destroy()
+  }
+}
+
+function startPool<Task, Result>(worker: URL): Piscina<Task, Result> {
+  const pool = new Piscina<Task, Result>({
+    filename: worker.href,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
+  })
+  // A thread that dies with a task rejects the task; one that dies idle is replaced when needed, and nobody waits for it.
+  pool.on('error', () => undefined)
+  return pool
+}

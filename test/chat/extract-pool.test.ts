@@ -1,0 +1,56 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
+import { ExtractPool } from '../../src/chat/extract-pool.ts'
+import { testAnswerer } from './support/conformance.ts'
+import { ask, passage, question } from './support/passages.ts'
+
+function newPool(): ExtractPool {
+  const pool = new ExtractPool()
+  onTestFinished(() => pool.close())
+  return pool
+}
+
+/** A question whose passages take long to read. */
+function longQuestion() {
+  const content = Array.from(
+    { length: 300 },
+    (_, n) => `The on-call lead of shift ${n} is paged for VIP ticket ${n}.`,
+  ).join(' ')
+  return question({ passages: Array.from({ length: 20 }, (_, n) => passage({ seqId: `kb_${n}`, content })) })
+}
+
+describe('extracts made in a thread', () => {
+  testAnswerer(async () => newPool())
+
+  test('are those that are made without one', async () => {
+    const asked = longQuestion()
+    expect(await ask(newPool(), asked)).toEqual(await ask(extractAnswerer, asked))
+  })
+
+  test('hold up nothing else, however many are asked for', async () => {
+    const pool = newPool()
+    const asked = longQuestion()
+    await ask(pool, asked)
+    const begun = performance.now()
+    await ask(extractAnswerer, asked)
+    const once = performance.now() - begun
+    let [longest, last] = [0, performance.now()]
+    const ticking = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    await Promise.all(Array.from({ length: 20 }, () => ask(pool, asked)))
+    clearInterval(ticking)
+    // Twenty on the event loop would be twenty times as long.
+    expect(longest).toBeLessThan(10 * once)
+  })
+
+  test('are refused where too many wait', async () => {
+    const pool = newPool()
+    const asked = longQuestion()
+    const results = await Promise.allSettled(Array.from({ length: 110 }, () => ask(pool, asked)))
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused.length).toBeGreaterThanOrEqual(10)
+    expect(refused.every(({ reason }) => reason.code === 'unavailable')).toBe(true)
+  })
+})
