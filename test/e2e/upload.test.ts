@@ -222,7 +222,7 @@ test('bad parts are refused, by field', async () => {
 
 test.each(['force', 'replace'])('%s is true or false, and given once', async (name) => {
   const product = await startProduct()
-  for (const query of [`?${name}=1`, `?${name}=true&${name}=true`, `?${name}`, `?${name.toUpperCase()}=true`]) {
+  for (const query of [`?${name}=1`, `?${name}=true&${name}=true`, `?${name}`]) {
     expect([query, (await upload(product, {}, { query })).status]).toEqual([query, 400])
   }
   expect(await leftovers(product)).toEqual(nothing)

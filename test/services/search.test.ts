@@ -57,6 +57,19 @@ test('a push, a rename and a rewritten main are found as they are', async () => 
   expect(await titles(bed.ganglion, bed.app, 'renamed OR alpha')).toEqual(['One'])
 })
 
+test('a page is found by the name of its file, but not by the part of an id that the server put behind it', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  await approved(bed, 'Escalation', 'Alpha.')
+  const [path = ''] = native.paths(main, 'neurons').filter((name) => name.includes('escalation'))
+  const [, tail = ''] = /-([0-9a-f]{6})\.md$/.exec(path) ?? []
+  expect(tail).not.toBe('')
+  const page = '---\nseqId: handbook_00000009\ntitle: Other\n---\nBeta.\n'
+  native.commit(main, new Map([['neurons/runbook-2024ab.md', page]]))
+  expect(await titles(bed.ganglion, bed.app, `${tail.slice(0, 5)}*`)).toEqual([])
+  expect(await titles(bed.ganglion, bed.app, 'runbook-2024ab')).toEqual(['Other'])
+})
+
 test('a change of the language or the engine in kb.yaml makes the index anew', async () => {
   const bed = await newTestBed()
   const native = new NativeWriter(bed.gitDir)

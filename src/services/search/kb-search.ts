@@ -3,21 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../../contract/errors.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import { linkKey } from '../../knowledge/link-target.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { fileTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type IndexedDocument, StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import { hasInlineTags } from '../../store/neuron-index.ts'
-import { accessOf, changedSince, everyNeuronVersion, findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { accessOf, changedSince, everyNeuronVersion, findNeuron } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pauses } from '../pauses.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { neuronDocument, versionOf } from './neuron-document.ts'
 import type { SearchedSources } from './searched-sources.ts'
 
 /** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
@@ -229,7 +226,7 @@ export class KbSearch {
         length += text.length
         // A page that is divided without a thread is so at once.
         await pause()
-        put.push(this.#document(neuron, text))
+        put.push(neuronDocument(neuron, text, this.#parser))
       }
       await this.#apply(address, { put: await Promise.all(put), remove })
     }
@@ -302,40 +299,9 @@ export class KbSearch {
       })
     }
   }
-
-  async #document(neuron: NeuronRow, text: string): Promise<IndexedDocument> {
-    const { seqId, title, tags, audience } = neuron
-    const file = parseNeuronFile(text)
-    const { chunks } = await this.#parser.chunks(shownContent(file))
-    const { note, noteShared } = file.fields
-    const name = fileTitle(neuron.path)
-    const aliases = linkKey(name) === linkKey(title) ? file.fields.aliases : [...file.fields.aliases, name]
-    return {
-      key: seqId,
-      kind: 'wiki',
-      version: versionOf(neuron),
-      title,
-      aliases,
-      tags,
-      audience,
-      note: noteShared ? note : undefined,
-      chunks,
-    }
-  }
 }
 
-/** Raised whenever other parts of a page are indexed. */
-const pageFormat = 3
-
-/**
- * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
- * then, if it has any of its own.
- */
-function versionOf({ blob, path, tags }: { blob: string; path: string; tags: readonly string[] }): string {
-  return `${pageFormat} ${blob} ${path} ${tags.length}`
-}
-
-/** Another process, or the damage that it had, may change the index between two steps of the work. */
+/** The index can change between two steps: another process may write to it or replace it. */
 async function unlessStale<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,0 +1,43 @@
+import { linkKey } from '../../knowledge/link-target.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { fileTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import type { IndexedDocument } from '../../search/search-index.ts'
+import type { NeuronRow } from '../../store/neuron-queries.ts'
+
+/** Raised whenever other parts of a page are indexed. */
+const pageFormat = 4
+
+/**
+ * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
+ * then, if it has any of its own.
+ */
+export function versionOf({ blob, path, tags }: { blob: string; path: string; tags: readonly string[] }): string {
+  return `${pageFormat} ${blob} ${path} ${tags.length}`
+}
+
+/** A Neuron as the index takes it. @param text of its file. */
+export async function neuronDocument(neuron: NeuronRow, text: string, parser: ParserPool): Promise<IndexedDocument> {
+  const { seqId, title, tags, audience, path } = neuron
+  const file = parseNeuronFile(text)
+  const { chunks } = await parser.chunks(shownContent(file))
+  const { note, noteShared, aliases } = file.fields
+  const name = fileTitle(withoutIdTail(path))
+  return {
+    key: seqId,
+    kind: 'wiki',
+    version: versionOf(neuron),
+    title,
+    aliases: linkKey(name) === linkKey(title) ? aliases : [...aliases, name],
+    tags,
+    audience,
+    note: noteShared ? note : undefined,
+    chunks,
+  }
+}
+
+/** A path that the server chose ends in part of an id, which is no word to search for. */
+function withoutIdTail(path: string): string {
+  return path.replace(/(?<=^neurons\/\d{4}\/\d{2}\/[^/]+)-[0-9a-f]{6}(?=\.md$)/, '')
+}
