@@ -157,6 +157,16 @@ test('a page that is renamed and moved warns of no link that its alias keeps', a
   expect((await judge(commit())).filter((line) => line.includes('neurons/b.md'))).toEqual([])
 })
 
+test('an alias that a rename takes away on purpose leaves its links broken, and that is told', async () => {
+  const { put, commit, judge } = await pushing({
+    'a.md': neuronText(1, { title: 'Alpha', aliases: ['One'] }),
+    'b.md': neuronText(2, { title: 'Beta' }, 'See [[One]].\n'),
+  })
+  put('neurons/a.md', neuronText(1, { title: 'First' }))
+  put('neurons/b.md', neuronText(2, { title: 'Beta' }, 'Still [[One]].\n'))
+  expect(await judge(commit())).toEqual(['warning neurons/b.md:5 broken-link'])
+})
+
 describe('headings', () => {
   const body = '# Alpha\n\n## Old *heading*\n\nText.\n\nAnother\n-------\n\n## Kept\n'
 

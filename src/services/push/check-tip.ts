@@ -5,6 +5,7 @@ import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import { exactKey } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
@@ -65,7 +66,10 @@ export async function checkTip(
   })
 }
 
-/** By seqId, the names that a push does not take from a Neuron: its title, and what links say where it is renamed or moved. */
+/**
+ * By seqId, the names that a push does not take from a Neuron: its title, and what links call it where it is renamed or moved.
+ * An alias that is taken away on purpose goes.
+ */
 function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string[]> {
   const names = new Map<string, string[]>()
   for (const { path, neuron } of files) {
@@ -73,7 +77,10 @@ function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<
     const known = seqId === undefined ? undefined : namesInFile(sql, seqId)
     if (seqId === undefined || known === undefined) continue
     const isSame = known.path === path && known.title === title
-    const targets = isSame ? [] : linksToNeuron(sql, seqId).map(({ target }) => target)
+    const kept = new Set(neuron?.fields.aliases.map(exactKey))
+    const gone = new Set(known.aliases.map(exactKey).filter((alias) => !kept.has(alias)))
+    const links = isSame ? [] : linksToNeuron(sql, seqId)
+    const targets = links.flatMap(({ target }) => (gone.has(exactKey(target)) ? [] : [target]))
     names.set(seqId, [...new Set([...(known.title === undefined ? [] : [known.title]), ...targets])])
   }
   return names
