@@ -119,7 +119,7 @@ test('a page that is taken out of a proposed branch withdraws its candidate, and
   await ours.commit({})
 
   const { stderr } = await ours.push(forMain)
-  expect(stderr).toMatch(/unchanged "B"[\s\S]*withdrawn "A"[\s\S]*withdrawn "Holidays"/)
+  for (const told of ['unchanged "B"', 'withdrawn "A"', 'withdrawn "Holidays"']) expect(stderr).toContain(told)
   expect((await candidates(product, 'pending')).map(({ title }) => title)).toEqual(['B'])
   const dismissed = await candidates(product, 'dismissed')
   expect(dismissed.map(({ title }) => title)).toEqual(['A', 'Holidays'])

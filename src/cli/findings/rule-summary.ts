@@ -1,6 +1,7 @@
 const summaries: Readonly<Record<string, string>> = {
   'ambiguous-link': 'A wiki link may mean several Neurons.',
   'broken-edge': 'An edge leads to no single Neuron.',
+  'broken-heading': 'A wiki link leads to a heading that its page does not have.',
   'broken-link': 'A wiki link leads to no Neuron.',
   'changed-seq-id': 'A Neuron has another seqId than before.',
   'duplicate-id': 'Two Neurons have one document id.',
@@ -12,6 +13,7 @@ const summaries: Readonly<Record<string, string>> = {
   'front-matter-too-large': 'Front matter is too large.',
   'front-matter-unclosed': 'Front matter has no end.',
   'front-matter-yaml': 'Front matter is not YAML that can be read.',
+  'inline-internal': 'The text says #internal where tags in texts do not count.',
   'invalid-front-matter': 'A key of the front matter has a value of the wrong shape.',
   'missing-seq-id': 'A Neuron has no seqId yet.',
   'missing-title': 'A Neuron has no title.',

@@ -4,6 +4,8 @@ import { parseWikiLinkText } from '../../markdown/wiki-link-text.ts'
 import type { Mention, NameTrie } from './name-trie.ts'
 
 const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
+/** A link whose name has no brackets, or else what opens one. */
+const linkOrOpening = /\[\[([^[\]\r\n]+)\]\](?!\])|\[(\[+)/g
 const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
 /** What a table's delimiter row is made of, with any quote or list markers before it. */
@@ -27,7 +29,8 @@ const delimitersAfter = /^[*_~]+[\p{L}\p{N}]/u
 export function withoutForgedLinks(content: string, keepsPlain: boolean): string {
   if (!content.includes('[[')) return content
   const disarm = (text: string) =>
-    text.replace(wikiLink, (whole, inner: string) => {
+    text.replace(linkOrOpening, (whole, inner: string | undefined, brackets: string) => {
+      if (inner === undefined) return `[${brackets.replaceAll('[', '\\[')}`
       const link = parseWikiLinkText(inner)
       const stays = link === undefined || (keepsPlain && link.type === undefined && link.kb === undefined)
       return stays ? whole : `[\\${whole.slice(1)}`

@@ -90,6 +90,7 @@ describe('withoutForgedLinks', () => {
   test('keeps the links of notes, but none with a type or to another knowledge base', () => {
     const text = '[[A]] [[supersedes:B]] ![[kb:x/y|z]] [[A#b|c]] `[[supersedes:B]]`'
     expect(withoutForgedLinks(text, true)).toBe('[[A]] [\\[supersedes:B]] ![\\[kb:x/y|z]] [[A#b|c]] `[[supersedes:B]]`')
+    expect(withoutForgedLinks('[[cites:A [b] c]] [[[x]]]', true)).toBe('[\\[cites:A [b] c]] [\\[\\[x]]]')
     expect(withoutForgedLinks('[[A]] [[1, 2]]', false)).toBe('[\\[A]] [\\[1, 2]]')
     expect(withoutForgedLinks('```\n[[kb:x/y]]\n```', true)).toBe('```\n[[kb:x/y]]\n```')
   })
@@ -101,6 +102,8 @@ describe('withoutForgedLinks', () => {
       '![[cites: A|b]]',
       '\\[[supersedes:B]]',
       '[[[cites:B]]]',
+      '[[cites:A [b] c]]',
+      '[[A [b]]]',
     )
     const text = fc.array(fc.oneof(markdown, forged), { maxLength: 6 }).map((parts) => parts.join(''))
     fc.assert(
