@@ -248,6 +248,12 @@ export function wasGiven(sql: Sql, seqId: string): boolean {
   )
 }
 
+/** The ids of the candidates that made the versions of a Neuron. */
+export function candidatesOf(sql: Sql, seqId: string): string[] {
+  const rows = sql.all`SELECT DISTINCT candidate_id FROM versions WHERE seq_id = ${seqId} AND candidate_id IS NOT NULL`
+  return rows.map(({ candidate_id }) => String(candidate_id))
+}
+
 /** Whether main ever had a Neuron of this seqId. */
 export function wasHeld(sql: Sql, seqId: string): boolean {
   return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined

@@ -9,7 +9,7 @@ import { type IndexedDocument, StaleIndex, type View } from '../../search/search
 import type { SearchPool } from '../../search/search-pool.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import { hasInlineTags } from '../../store/neuron-index.ts'
-import { accessOf, changedSince, everyNeuronVersion, findNeuron } from '../../store/neuron-queries.ts'
+import { accessOf, candidatesOf, changedSince, everyNeuronVersion, findNeuron } from '../../store/neuron-queries.ts'
 import { coalesce } from '../coalesce.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pauses } from '../pauses.ts'
@@ -226,7 +226,8 @@ export class KbSearch {
         length += text.length
         // A page that is divided without a thread is so at once.
         await pause()
-        put.push(neuronDocument(neuron, text, this.#parser))
+        const candidates = candidatesOf(this.#kb.projection.read, key)
+        put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
       }
       await this.#apply(address, { put: await Promise.all(put), remove })
     }

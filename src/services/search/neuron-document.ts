@@ -1,3 +1,4 @@
+import { idTail } from '../../knowledge/candidate-id.ts'
 import { linkKey } from '../../knowledge/link-target.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { fileTitle } from '../../markdown/neuron-title.ts'
@@ -17,13 +18,17 @@ export function versionOf({ blob, path, tags }: { blob: string; path: string; ta
   return `${pageFormat} ${blob} ${path} ${tags.length}`
 }
 
-/** A Neuron as the index takes it. @param text of its file. */
-export async function neuronDocument(neuron: NeuronRow, text: string, parser: ParserPool): Promise<IndexedDocument> {
+/** A Neuron as the index takes it. @param text of its file. @param candidates that made its versions. */
+export async function neuronDocument(
+  neuron: NeuronRow,
+  { text, candidates }: { text: string; candidates: readonly string[] },
+  parser: ParserPool,
+): Promise<IndexedDocument> {
   const { seqId, title, tags, audience, path } = neuron
   const file = parseNeuronFile(text)
   const { chunks } = await parser.chunks(shownContent(file))
   const { note, noteShared, aliases } = file.fields
-  const name = fileTitle(withoutIdTail(path))
+  const name = searchedName(path, candidates)
   return {
     key: seqId,
     kind: 'wiki',
@@ -37,7 +42,9 @@ export async function neuronDocument(neuron: NeuronRow, text: string, parser: Pa
   }
 }
 
-/** A path that the server chose ends in part of an id, which is no word to search for. */
-function withoutIdTail(path: string): string {
-  return path.replace(/(?<=^neurons\/\d{4}\/\d{2}\/[^/]+)-[0-9a-f]{6}(?=\.md$)/, '')
+/** A name that the server chose ends in part of a candidate's id, which is no word to search for. */
+function searchedName(path: string, candidates: readonly string[]): string {
+  const name = fileTitle(path)
+  const [, stem = name, tail] = /^(.+)-([0-9a-f]{6})$/.exec(name) ?? []
+  return candidates.some((id) => idTail(id) === tail) ? stem : name
 }
