@@ -3,6 +3,7 @@ import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron, soundProduct } from './git-support.ts'
+import type { Product } from './support.ts'
 
 const main = 'refs/heads/main'
 
@@ -221,6 +222,37 @@ test('a push that lost the race is told to fetch first, and nothing is overwritt
   expect((await other.push('main')).code).toBe(0)
   expect((await neuron(product, seqId)).body).toMatchObject({ content: 'One!\n\nTwo.\n\nThree!', version: 3 })
 })
+
+test('a push that was cut off between the queue and main, and comes again on top of the edits of others, is one candidate', async () => {
+  const { product, seqId, clone, path, text } = await withPage()
+  const other = await Clone.of(product, product.tokens.curator)
+  await clone.commit({ [path]: text.replace('One.', 'One!'), 'neurons/new.md': page('New', 'It is new.') })
+  await cutOffBeforeMain(product)
+  expect((await clone.push('main')).code).not.toBe(0)
+  await other.commit({ [path]: text.replace('Three.', 'Three!') })
+  expect((await other.push('main')).code).toBe(0)
+
+  await clone.git('pull', '--quiet', '--rebase')
+  await clone.commit({ 'neurons/new.md': page('New', 'It is new, and better.') })
+  expect((await clone.push('main')).code).toBe(0)
+
+  expect(await candidates(product, 'pending')).toEqual([])
+  const titles = (await candidates(product, 'approved')).map(({ title }) => title)
+  expect(titles.filter((title) => title === 'New')).toHaveLength(1)
+  expect((await neuron(product, seqId)).body).toMatchObject({ content: 'One!\n\nTwo.\n\nThree!', version: 3 })
+})
+
+/** The next time that main is moved, the server is as good as killed. */
+async function cutOffBeforeMain({ ganglion, kbId }: Product): Promise<void> {
+  const { tenantId } = (await ganglion.knowledgeBases.list()).find(({ id }) => id === kbId) ?? { tenantId: '' }
+  const { repository } = await ganglion.kb(tenantId, kbId)
+  const updateRef = repository.updateRef.bind(repository)
+  repository.updateRef = async (ref, from, to) => {
+    if (ref !== main) return updateRef(ref, from, to)
+    repository.updateRef = updateRef
+    throw new Error('cut off')
+  }
+}
 
 test('main takes no forced push and is not deleted', async () => {
   const { product, clone, path, text } = await withPage()

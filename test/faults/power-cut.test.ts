@@ -12,6 +12,7 @@ import { planFaults } from './support/fault-plan.ts'
 import { unflushed } from './support/flushes.ts'
 import { Ledger } from './support/ledger.ts'
 import { load } from './support/load.ts'
+import { wrongHeads } from './support/settled.ts'
 import { askAgain, newWitness, readBack } from './support/witness.ts'
 
 const cuts = scaled(10)
@@ -53,7 +54,8 @@ async function problemsAfterCuts(disk: LoopDisk): Promise<string[]> {
   const server = await startServer(deployment)
   const api = new Api(server.url, deployment.token, ledger)
   await askAgain(api, ledger)
-  const problems = await readBack(api, ledger)
+  // A fetch sees sound heads, whatever the cut left of their refs.
+  const problems = [...(await readBack(api, ledger)), ...(await wrongHeads(server.url, deployment))]
   await end(server.process, 'SIGTERM')
   process.stdout.write(`${cuts} power cuts, ${ledger.size} acknowledged writes\n`)
   return [...problems, ...(await audit(deployment.gitDir, ledger))]

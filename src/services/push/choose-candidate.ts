@@ -1,19 +1,29 @@
 import type { Oid } from '../../git/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { lastVerdict } from '../../knowledge/candidate.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findCandidate, pendingOfFingerprint, pendingRemovals, wasApproved } from '../../store/candidate-index.ts'
+import {
+  candidatesOfOrigin,
+  findCandidate,
+  pendingOfFingerprint,
+  pendingRemovals,
+  wasApproved,
+} from '../../store/candidate-index.ts'
+import type { Projection } from '../../store/projection.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { withDecision } from '../queue/decide-candidate.ts'
 import {
   connectorOf,
   fingerprintOf,
   gitCandidate,
+  gitMetadata,
   namedCandidate,
   type Origin,
+  originOf,
   type PageParts,
   pageParts,
+  revised,
 } from './git-candidate.ts'
 import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
@@ -76,8 +86,34 @@ export async function chooseCandidate(
   const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
   const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
   if (proposed !== undefined) return { id: proposed }
-  const record = gitCandidate(kb.identity.id, neuron, made)
+  const left = await leftCandidate(sql, neuron, { ...made, readText, used })
+  const record = left ?? gitCandidate(kb.identity.id, neuron, made)
   return { id: record.id, record }
+}
+
+/**
+ * The candidate of an earlier attempt that was cut off before main had it, with the page as it is pushed now: what was pushed may
+ * have been put on top of others' changes since.
+ */
+async function leftCandidate(
+  sql: Projection['read'],
+  neuron: PushedNeuron,
+  {
+    parts,
+    origin,
+    actor,
+    at,
+    readText,
+    used,
+  }: Pick<ChooseOptions, 'parts' | 'origin' | 'actor' | 'at' | 'readText' | 'used'>,
+): Promise<Candidate | undefined> {
+  const row = candidatesOfOrigin(sql, connectorOf(origin), originOf(neuron, origin)).find(
+    ({ id, status, removes }) => status === 'pending' && removes === (neuron.blob === undefined) && !used.has(id),
+  )
+  if (row === undefined) return undefined
+  const change = { ...parts, base: neuron.before?.blob ?? null, metadata: gitMetadata(neuron, origin) }
+  const record = revised(parseCandidate(await readText(row.blob)), change, { by: actor, at })
+  return roomInRecord(record) < 0 ? undefined : record
 }
 
 /** The candidate that brought this page, or removed it, before a restore; without a blob: it removed it. */

@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/object.ts'
-import type { Actor, Candidate } from '../../knowledge/candidate.ts'
+import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
@@ -81,6 +81,16 @@ export function gitCandidate(
     createdBy: actor,
     decisions: [],
   }
+}
+
+/** A candidate that waits, as a later push has its page. */
+export function revised(
+  record: Candidate,
+  change: Pick<Candidate, 'base' | 'metadata'> & PageParts,
+  { by, at }: Pick<Decision, 'by'> & { at: Date },
+): Candidate {
+  const decisions: Decision[] = [...record.decisions, { action: 'revise', at: at.toISOString(), by }]
+  return { ...record, ...change, decisions }
 }
 
 export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {

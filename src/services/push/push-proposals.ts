@@ -18,6 +18,7 @@ import {
   type Origin,
   originOf,
   pageParts,
+  revised,
 } from './git-candidate.ts'
 import { proposalMessage } from './push-main.ts'
 import { PushRefused } from './push-refused.ts'
@@ -112,12 +113,8 @@ async function propose(
   const shown = { candidateId: record.id, title: made.parts.title }
   if (isSame && record.base === base) return { ...shown, state: 'unchanged' }
   const candidate: Candidate = {
-    ...record,
-    ...made.parts,
-    base,
-    metadata,
+    ...revised(record, { ...made.parts, base, metadata }, { by: proposer, at }),
     ...(isOwn ? {} : { original: record.original ?? known.blob }),
-    decisions: [...record.decisions, { action: 'revise', at: at.toISOString(), by: proposer }],
   }
   if (roomInRecord(candidate) < 0)
     throw new PushRefused(`the candidate ${record.id} was revised too often: propose anew`)
