@@ -1,4 +1,5 @@
 import closeWithGrace from 'close-with-grace'
+import { consoleRoutes } from '../console/console.ts'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { withoutKey } from '../models/language-model.ts'
@@ -82,5 +83,12 @@ export async function runServer(environment: Environment): Promise<Answer> {
 
 /** Standard output is left to the announcement. */
 function serverOptions({ logLevel, publicUrl, rateReads, rateWrites, rateChats }: Environment): ServerOptions {
-  return { publicUrl, rateReads, rateWrites, rateChats, log: { level: logLevel, stream: process.stderr } }
+  return {
+    publicUrl,
+    rateReads,
+    rateWrites,
+    rateChats,
+    pages: consoleRoutes,
+    log: { level: logLevel, stream: process.stderr },
+  }
 }

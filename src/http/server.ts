@@ -46,6 +46,8 @@ export type ServerOptions = {
   eventStreamAge?: number
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
+  /** Adds pages for people beside the API. */
+  pages?: (app: ZodFastify) => Promise<void>
   /** Where the log goes; without it there is none. */
   log?: LogTarget
 }
@@ -132,6 +134,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
     },
     { prefix: gitPrefix },
   )
+  if (options.pages !== undefined) await app.register(options.pages)
   await app.ready()
   return app
 

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress } from 'node:zlib'
+
+export type Asset = {
+  /** Media type. */
+  type: string
+  content: Buffer
+  /** With brotli. */
+  compressed: () => Promise<Buffer>
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.ts': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Scripts of packages, by the name that they are served under. */
+const packaged = { 'htmx.js': 'htmx.org/dist/htmx.min.js' } as const
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const require = createRequire(import.meta.url)
+const compress = promisify(brotliCompress)
+const assets = readAssets()
+const version = versionOf(assets)
+
+/** Every file that pages load is below this path. */
+export const assetPrefix = '/assets'
+
+/** The URL of an asset. It changes with the content of any, so that a browser may keep what it has for ever. */
+export function asset(name: string): string {
+  if (!assets.has(name)) throw new Error(`There is no asset ${name}.`)
+  return `${assetPrefix}/${version}/${name}`
+}
+
+/** The URL of a browser module of `islands/`. */
+export function island(name: string): string {
+  // Types are stripped here, or were by the compiler.
+  return asset(`islands/${name}${extname(import.meta.url)}`)
+}
+
+export function findAsset(name: string): Asset | undefined {
+  return assets.get(name)
+}
+
+export function isCurrent(asked: string): boolean {
+  return asked === version
+}
+
+function readAssets(): Map<string, Asset> {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+  const found = new Map<string, Asset>()
+  const add = (name: string, text: string) => found.set(name, toAsset(extname(name), Buffer.from(text)))
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const styles = files.filter((path) => path.endsWith('.css'))
+  // The frame first: rooms build on it.
+  const ordered = [...styles.filter(isOfFrame), ...styles.filter((path) => !isOfFrame(path))]
+  add('console.css', ordered.map(read).join('\n'))
+  for (const path of files) {
+    if (/^islands\/[\w-]+\.ts$/.test(path)) add(path, stripTypeScriptTypes(read(path)))
+    else if (/^islands\/[\w-]+\.js$/.test(path)) add(path, read(path))
+    else if (path.endsWith('.svg')) add(path, read(path))
+  }
+  for (const [name, path] of Object.entries(packaged)) add(name, readFileSync(require.resolve(path), 'utf8'))
+  return found
+}
+
+function isOfFrame(path: string): boolean {
+  return path.startsWith('layout/')
+}
+
+function toAsset(extension: string, content: Buffer): Asset {
+  let compressed: Promise<Buffer> | undefined
+  return {
+    type: types[extension] ?? 'application/octet-stream',
+    content,
+    compressed() {
+      compressed ??= compress(content)
+      return compressed
+    },
+  }
+}
+
+function versionOf(all: ReadonlyMap<string, Asset>): string {
+  const hash = createHash('sha256')
+  for (const [name, { content }] of all) hash.update(`${name}\0${content.length}\0`).update(content)
+  return hash.digest('hex').slice(0, 12)
+}

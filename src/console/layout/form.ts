@@ -1,0 +1,141 @@
+import { type Attributes, attributes, type Html, html, type Part } from './html.ts'
+import type { Visit } from './visit.ts'
+
+/** What is wrong with a form, by field and as a whole: the shape of a `ValidationError`. */
+export type FormErrors = {
+  fieldErrors?: Readonly<Record<string, readonly string[] | undefined>>
+  formErrors?: readonly string[]
+}
+
+type FormOptions = {
+  /** Path that the form posts to. */
+  action: string
+  errors?: FormErrors | undefined
+  attributes?: Attributes
+}
+
+/** A form that posts, with the token that shows it to be ours, and with what is wrong on top. */
+export function form(
+  visit: Pick<Visit, 'formToken'>,
+  { action, errors, attributes: more = {} }: FormOptions,
+  content: Part,
+): Html {
+  return html`<form method="post" action="${action}"${attributes(more)}>
+    <input type="hidden" name="_csrf" value="${visit.formToken}">
+    ${errors && errorSummary(errors)}
+    ${content}
+  </form>`
+}
+
+/** Names every problem, with a link to the field that has it. */
+function errorSummary({ fieldErrors = {}, formErrors = [] }: FormErrors): Html | undefined {
+  const ofFields = Object.entries(fieldErrors).flatMap(([name, messages = []]) =>
+    messages.map((message) => ({ name, message })),
+  )
+  if (ofFields.length + formErrors.length === 0) return undefined
+  return html`<div class="problems" role="alert" tabindex="-1" autofocus>
+    <p>There is a problem</p>
+    <ul>
+      ${formErrors.map((message) => html`<li>${message}</li>`)}
+      ${ofFields.map(({ name, message }) => html`<li><a href="#${idOf(name)}">${name}: ${message}</a></li>`)}
+    </ul>
+  </div>`
+}
+
+type ControlOptions = {
+  name: string
+  label: string
+  hint?: Part
+  errors?: FormErrors | undefined
+  attributes?: Attributes
+}
+
+/** An input with its label, a hint, and what is wrong with it beside it. */
+export function field({
+  value,
+  type = 'text',
+  ...options
+}: ControlOptions & { value?: string | undefined; type?: string }): Html {
+  return labelled(
+    options,
+    (described) => html`<input type="${type}" name="${options.name}" value="${value ?? ''}"${described}>`,
+  )
+}
+
+export function textArea({ value, ...options }: ControlOptions & { value?: string | undefined }): Html {
+  // The first line break of a text area's content is not part of it.
+  return labelled(
+    options,
+    (described) => html`<textarea name="${options.name}"${described}>\n${value ?? ''}</textarea>`,
+  )
+}
+
+export type Choice = { value: string; label: string }
+
+export function select({
+  value,
+  choices,
+  ...options
+}: ControlOptions & { value?: string | undefined; choices: readonly Choice[] }): Html {
+  const listed = choices.map(
+    (choice) =>
+      html`<option value="${choice.value}"${choice.value === value && html` selected`}>${choice.label}</option>`,
+  )
+  return labelled(options, (described) => html`<select name="${options.name}"${described}>${listed}</select>`)
+}
+
+export function checkbox({
+  name,
+  label,
+  value = 'true',
+  isChecked,
+  hint,
+  errors,
+  attributes: more = {},
+}: ControlOptions & { value?: string; isChecked: boolean }): Html {
+  const id = idOf(name, value === 'true' ? '' : value)
+  const described = describe({ name, hint, errors }, id)
+  return html`<div class="field check">
+    <input type="checkbox" id="${id}" name="${name}" value="${value}"${isChecked && html` checked`}${described.attributes}${attributes(more)}>
+    <label for="${id}">${label}</label>
+    ${described.texts}
+  </div>`
+}
+
+/** A button that sends its form; `name` and `value` tell which of several it was. */
+export function button(label: Part, more: Attributes = {}): Html {
+  return html`<button type="submit"${attributes(more)}>${label}</button>`
+}
+
+function labelled(options: ControlOptions, control: (attributes: Html) => Html): Html {
+  const id = idOf(options.name)
+  const described = describe(options, id)
+  return html`<div class="field">
+    <label for="${id}">${options.label}</label>
+    ${described.texts}
+    ${control(html` id="${id}"${described.attributes}${attributes(options.attributes ?? {})}`)}
+  </div>`
+}
+
+function describe(
+  { name, hint, errors }: Pick<ControlOptions, 'name' | 'hint' | 'errors'>,
+  id: string,
+): { texts: Html; attributes: Html } {
+  const messages = errors?.fieldErrors?.[name] ?? []
+  const ids = [hint !== undefined && `${id}-hint`, messages.length > 0 && `${id}-error`].filter(
+    (part) => part !== false,
+  )
+  return {
+    texts: html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+      ${messages.length > 0 && html`<p class="error" id="${id}-error">${messages.join(' ')}</p>`}`,
+    attributes: attributes({
+      'aria-describedby': ids.length > 0 && ids.join(' '),
+      'aria-invalid': messages.length > 0 && 'true',
+    }),
+  }
+}
+
+/** The id of a field's control; what a form is rendered with must not repeat names. */
+function idOf(name: string, suffix = ''): string {
+  return `field-${name}${suffix && `-${suffix}`}`
+}

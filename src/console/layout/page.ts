@@ -1,0 +1,127 @@
+import type { PersonRole, Session } from '../../services/people/session.ts'
+import { asset, island } from './asset.ts'
+import { form } from './form.ts'
+import { type Html, html, type Part } from './html.ts'
+import type { Visit } from './visit.ts'
+
+/** The knowledge base that a page is of. */
+export type PageKb = { slug: string; title: string }
+
+type PageOptions = {
+  /** Of the document, the most telling words first. */
+  title: string
+  /** Holds the page's one `h1`. */
+  main: Part
+  kb?: PageKb | undefined
+  /** What has just happened, read out to those who cannot see it. */
+  notice?: Part
+  /** Modules of `islands/` that the page loads. */
+  islands?: readonly string[]
+  /** Assets beside them that are plain scripts. */
+  scripts?: readonly string[]
+}
+
+type Link = { href: string; label: string; least?: PersonRole }
+
+const places: readonly Link[] = [
+  { href: '/', label: 'Home' },
+  { href: '/queue', label: 'Queue', least: 'curator' },
+  { href: '/activity', label: 'Activity' },
+  { href: '/settings', label: 'Settings', least: 'admin' },
+]
+
+const placesOfKb = (slug: string): readonly Link[] => {
+  const base = `/kb/${encodeURIComponent(slug)}`
+  return [
+    { href: base, label: 'Overview' },
+    { href: `${base}/tree`, label: 'Pages' },
+    { href: `${base}/tags`, label: 'Tags' },
+    { href: `${base}/graph`, label: 'Graph' },
+    { href: `${base}/search`, label: 'Search' },
+    { href: `${base}/chat`, label: 'Ask' },
+    { href: `${base}/sources`, label: 'Sources' },
+    { href: `${base}/findings`, label: 'Findings', least: 'curator' },
+    { href: `${base}/new`, label: 'New page', least: 'curator' },
+    { href: `${base}/settings`, label: 'Settings', least: 'admin' },
+  ]
+}
+
+const ranks: readonly PersonRole[] = ['reader', 'curator', 'admin']
+
+/** Whether a role may do what asks for at least another. */
+export function reaches(role: PersonRole, least: PersonRole): boolean {
+  return ranks.indexOf(role) >= ranks.indexOf(least)
+}
+
+/** A whole page, in the frame that all pages for signed-in people share. */
+export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): Html {
+  const { session, path } = visit
+  return html`${top(head)}
+    <header class="bar">
+      <a class="brand" href="/">Ganglion</a>
+      ${navigation('Main', places, session, path)}
+      <form class="find" action="${kb === undefined ? '/search' : `/kb/${encodeURIComponent(kb.slug)}/search`}" role="search">
+        <label class="unseen" for="find">Search</label>
+        <input type="search" id="find" name="q" placeholder="Search" autocomplete="off">
+        <a class="palette" href="/search" data-palette title="Jump to… (Ctrl+K)">Jump to…</a>
+      </form>
+      ${account(visit)}
+    </header>
+    ${
+      kb &&
+      html`<div class="bar of-kb"><strong class="kb-name" dir="auto">${kb.title}</strong>
+      ${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), session, path)}</div>`
+    }
+    <main id="main" tabindex="-1">
+      <div class="notices" role="status" aria-live="polite">${notice && html`<div class="notice">${notice}</div>`}</div>
+      ${main}
+    </main>
+    <footer class="foot"><a href="/docs">API reference</a> <span>${session.tenant.slug}</span></footer>
+  </body></html>`
+}
+
+/** A page outside the frame, as for those who have not signed in. */
+export function barePage({ main, ...head }: Pick<PageOptions, 'title' | 'main' | 'islands'>): Html {
+  return html`${top(head)}
+    <header class="bar"><a class="brand" href="/">Ganglion</a></header>
+    <main id="main" class="narrow" tabindex="-1">${main}</main>
+  </body></html>`
+}
+
+function top({ title, islands = [], scripts = [] }: Pick<PageOptions, 'title' | 'islands' | 'scripts'>): Html {
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="htmx-config" content="includeIndicatorCSS:false, history:false">
+    <title>${title} · Ganglion</title>
+    <link rel="icon" href="${asset('layout/icon.svg')}" type="image/svg+xml">
+    <link rel="stylesheet" href="${asset('console.css')}">
+    <script src="${asset('htmx.js')}" defer></script>
+    ${scripts.map((name) => html`<script src="${asset(name)}" defer></script>`)}
+    ${['frame', ...islands].map((name) => html`<script type="module" src="${island(name)}"></script>`)}
+  </head>
+  <body>
+    <a class="skip" href="#main">Skip to content</a>`
+}
+
+function navigation(label: string, links: readonly Link[], { role }: Session, path: string): Html {
+  const [here = path] = path.split('?')
+  const shown = links.filter(({ least = 'reader' }) => reaches(role, least))
+  const nearest = shown
+    .filter(({ href }) => here === href || (href !== '/' && here.startsWith(`${href}/`)))
+    .sort((a, b) => b.href.length - a.href.length)[0]
+  return html`<nav aria-label="${label}"><ul>
+    ${shown.map((link) => html`<li><a href="${link.href}"${link === nearest && html` aria-current="page"`}>${link.label}</a></li>`)}
+  </ul></nav>`
+}
+
+function account(visit: Visit): Html {
+  const { user } = visit.session
+  return html`<div class="account">
+    <a href="/account" dir="auto">${user.name}</a>
+    ${form(visit, { action: '/sign-out' }, html`<button class="quiet" type="submit">Sign out</button>`)}
+  </div>`
+}

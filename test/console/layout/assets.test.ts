@@ -1,0 +1,43 @@
+import { brotliDecompressSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { consoleRoutes } from '../../../src/console/console.ts'
+import { asset, island } from '../../../src/console/layout/asset.ts'
+import { buildServer } from '../../../src/http/server.ts'
+import { fakeServices } from '../../http/support/fake-services.ts'
+
+async function server() {
+  const app = await buildServer(fakeServices(), { pages: consoleRoutes })
+  onTestFinished(() => app.close())
+  return app
+}
+
+test('assets are kept for ever under the name of their content, and checked again under any other', async () => {
+  const app = await server()
+  for (const url of [asset('console.css'), asset('htmx.js'), asset('layout/icon.svg'), island('frame')]) {
+    const { statusCode, headers, body } = await app.inject({ url })
+    expect([statusCode, headers['cache-control'], body.length > 100]).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+      true,
+    ])
+  }
+  const old = await app.inject({ url: asset('console.css').replace(/[0-9a-f]{12}/, '000000000000') })
+  expect([old.statusCode, old.headers['cache-control']]).toEqual([200, 'no-cache'])
+})
+
+test('a browser that takes brotli gets brotli', async () => {
+  const app = await server()
+  const url = asset('console.css')
+  const plain = await app.inject({ url })
+  const { headers, rawPayload } = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
+  expect([headers['content-encoding'], headers.vary]).toEqual(['br', 'accept-encoding'])
+  expect(brotliDecompressSync(rawPayload).toString()).toBe(plain.body)
+})
+
+test.each(['console.ts', 'layout/page.ts', 'islands/tsconfig.json', '../cli/main.ts', '%2e%2e/main.ts', '__proto__'])(
+  'nothing but assets is served: %s',
+  async (name) => {
+    const app = await server()
+    expect((await app.inject({ url: `/assets/0/${name}` })).statusCode).toBe(404)
+  },
+)
