@@ -1,5 +1,5 @@
 import { pathKey } from '../knowledge/portable-path.ts'
-import { isPathTaken } from '../store/neuron-queries.ts'
+import { isPathTaken } from '../store/file-queries.ts'
 import type { Projection } from '../store/projection.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Staging } from '../git/staging.ts'
 import type { Actor } from '../knowledge/candidate.ts'
-import { freeNumberAfter, highestNumber } from '../store/neuron-queries.ts'
+import { freeNumberAfter, highestNumber } from '../store/version-queries.ts'
 import { commitMessage, committer, signatureOf } from './commit-message.ts'
 import { queueRef } from './kb-refs.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'

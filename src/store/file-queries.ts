@@ -25,17 +25,39 @@ export function fileTargets(sql: Sql, seqId: string): string[] {
     ORDER BY ordinal`.map(({ target }) => String(target))
 }
 
-/** Whether only the policy, and no curator, has approved the version of a Neuron that main holds. */
-export function isApprovedByPolicy(sql: Sql, seqId: string): boolean {
-  return (
-    sql.get`SELECT 1 FROM neurons JOIN candidates ON candidates.id = candidate_id
-      WHERE seq_id = ${seqId} AND unfinished = 1` !== undefined
-  )
+/** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
+export function isPathTaken(sql: Sql, key: string): boolean {
+  return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
-/** The last version of a Neuron that not only the policy has approved. */
-export function lastCuratedVersion(sql: Sql, seqId: string): { path: string; blob: string } | undefined {
-  const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
-    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0 ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
+/** The files of main that a file whose path has this key would replace: they have that path, or stand below it; read as it goes. */
+export function* filesAtKey(sql: Sql, key: string): Generator<string> {
+  const rows = sql.iterate`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
+  for (const { path } of rows) yield String(path)
+}
+
+/** The path of every file of main. */
+export function filePaths(sql: Sql): string[] {
+  return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
+}
+
+export function blobAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT blob FROM files WHERE path = ${path}`
+  return row === undefined ? undefined : String(row.blob)
+}
+
+/** The files of main that hold a seqId: one, unless somebody copied it. */
+export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
+  return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
+}
+
+/** The files that are no Neurons and answer to a key, read as it goes. */
+export function* attachmentsByKey(sql: Sql, key: string): Generator<string> {
+  for (const { path } of sql.iterate`SELECT path FROM attachments WHERE key = ${key}`) yield String(path)
+}
+
+/** The seqId of the file at a path of main. */
+export function seqIdAtPath(sql: Sql, path: string): string | undefined {
+  const row = sql.get`SELECT seq_id FROM files WHERE path = ${path}`
+  return typeof row?.seq_id === 'string' ? row.seq_id : undefined
 }

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { parseKbFile } from '../../markdown/kb-file.ts'
-import { blobAtPath } from '../../store/neuron-queries.ts'
+import { blobAtPath } from '../../store/file-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 

@@ -1,6 +1,6 @@
 import { oneLine } from '../../knowledge/text.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { everyVersion, type VersionRecord } from '../../store/neuron-queries.ts'
+import { everyVersion, type VersionRecord } from '../../store/version-queries.ts'
 import { isByServer } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { firstOf, type Problem, problems } from './verification.ts'

@@ -1,6 +1,7 @@
 import type { Finding } from '../../knowledge/neuron.ts'
-import { blobAtPath, seqIdAtPath, type UnapprovedRow, unapproved, wasGiven } from '../../store/neuron-queries.ts'
+import { blobAtPath, seqIdAtPath } from '../../store/file-queries.ts'
 import type { Projection } from '../../store/projection.ts'
+import { type UnapprovedRow, unapproved, wasGiven } from '../../store/version-queries.ts'
 
 type Sql = Projection['read']
 

@@ -2,7 +2,7 @@ import type { Oid } from '../../git/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { blobAtPath, seqIdAtPath } from '../../store/neuron-queries.ts'
+import { blobAtPath, seqIdAtPath } from '../../store/file-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 
 type Sql = Projection['read']

@@ -5,8 +5,9 @@ import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { mergeBlocks } from '../../markdown/merge-front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { type NeuronRow, versionAt } from '../../store/neuron-queries.ts'
+import type { NeuronRow } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
+import { versionAt } from '../../store/version-queries.ts'
 
 /** Main as a candidate is looked at upon: its tables, and how to read a blob. */
 export type MainView = { sql: Projection['read']; readText(oid: string): Promise<string> }

@@ -9,7 +9,9 @@ import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
-import { documentOfSeqId, findNeuron, isPathTaken, type NeuronRow, versionOfBlob } from '../../store/neuron-queries.ts'
+import { isPathTaken } from '../../store/file-queries.ts'
+import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { documentOfSeqId, versionOfBlob } from '../../store/version-queries.ts'
 import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
 
 /** A curator's changes on the way from candidate to Neuron. */

@@ -2,8 +2,8 @@ import { fileNameKey, resolveFile } from '../../knowledge/file-target.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import { fileBlob, isApprovedByPolicy, lastCuratedVersion, referencesToFile } from '../../store/file-queries.ts'
-import { attachmentsByKey } from '../../store/neuron-queries.ts'
+import { attachmentsByKey, fileBlob, referencesToFile } from '../../store/file-queries.ts'
+import { isApprovedByPolicy, lastCuratedVersion } from '../../store/version-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */

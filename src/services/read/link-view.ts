@@ -1,9 +1,8 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type FileLookup, resolveFile } from '../../knowledge/file-target.ts'
 import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../knowledge/link-target.ts'
-import { fileBlob } from '../../store/file-queries.ts'
+import { attachmentsByKey, fileBlob } from '../../store/file-queries.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../../store/link-queries.ts'
-import { attachmentsByKey } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
 

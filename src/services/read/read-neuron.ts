@@ -10,15 +10,8 @@ import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { fileTargets } from '../../store/file-queries.ts'
 import { linksOf } from '../../store/link-queries.ts'
-import {
-  commitsByPrefix,
-  createdAt,
-  findNeuron,
-  type NeuronRow,
-  seqIdOfDocument,
-  titleOf,
-  versionAt,
-} from '../../store/neuron-queries.ts'
+import { findNeuron, type NeuronRow, seqIdOfDocument, titleOf } from '../../store/neuron-queries.ts'
+import { commitsByPrefix, createdAt, versionAt } from '../../store/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
