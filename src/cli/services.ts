@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
 import type { Services } from '../http/services.ts'
 import { chat } from '../services/chat/chat.ts'
+import { deleteChat, listChats, readChat } from '../services/chat/past-chats.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
@@ -25,9 +26,13 @@ import { search, searchTenant } from '../services/search/search.ts'
 import { abandonUpload } from '../services/sources/abandon-upload.ts'
 import { archiveSource } from '../services/sources/archive-source.ts'
 import { beginUpload } from '../services/sources/begin-upload.ts'
+import { describeShelf } from '../services/sources/describe-shelf.ts'
 import { finalizeUpload } from '../services/sources/finalize-upload.ts'
+import { listOpenUploads } from '../services/sources/list-open-uploads.ts'
 import { listSources } from '../services/sources/list-sources.ts'
 import { readSource, sourceContent } from '../services/sources/read-source.ts'
+import { readSourceOutcome } from '../services/sources/read-source-outcome.ts'
+import { readSourceText } from '../services/sources/read-source-text.ts'
 import { readUpload } from '../services/sources/read-upload.ts'
 import { receiveChunk } from '../services/sources/receive-chunk.ts'
 import { uploadSource } from '../services/sources/upload-source.ts'
@@ -61,6 +66,9 @@ export function servicesOf(
     searchTenant: (caller, query) => searchTenant(ganglion, caller, query),
     retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
     chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
+    listChats: (caller, kb, page) => listChats(ganglion, caller, kb, page),
+    readChat: (caller, asked) => readChat(ganglion, caller, asked),
+    deleteChat: (caller, kb, id) => deleteChat(ganglion, caller, kb, id),
     submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
     uploadSource: (caller, kb, form, options) => uploadSource(ganglion, caller, kb, form, options),
     beginUpload: (caller, kb, input, options) => beginUpload(ganglion, caller, kb, input, options),
@@ -68,8 +76,12 @@ export function servicesOf(
     finalizeUpload: (caller, uploadId, options) => finalizeUpload(ganglion, caller, uploadId, options),
     readUpload: (caller, uploadId) => readUpload(ganglion, caller, uploadId),
     abandonUpload: (caller, uploadId) => abandonUpload(ganglion, caller, uploadId),
+    listOpenUploads: (caller, kb) => listOpenUploads(ganglion, caller, kb),
+    describeShelf: (caller, kb) => describeShelf(ganglion, caller, kb),
     listSources: (caller, kb, query) => listSources(ganglion, caller, kb, query),
     readSource: (caller, docId) => readSource(ganglion, caller, docId),
+    readSourceText: (caller, docId, asked) => readSourceText(ganglion, caller, docId, asked),
+    readSourceOutcome: (caller, docId) => readSourceOutcome(ganglion, caller, docId),
     readFile: (caller, kb, path) => readFile(ganglion, caller, kb, path),
     sourceContent: (caller, docId) => sourceContent(ganglion, caller, docId),
     archiveSource: (caller, docId) => archiveSource(ganglion, caller, docId),

@@ -16,7 +16,6 @@ import type {
   Source,
   SourceDetail,
   SourcePage,
-  SourceQuery,
   UploadInput,
   UploadProgress,
   UploadQuery,
@@ -36,10 +35,16 @@ import type {
   TenantSearchQuery,
 } from '../contract/search.ts'
 import type { Caller } from '../services/caller.ts'
+import type { ChatPage, PastChat } from '../services/chat/past-chats.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
+import type { Shelf } from '../services/sources/describe-shelf.ts'
+import type { Place } from '../services/sources/divide-text.ts'
+import type { SourceSearch } from '../services/sources/list-sources.ts'
+import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
+import type { SourceText } from '../services/sources/read-source-text.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
 
@@ -71,6 +76,10 @@ export interface Services {
   retrieve(caller: Caller, kb: string, input: RetrieveInput): Promise<RetrieveAnswer>
   /** Yields the answer's text as it comes and returns the whole. A signal that aborts ends the work. */
   chat(caller: Caller, question: ChatQuestion, signal: AbortSignal): AsyncGenerator<string, ChatAnswer>
+  /** The caller's own conversations. */
+  listChats(caller: Caller, kb: string, page: { before?: string }): Promise<ChatPage>
+  readChat(caller: Caller, chat: { kb: string; id: string; before?: number }): Promise<PastChat>
+  deleteChat(caller: Caller, kb: string, id: string): Promise<void>
   submitFeedback(
     caller: Caller,
     kb: string,
@@ -99,8 +108,15 @@ export interface Services {
   finalizeUpload(caller: Caller, uploadId: string, options: UploadQuery): Promise<Source>
   readUpload(caller: Caller, uploadId: string): Promise<UploadStatus>
   abandonUpload(caller: Caller, uploadId: string): Promise<void>
-  listSources(caller: Caller, kb: string, query: SourceQuery): Promise<SourcePage>
+  /** The uploads that the caller has begun and not finished. */
+  listOpenUploads(caller: Caller, kb: string): Promise<UploadStatus[]>
+  describeShelf(caller: Caller, kb: string): Promise<Shelf>
+  listSources(caller: Caller, kb: string, query: SourceSearch): Promise<SourcePage>
   readSource(caller: Caller, docId: string): Promise<SourceDetail>
+  /** A part of its text; undefined while that is not read. */
+  readSourceText(caller: Caller, docId: string, asked: Place & { part?: number }): Promise<SourceText | undefined>
+  /** What has become of it. */
+  readSourceOutcome(caller: Caller, docId: string): Promise<SourceOutcome>
   sourceContent(caller: Caller, docId: string): Promise<FileContent>
   archiveSource(caller: Caller, docId: string): Promise<void>
   ingestDocument(caller: Caller, docId: string): Promise<IngestReceipt>

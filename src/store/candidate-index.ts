@@ -113,6 +113,18 @@ export function neuronsBelow(sql: Projection['read'], connector: string, prefix:
   return new Set(rows.map(({ seq_id }) => String(seq_id)))
 }
 
+/** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId, read as it goes. */
+export function* presentBelow(
+  sql: Projection['read'],
+  connector: string,
+  prefix: string,
+): Generator<{ seqId: string; title: string }> {
+  const rows = sql.iterate`SELECT DISTINCT seq_id, neurons.title FROM candidates
+    JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
+    WHERE connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`} ORDER BY seq_id`
+  for (const { seq_id, title } of rows) yield { seqId: String(seq_id), title: String(title) }
+}
+
 /** The candidate that a connector made with this fingerprint, whatever became of it. */
 export function candidateOfFingerprint(
   sql: Projection['read'],

@@ -11,7 +11,21 @@ export type ChatSession = {
   tenantId: string
   kbId: string
   audience: Audience
+  /** Id of the actor that began it; null where that was not kept. */
+  ownerId: string | null
 }
+
+/** A conversation as a list shows it. Times are ISO 8601, UTC. */
+export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
+  /** The first question that is kept. */
+  question: string
+  turns: number
+  createdAt: string
+  usedAt: string
+}
+
+/** A turn with its place in the conversation, from 1. */
+export type PlacedTurn = ChatTurn & { id: string; ordinal: number; at: string }
 
 export type ChatTurn = { question: string; answer: string; citations: readonly ChatCitation[] }
 
@@ -32,7 +46,7 @@ export class ChatSessions {
   async find(tenantId: string, id: string, now: Date): Promise<ChatSession | undefined> {
     return this.#db
       .selectFrom('chat_sessions')
-      .select(['id', 'tenant_id as tenantId', 'kb_id as kbId', 'audience'])
+      .select(['id', 'tenant_id as tenantId', 'kb_id as kbId', 'audience', 'owner_id as ownerId'])
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
       .where('used_at', '>', expiry(now))
@@ -41,14 +55,8 @@ export class ChatSessions {
 
   /** The last turns of a session, oldest first. */
   async lastTurns(sessionId: string, limit: number): Promise<ChatTurn[]> {
-    const rows = await this.#db
-      .selectFrom('chat_turns')
-      .select(['question', 'answer', 'citations'])
-      .where('session_id', '=', sessionId)
-      .orderBy('ordinal', 'desc')
-      .limit(limit)
-      .execute()
-    return rows.reverse().map(({ citations, ...turn }) => ({ ...turn, citations: JSON.parse(citations) }))
+    const turns = await this.turnsBefore(sessionId, undefined, limit)
+    return turns.map(({ question, answer, citations }) => ({ question, answer, citations }))
   }
 
   /** Adds a turn to a session, making the session where it is not there yet. Gives the turn's id. */
@@ -65,6 +73,7 @@ export class ChatSessions {
           audience: session.audience,
           created_at: at,
           used_at: at,
+          owner_id: session.ownerId,
         })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ used_at: at }))
         .execute()
@@ -93,6 +102,62 @@ export class ChatSessions {
         .execute()
     })
     return id
+  }
+
+  /** The conversations of one owner with a knowledge base for these audiences, the last used first, from before a time. */
+  async listOf(
+    { kbId, ownerId }: { kbId: string; ownerId: string },
+    { audiences, before, limit }: { audiences: readonly Audience[]; before: string | undefined; limit: number },
+    now: Date,
+  ): Promise<ChatSummary[]> {
+    return this.#db
+      .selectFrom('chat_sessions as session')
+      .select(({ selectFrom }) => [
+        'session.id',
+        'session.audience',
+        'session.created_at as createdAt',
+        'session.used_at as usedAt',
+        selectFrom('chat_turns')
+          .select('question')
+          .whereRef('session_id', '=', 'session.id')
+          .orderBy('ordinal')
+          .limit(1)
+          .$asScalar()
+          .$notNull()
+          .as('question'),
+        selectFrom('chat_turns')
+          .select(({ fn }) => fn.countAll<number>().as('turns'))
+          .whereRef('session_id', '=', 'session.id')
+          .$asScalar()
+          .$notNull()
+          .as('turns'),
+      ])
+      .where('owner_id', '=', ownerId)
+      .where('kb_id', '=', kbId)
+      .where('audience', 'in', audiences)
+      .where('used_at', '>', expiry(now))
+      .$if(before !== undefined, (query) => query.where('used_at', '<', before ?? ''))
+      .orderBy('used_at', 'desc')
+      .limit(limit)
+      .execute()
+  }
+
+  /** Turns of a session before a place in it, oldest first. */
+  async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
+    const rows = await this.#db
+      .selectFrom('chat_turns')
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at'])
+      .where('session_id', '=', sessionId)
+      .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
+      .orderBy('ordinal', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.reverse().map(({ citations, ...turn }) => ({ ...turn, citations: JSON.parse(citations) }))
+  }
+
+  /** Removes a session with its turns. */
+  async remove(id: string): Promise<void> {
+    await this.#db.deleteFrom('chat_sessions').where('id', '=', id).execute()
   }
 
   /** Removes sessions that have expired, with their turns; answers how many. */

@@ -11,6 +11,7 @@ export const migrations: Record<string, Migration> = {
   '0006-webhooks': { up: createWebhooks },
   '0007-uploads-that-replace': { up: addToUploads },
   '0008-candidates-of-events': { up: addToEvents },
+  '0010-owners-of-uploads-and-chats': { up: addOwners },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -215,4 +216,15 @@ async function addToUploads(db: Kysely<unknown>): Promise<void> {
 
 async function addToEvents(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('events').addColumn('candidate', 'text').execute()
+}
+
+/** Who began them: nobody is known of those that were there. */
+async function addOwners(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('uploads').addColumn('uploader_id', 'text').execute()
+  await db.schema.alterTable('chat_sessions').addColumn('owner_id', 'text').execute()
+  await db.schema
+    .createIndex('chat_sessions_owner')
+    .on('chat_sessions')
+    .columns(['owner_id', 'kb_id', 'used_at'])
+    .execute()
 }

@@ -77,6 +77,8 @@ type ChatSessionRow = {
   audience: Audience
   created_at: string
   used_at: string
+  /** Id of the actor that began it; null where that was not kept. */
+  owner_id: string | null
 }
 
 type ChatTurnRow = {
@@ -174,6 +176,8 @@ export type UploadRow = {
   received_at: string | null
   finalized_at: string | null
   created_at: string
+  /** Id of the actor that began it; null where that was not kept. */
+  uploader_id: string | null
 }
 
 /** An ingest that waits or runs. */

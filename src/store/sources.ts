@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { SourceStatus } from '../contract/documents.ts'
 import { isInternal } from '../knowledge/audience.ts'
 import type { EventLog } from './events.ts'
@@ -29,6 +29,20 @@ export type SourceChange = {
   attempt?: number
   warnings?: string[]
 }
+
+/** Which Sources a listing shows. */
+export type SourceFilter = {
+  /** Any of these; without it, all. */
+  statuses?: readonly SourceStatus[] | undefined
+  /** A folder, with those below it. */
+  folder?: string | undefined
+  fileType?: string | undefined
+  /** In the file's name, whatever the case of ASCII letters. */
+  text?: string | undefined
+}
+
+/** How many folders a filter offers. */
+const maxFolders = 200
 
 const overtaken = 'A newer edition was ingested before it.'
 
@@ -136,7 +150,7 @@ export class Sources {
   /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
   async list(
     kbId: string,
-    { below, status, limit }: { below?: number | undefined; status?: SourceStatus | undefined; limit: number },
+    { below, limit, statuses, folder, fileType, text }: SourceFilter & { below?: number | undefined; limit: number },
   ): Promise<Source[]> {
     const rows = await this.#db
       .selectFrom('sources')
@@ -144,9 +158,37 @@ export class Sources {
       .where('kb_id', '=', kbId)
       .where('archived_at', 'is', null)
       .$if(below !== undefined, (query) => query.where('seq', '<', below ?? 0))
-      .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'ready'))
+      .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+      .$if(folder !== undefined, (query) => query.where(inFolder(folder ?? '/')))
+      .$if(fileType !== undefined, (query) => query.where('file_type', '=', fileType ?? ''))
+      .$if(text !== undefined, (query) => query.where(isNamed(text ?? '')))
       .orderBy('seq', 'desc')
       .limit(limit)
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** The folders of a knowledge base that hold a Source: the first, by name. */
+  async folders(kbId: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .select('path')
+      .distinct()
+      .where('kb_id', '=', kbId)
+      .where('archived_at', 'is', null)
+      .orderBy('path')
+      .limit(maxFolders)
+      .execute()
+    return rows.map(({ path }) => path)
+  }
+
+  /** Every edition of a document, archived ones too, the newest first. */
+  async editions(editionOf: string): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('edition_of', '=', editionOf)
+      .orderBy('seq', 'desc')
       .execute()
     return rows.map(toSource)
   }
@@ -281,6 +323,23 @@ export class Sources {
       .executeTakeFirst()
     return row !== undefined
   }
+}
+
+function inFolder(folder: string) {
+  const below = folder === '/' ? '/' : `${folder}/`
+  return ({ or, and, eb }: ExpressionBuilder<Schema, 'sources'>) =>
+    or([eb('path', '=', folder), and([eb('path', '>=', below), eb('path', '<', `${below}\u{10FFFF}`)])])
+}
+
+/** SQLite folds the case of ASCII letters only. */
+function isNamed(text: string) {
+  const spellings = new Set([text, text.toLowerCase(), text.toUpperCase()])
+  return ({ or }: ExpressionBuilder<Schema, 'sources'>) =>
+    or([...spellings].map((spelling) => sql<SqlBool>`filename like ${patternOf(spelling)} escape '\\'`))
+}
+
+function patternOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
 /**

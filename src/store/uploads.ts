@@ -18,6 +18,8 @@ export type Upload = {
   isForced: boolean
   /** Whether it asked to be the next edition of what stands at its place under its name. */
   replaces: boolean
+  /** Id of the actor that began it; null where that was not kept. */
+  uploaderId: string | null
   /** Bytes from the beginning that are on the disk. */
   bytesReceived: number
   /** ISO 8601, UTC. */
@@ -76,6 +78,7 @@ export class Uploads {
           is_forced: Number(upload.isForced),
           replaces: Number(upload.replaces),
           created_at: now.toISOString(),
+          uploader_id: upload.uploaderId,
         })
         .returningAll()
         .executeTakeFirstOrThrow()
@@ -92,6 +95,20 @@ export class Uploads {
       .where('id', '=', id)
       .executeTakeFirst()
     return row && toUpload(row)
+  }
+
+  /** What one uploader has open in a knowledge base, the oldest first. */
+  async openOf(kbId: string, uploaderId: string, now: Date): Promise<Upload[]> {
+    const rows = await this.#db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('uploader_id', '=', uploaderId)
+      .where('created_at', '>', expiry(now))
+      .where('finalized_at', 'is', null)
+      .orderBy('created_at')
+      .execute()
+    return rows.map(toUpload)
   }
 
   async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
@@ -162,6 +179,7 @@ function toUpload(row: Selectable<UploadRow>): Upload {
     contentHash: row.content_hash,
     isForced: row.is_forced === 1,
     replaces: row.replaces === 1,
+    uploaderId: row.uploader_id,
     bytesReceived: row.bytes_received,
     expiresAt: new Date(Date.parse(row.created_at) + lifetime).toISOString(),
     isFinalized: row.finalized_at !== null,

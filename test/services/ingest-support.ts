@@ -18,7 +18,7 @@ export async function addSource(ganglion: Ganglion, changes: Partial<Source> & {
       path: '/',
       fileType: 'md',
       fileSize: 4,
-      contentHash: id.replaceAll('-', ''),
+      contentHash: id.replaceAll('-', '').repeat(2),
     },
     ...{
       status: 'ready' as const,

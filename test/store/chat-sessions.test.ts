@@ -6,7 +6,7 @@ import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'
 
-const session: ChatSession = { id: 'session', tenantId: '', kbId: 'kb', audience: 'tool' }
+const session: ChatSession = { id: 'session', tenantId: '', kbId: 'kb', audience: 'tool', ownerId: 'key:app' }
 const day = (count: number) => new Date(at('10:00').getTime() + count * 24 * 60 * 60 * 1000)
 
 const citation: ChatCitation = {

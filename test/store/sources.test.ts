@@ -129,6 +129,6 @@ test('Sources are listed by state, the newest first, and those whose ingest is n
     (await sources.list('kb', { limit: 100, ...options })).map(({ id }) => id)
   expect(await ids()).toEqual(['failed', 'success', 'processing', 'ready', 'pending'])
   expect(await ids({ below: 4, limit: 2 })).toEqual(['processing', 'ready'])
-  expect(await ids({ status: 'success' })).toEqual(['success'])
+  expect(await ids({ statuses: ['success'] })).toEqual(['success'])
   expect((await sources.unfinished()).map(({ id }) => id).sort()).toEqual(['pending', 'processing', 'ready'])
 })

@@ -22,7 +22,7 @@ async function newUploads() {
     uploads.begin(
       {
         ...{ id, tenantId: tenant, kbId: 'kb', filename: 'a.md', path: '/', metadata: null },
-        ...{ fileSize: 9, contentHash: null, isForced: false, replaces: false },
+        ...{ fileSize: 9, contentHash: null, isForced: false, replaces: false, uploaderId: 'key:app' },
       },
       now,
     )

@@ -4,24 +4,23 @@ import { searchQuestion } from '../../chat/question-context.ts'
 import { askForKnowledgeBase } from '../../chat/refusal.ts'
 import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { effectiveAudience, maySee } from '../../knowledge/audience.ts'
+import { effectiveAudience } from '../../knowledge/audience.ts'
 import { analyserFor } from '../../search/analyser.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { ChatSession } from '../../store/chat-sessions.ts'
-import { accessOf } from '../../store/neuron-queries.ts'
-import type { Caller } from '../caller.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { retrievePassages } from '../search/retrieve.ts'
 import { fileName } from '../search/search.ts'
-import { lastTurnsOf, maxHistory, readableTurns } from './conversation.ts'
+import { citable, lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 
 const maxPassages = 20
 
 /**
  * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
  * answer. A session without a knowledge base goes on in its own; without both there is nothing to answer from.
- * @throws {GanglionError} `not_found`, also for a session of another tenant, knowledge base or audience; `unavailable`.
+ * @throws {GanglionError} `not_found`, also for a session of another tenant, person, knowledge base or audience; `unavailable`.
  * Throws the signal's reason once it aborts.
  */
 export async function* chat(
@@ -39,20 +38,17 @@ export async function* chat(
     return { answer: text, answeredBy }
   }
   const kb = await ganglion.kb(caller.tenantId, kbName)
-  const session = known ?? { id: uuidv7(), tenantId: caller.tenantId, kbId: kb.identity.id, audience }
+  const kbId = kb.identity.id
+  const session = known ?? { id: uuidv7(), tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
   // What was said before may hold what this audience may not see.
-  if (session.kbId !== kb.identity.id || session.audience !== audience) throw new GanglionError('not_found')
+  if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
 
   const { message } = question
-  const { tone, language, defaultAudience } = await kb.settings()
-  const mayCite = (seqId: string) => {
-    const access = accessOf(kb.projection.read, seqId)
-    return access !== undefined && maySee(audience, access, defaultAudience)
-  }
+  const { tone, language } = await kb.settings()
   const history =
     known === undefined
       ? lastTurnsOf(question.history)
-      : readableTurns(await ganglion.chatSessions.lastTurns(known.id, maxHistory), mayCite)
+      : readableTurns(await ganglion.chatSessions.lastTurns(known.id, maxHistory), await citable(kb, audience))
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages })
@@ -78,9 +74,9 @@ export async function* chat(
   }
 }
 
-async function findSession(ganglion: Ganglion, { tenantId }: Caller, id: string): Promise<ChatSession> {
-  const session = await ganglion.chatSessions.find(tenantId, id, ganglion.now())
-  if (session === undefined) throw new GanglionError('not_found')
+async function findSession(ganglion: Ganglion, caller: Caller, id: string): Promise<ChatSession> {
+  const session = await ganglion.chatSessions.find(caller.tenantId, id, ganglion.now())
+  if (session === undefined || !mayContinue(session, actorOf(caller))) throw new GanglionError('not_found')
   return session
 }
 

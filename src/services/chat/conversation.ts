@@ -1,6 +1,10 @@
 import type { Turn } from '../../chat/answerer.ts'
 import type { ChatQuestion } from '../../contract/chat.ts'
-import type { ChatTurn } from '../../store/chat-sessions.ts'
+import { type Audience, maySee } from '../../knowledge/audience.ts'
+import type { Actor } from '../../knowledge/candidate.ts'
+import type { ChatSession, ChatTurn } from '../../store/chat-sessions.ts'
+import { accessOf } from '../../store/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** How much of a conversation a question is understood by. */
 export const maxHistory = 10
@@ -19,6 +23,24 @@ export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
     }
   }
   return turns.slice(-maxHistory)
+}
+
+/** Whether somebody may go on with a session. A person's is that person's alone; a key's belongs to all keys of the tenant. */
+export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: Actor): boolean {
+  return ownerId === id || !(isPerson(ownerId ?? '') || isPerson(id))
+}
+
+function isPerson(actorId: string): boolean {
+  return actorId.startsWith('user:')
+}
+
+/** Which Neurons an audience may be told of now. */
+export async function citable(kb: KnowledgeBase, audience: Audience): Promise<(seqId: string) => boolean> {
+  const { defaultAudience } = await kb.settings()
+  return (seqId) => {
+    const access = accessOf(kb.projection.read, seqId)
+    return access !== undefined && maySee(audience, access, defaultAudience)
+  }
 }
 
 /**

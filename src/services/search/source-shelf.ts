@@ -1,11 +1,11 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
-import { withoutComments } from '../../markdown/comments.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { EventLog } from '../../store/events.ts'
 import { type Source, tagsOf } from '../../store/source.ts'
 import type { Sources } from '../../store/sources.ts'
 import type { SourceTexts } from '../ingest/source-texts.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
+import { shownMarkdown } from '../sources/read-source-text.ts'
 import type { SearchedSources } from './searched-sources.ts'
 
 type Shelf = { sources: Sources; sourceTexts: SourceTexts; events: EventLog; parser: ParserPool }
@@ -34,7 +34,7 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
       if (extracted === undefined) return undefined
       const { id, filename } = source
       const { title = filename } = extracted
-      const markdown = isMarkdown(source) ? withoutComments(extracted.markdown) : extracted.markdown
+      const markdown = shownMarkdown(source, extracted)
       const version = versionOf(source)
       const read = async () => ({
         key: id,
@@ -50,11 +50,6 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
       return { version, length: markdown.length, read }
     },
   }
-}
-
-/** Only in notes do comments mean anything. */
-function isMarkdown({ fileType }: Source): boolean {
-  return fileType === 'md'
 }
 
 /** Raised whenever other parts of a text are indexed. */

@@ -8,7 +8,7 @@ import {
 } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { TooManyUploads, type Upload } from '../../store/uploads.ts'
-import type { Caller } from '../caller.ts'
+import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
 import { findKb, sourceTypes } from './find-source.ts'
@@ -56,7 +56,7 @@ export async function beginUpload(
     if (earlier !== undefined) return ticketOf(earlier)
     if (contentHash !== null && !force) await refuseDuplicate(ganglion, caller, kbId, contentHash)
     try {
-      return ticketOf(await ganglion.uploads.begin({ id, ...upload }, ganglion.now()))
+      return ticketOf(await ganglion.uploads.begin({ id, ...upload, uploaderId: actorOf(caller).id }, ganglion.now()))
     } catch (error) {
       throw error instanceof TooManyUploads ? new GanglionError('too_many_uploads') : error
     }

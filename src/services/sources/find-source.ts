@@ -4,11 +4,13 @@ import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
 import type { Source } from '../../store/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { sourceSight } from './source-sight.ts'
 
-/** A Source of the caller's tenant, archived or not. @throws {GanglionError} `not_found` */
-export async function findSource({ sources }: Ganglion, { tenantId }: Caller, docId: string): Promise<Source> {
-  const source = await sources.find(tenantId, docId)
-  if (source === undefined) throw new GanglionError('not_found')
+/** A Source that the caller may know of, archived or not. @throws {GanglionError} `not_found` */
+export async function findSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<Source> {
+  const source = await ganglion.sources.find(caller.tenantId, docId)
+  const isSeen = source !== undefined && (await sourceSight(ganglion, caller, source.kbId))(source)
+  if (!isSeen) throw new GanglionError('not_found')
   return source
 }
 

@@ -11,7 +11,11 @@ export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: s
   const upload = await ganglion.uploads.find(tenantId, id)
   if (upload === undefined) throw new GanglionError('not_found')
   if (Date.parse(upload.expiresAt) <= ganglion.now().getTime()) throw new GanglionError('upload_expired')
+  return asStored(ganglion, upload)
+}
+
+/** An upload with as many bytes as are there: a backup has the row, but not the bytes. */
+export async function asStored({ uploadFiles }: Ganglion, upload: Upload): Promise<Upload> {
   if (upload.isFinalized) return upload
-  // A backup has the row, but not the bytes.
-  return { ...upload, bytesReceived: await ganglion.uploadFiles.size(id, upload.bytesReceived) }
+  return { ...upload, bytesReceived: await uploadFiles.size(upload.id, upload.bytesReceived) }
 }

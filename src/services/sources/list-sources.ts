@@ -1,23 +1,37 @@
 import type { SourcePage, SourceQuery } from '../../contract/documents.ts'
 import { ValidationError } from '../../contract/errors.ts'
+import type { Source } from '../../store/source.ts'
+import type { SourceFilter } from '../../store/sources.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findKb } from './find-source.ts'
+import { sourceSight } from './source-sight.ts'
 import { toSource } from './source-view.ts'
 
+/** Which Sources are asked for. */
+export type SourceSearch = SourceQuery & SourceFilter
+
 /**
- * A page of a knowledge base's Sources, the newest first.
+ * A page of the Sources of a knowledge base that the caller may know of, the newest first.
  * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listSources(
   ganglion: Ganglion,
   caller: Caller,
   kbName: string,
-  { status, cursor, limit }: SourceQuery,
+  { status, cursor, limit, ...filter }: SourceSearch,
 ): Promise<SourcePage> {
   const below = cursor === undefined ? undefined : decodeCursor(cursor)
   const { id } = await findKb(ganglion, caller, kbName)
-  const found = await ganglion.sources.list(id, { below, status, limit: limit + 1 })
+  const isSeen = await sourceSight(ganglion, caller, id)
+  const statuses = status === undefined ? filter.statuses : [status]
+  const found: Source[] = []
+  for (let from = below, isLast = false; found.length <= limit && !isLast; ) {
+    const rows = await ganglion.sources.list(id, { ...filter, statuses, below: from, limit: limit + 1 })
+    found.push(...rows.filter(isSeen))
+    isLast = rows.length <= limit
+    from = rows.at(-1)?.seq
+  }
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {

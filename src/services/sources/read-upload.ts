@@ -1,10 +1,14 @@
 import type { UploadStatus } from '../../contract/documents.ts'
+import type { Upload } from '../../store/uploads.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** How far an upload is. @throws {GanglionError} `not_found`, `upload_expired` */
 export async function readUpload(ganglion: Ganglion, caller: Caller, uploadId: string): Promise<UploadStatus> {
-  const { filename, fileSize, bytesReceived, isFinalized, expiresAt } = await findUpload(ganglion, caller, uploadId)
-  return { uploadId, filename, fileSize, bytesReceived, status: isFinalized ? 'finalized' : 'open', expiresAt }
+  return statusOf(await findUpload(ganglion, caller, uploadId))
+}
+
+export function statusOf({ id, filename, fileSize, bytesReceived, isFinalized, expiresAt }: Upload): UploadStatus {
+  return { uploadId: id, filename, fileSize, bytesReceived, status: isFinalized ? 'finalized' : 'open', expiresAt }
 }

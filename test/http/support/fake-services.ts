@@ -117,6 +117,11 @@ export type FakeServices = Services & {
   chunks: { range: unknown; bytes: Buffer }[]
 }
 
+/** Of use cases that only the console has: its tests use real services. */
+async function notFaked(): Promise<never> {
+  throw new GanglionError('not_found')
+}
+
 /** Services that keep one tenant's candidates in memory; a bearer token is the name of its role. */
 export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
   const candidates = new Map<string, CandidateDetail>()
@@ -331,6 +336,13 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (kb !== 'handbook') throw new GanglionError('not_found')
       return { after: lastEventId, hasGap: false, events: (async function* () {})() }
     },
+    listOpenUploads: notFaked,
+    describeShelf: notFaked,
+    readSourceText: notFaked,
+    readSourceOutcome: notFaked,
+    listChats: notFaked,
+    readChat: notFaked,
+    deleteChat: notFaked,
     isReady: () => true,
     problems: async () => [],
     freeDiskRatio: async () => 0.5,

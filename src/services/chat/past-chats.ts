@@ -1,0 +1,84 @@
+import type { ChatCitation } from '../../contract/chat.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { audiences, effectiveAudience } from '../../knowledge/audience.ts'
+import type { ChatSession, ChatSummary } from '../../store/chat-sessions.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { findKb } from '../sources/find-source.ts'
+import { citable } from './conversation.ts'
+
+/** The caller's conversations with a knowledge base, the last used first. `next`: `before` of the page that follows. */
+export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
+
+/** A turn as its owner reads it again. */
+export type PastTurn = {
+  id: string
+  question: string
+  /** Markdown. Null where it cites a Neuron that its owner may not see any more. */
+  answer: string | null
+  citations: readonly ChatCitation[]
+  /** ISO 8601, UTC. */
+  at: string
+}
+
+/** Turns of a conversation, oldest first. `earlier`: `before` of those that came before them. */
+export type PastChat = Pick<ChatSession, 'id' | 'audience'> & { turns: PastTurn[]; earlier: number | undefined }
+
+const chatsPerPage = 20
+const turnsPerPage = 20
+
+/** @throws {GanglionError} `not_found` */
+export async function listChats(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { before }: { before?: string | undefined },
+): Promise<ChatPage> {
+  const { id: kbId } = await findKb(ganglion, caller, kbName)
+  const owner = { kbId, ownerId: actorOf(caller).id }
+  const served = audiences.filter((audience) => effectiveAudience(caller.role, audience) === audience)
+  const found = await ganglion.chatSessions.listOf(
+    owner,
+    { audiences: served, before, limit: chatsPerPage + 1 },
+    ganglion.now(),
+  )
+  const chats = found.slice(0, chatsPerPage)
+  return { chats, next: found.length > chatsPerPage ? chats.at(-1)?.usedAt : undefined }
+}
+
+/** A conversation that the caller has begun, a page of it. @throws {GanglionError} `not_found` */
+export async function readChat(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
+): Promise<PastChat> {
+  const { audience } = await findOwn(ganglion, caller, kbName, id)
+  const mayCite = await citable(await ganglion.kb(caller.tenantId, kbName), audience)
+  const found = await ganglion.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
+  const turns = found.slice(-turnsPerPage)
+  return {
+    id,
+    audience,
+    turns: turns.map(({ ordinal: _, answer, citations, ...turn }) => {
+      const isReadable = citations.every(({ seqId }) => mayCite(seqId))
+      return { ...turn, answer: isReadable ? answer : null, citations: isReadable ? citations : [] }
+    }),
+    earlier: found.length > turnsPerPage ? turns[0]?.ordinal : undefined,
+  }
+}
+
+/** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+export async function deleteChat(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<void> {
+  await findOwn(ganglion, caller, kbName, id)
+  await ganglion.chatSessions.remove(id)
+}
+
+async function findOwn(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
+  const { id: kbId } = await findKb(ganglion, caller, kbName)
+  const session = await ganglion.chatSessions.find(caller.tenantId, id, ganglion.now())
+  const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId
+  // What was said to a curator is not for a reader, who the curator may be by now.
+  if (!isOwn || effectiveAudience(caller.role, session.audience) !== session.audience)
+    throw new GanglionError('not_found')
+  return session
+}

@@ -1,0 +1,46 @@
+import { pendingBelow, presentBelow } from '../../store/candidate-index.ts'
+import type { Source as StoredSource } from '../../store/source.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
+import { visibilityFor } from '../read/visibility.ts'
+import { findSource } from './find-source.ts'
+
+/** What has become of a Source. Lists hold the first of what is counted. */
+export type SourceOutcome = {
+  neurons: { seqId: string; title: string }[]
+  neuronCount: number
+  /** That wait for a curator, who alone is told of them. */
+  candidates: { candidateId: string; title: string; removes: boolean; warnings: string[] }[]
+  candidateCount: number
+  /** Of the same document, the newest first, as curators are told of them. */
+  editions: (Pick<StoredSource, 'id' | 'seq' | 'createdAt' | 'archivedAt'> & { uploader: string })[]
+}
+
+const maxListed = 100
+
+/** @throws {GanglionError} `not_found` */
+export async function readSourceOutcome(ganglion: Ganglion, caller: Caller, docId: string): Promise<SourceOutcome> {
+  const { kbId, editionOf } = await findSource(ganglion, caller, docId)
+  const kb = await ganglion.kb(caller.tenantId, kbId)
+  const { read: sql } = kb.projection
+  const visibility = await visibilityFor(caller, kb)
+  const prefix = originPrefix(editionOf)
+  const neurons = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) =>
+    visibility.ofSeqId(seqId),
+  )
+  const isCurator = caller.role === 'curator'
+  const pending = isCurator ? pendingBelow(sql, ingestConnector, prefix) : []
+  const editions = isCurator ? await ganglion.sources.editions(editionOf) : []
+  return {
+    neurons: neurons.slice(0, maxListed),
+    neuronCount: neurons.length,
+    candidates: pending
+      .slice(0, maxListed)
+      .map(({ id, title, removes, warnings }) => ({ candidateId: id, title, removes, warnings })),
+    candidateCount: pending.length,
+    editions: editions.slice(0, maxListed).map(({ id, seq, createdAt, archivedAt, uploader }) => ({
+      ...{ id, seq, createdAt, archivedAt, uploader: uploader.name },
+    })),
+  }
+}

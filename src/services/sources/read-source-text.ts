@@ -1,0 +1,40 @@
+import type { Extracted } from '../../ingest/extracted.ts'
+import { withoutComments } from '../../markdown/comments.ts'
+import type { Source } from '../../store/source.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { divideText, type Passage, type Place, partAt } from './divide-text.ts'
+import { findSource } from './find-source.ts'
+
+/** A part of a Source's text. `part` counts from 1. */
+export type SourceText = { passages: Passage[]; part: number; parts: number }
+
+/** UTF-16 units that are shown at once. */
+const maxPart = 24_000
+
+/**
+ * A part of the text that was read from a Source: the one of a number, else the one where a place stands, else the first.
+ * Undefined while it is not read. @throws {GanglionError} `not_found`
+ */
+export async function readSourceText(
+  ganglion: Ganglion,
+  caller: Caller,
+  docId: string,
+  { part, ...place }: Place & { part?: number | undefined },
+): Promise<SourceText | undefined> {
+  const source = await findSource(ganglion, caller, docId)
+  const extracted = source.extractedAt === null ? undefined : await ganglion.sourceTexts.find(source)
+  if (extracted === undefined) return undefined
+  const markdown = caller.role === 'curator' ? extracted.markdown : shownMarkdown(source, extracted)
+  const parts = divideText({ ...extracted, markdown }, maxPart)
+  const index = part === undefined ? partAt(parts, place) : Math.min(part, Math.max(1, parts.length)) - 1
+  return { passages: parts[index] ?? [], part: index + 1, parts: parts.length }
+}
+
+/** What readers may see of a text: comments mean something in notes only. */
+export function shownMarkdown(
+  { fileType }: Pick<Source, 'fileType'>,
+  { markdown }: Pick<Extracted, 'markdown'>,
+): string {
+  return fileType === 'md' ? withoutComments(markdown) : markdown
+}

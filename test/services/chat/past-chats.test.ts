@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { ChatQuestion } from '../../../src/contract/chat.ts'
+import type { Caller } from '../../../src/services/caller.ts'
+import { chat } from '../../../src/services/chat/chat.ts'
+import { deleteChat, listChats, readChat } from '../../../src/services/chat/past-chats.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support.ts'
+
+const never = new AbortController().signal
+const notFound = expect.objectContaining({ code: 'not_found' })
+
+async function ask(
+  { ganglion }: TestBed,
+  caller: Caller,
+  message: string,
+  more: { sessionId?: string; audience?: 'curator' | 'tool' | 'public' } = {},
+): Promise<string> {
+  const question: ChatQuestion = {
+    ...{ message, history: [], knowledgeBaseId: 'handbook', sessionId: undefined, audience: 'curator' },
+    ...more,
+  }
+  const answering = chat(ganglion, ganglion.extracts, caller, question, never)
+  for (;;) {
+    const step = await answering.next()
+    if (step.done === true) return step.value.sessionId ?? ''
+  }
+}
+
+async function newBed() {
+  const bed = await newTestBed()
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, candidate())
+  const { seqId } = await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  return { ...bed, seqId }
+}
+
+test('the conversations of one owner are listed by when they were used, with their first question', async () => {
+  const bed = await newBed()
+  const first = await ask(bed, bed.curator, 'Who is paged for a VIP ticket?')
+  const second = await ask(bed, bed.curator, 'What is a unicorn?')
+  await ask(bed, bed.reader, 'Mine alone?')
+  await ask(bed, bed.curator, 'And then?', { sessionId: first })
+  const { chats, next } = await listChats(bed.ganglion, bed.curator, 'handbook', {})
+  expect(chats.map(({ id, question, turns }) => ({ id, question, turns }))).toEqual([
+    { id: first, question: 'Who is paged for a VIP ticket?', turns: 2 },
+    { id: second, question: 'What is a unicorn?', turns: 1 },
+  ])
+  expect(next).toBeUndefined()
+})
+
+test('lists and conversations are paged', async () => {
+  const bed = await newBed()
+  const id = await ask(bed, bed.curator, 'q1')
+  for (let number = 2; number <= 22; number++) await ask(bed, bed.curator, `q${number}`, { sessionId: id })
+  const asked = { kb: 'handbook', id }
+  const last = await readChat(bed.ganglion, bed.curator, asked)
+  expect(last.turns.map(({ question }) => question)).toEqual(Array.from({ length: 20 }, (_, at) => `q${at + 3}`))
+  const before = await readChat(bed.ganglion, bed.curator, { ...asked, ...(last.earlier && { before: last.earlier }) })
+  expect(before.turns.map(({ question }) => question)).toEqual(['q1', 'q2'])
+  expect(before.earlier).toBeUndefined()
+  for (let number = 0; number < 21; number++) await ask(bed, bed.curator, `other ${number}`)
+  const page = await listChats(bed.ganglion, bed.curator, 'handbook', {})
+  expect(page.chats).toHaveLength(20)
+  const rest = await listChats(bed.ganglion, bed.curator, 'handbook', { ...(page.next && { before: page.next }) })
+  expect(rest.chats.map(({ question }) => question)).toEqual(['other 0', 'q1'])
+})
+
+test("another's conversation is not there: not to read, not to delete", async () => {
+  const bed = await newBed()
+  const asked = { kb: 'handbook', id: await ask(bed, bed.curator, 'Who is paged?') }
+  const other: Caller = { ...bed.curator, keyId: 'another' }
+  await expect(readChat(bed.ganglion, other, asked)).rejects.toEqual(notFound)
+  await expect(deleteChat(bed.ganglion, other, 'handbook', asked.id)).rejects.toEqual(notFound)
+  expect((await readChat(bed.ganglion, bed.curator, asked)).turns).toHaveLength(1)
+})
+
+test('a conversation that is deleted is gone, and cannot be gone on with', async () => {
+  const bed = await newBed()
+  const id = await ask(bed, bed.curator, 'Who is paged?')
+  await deleteChat(bed.ganglion, bed.curator, 'handbook', id)
+  expect((await listChats(bed.ganglion, bed.curator, 'handbook', {})).chats).toEqual([])
+  await expect(ask(bed, bed.curator, 'And then?', { sessionId: id })).rejects.toEqual(notFound)
+})
+
+test('an answer that cites what was hidden since is left out', async () => {
+  const bed = await newBed()
+  const id = await ask(bed, bed.reader, 'Who is paged for a VIP ticket?')
+  const read = async () => (await readChat(bed.ganglion, bed.reader, { kb: 'handbook', id })).turns
+  expect(await read()).toMatchObject([
+    { answer: expect.stringContaining('page the lead'), citations: [{ seqId: bed.seqId }] },
+  ])
+  const hide = correction(bed.seqId, 'Hidden.', {
+    metadata: JSON.stringify({ targetNeuron: bed.seqId, tags: ['internal'] }),
+  })
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, hide)
+  await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  expect(await read()).toMatchObject([{ question: 'Who is paged for a VIP ticket?', answer: null, citations: [] }])
+})
+
+test('who is no curator any more has no conversation of one', async () => {
+  const bed = await newBed()
+  const asCurator = await ask(bed, bed.curator, 'Who is paged?')
+  const asTool = await ask(bed, bed.curator, 'Who is paged?', { audience: 'tool' })
+  const reader: Caller = { ...bed.curator, role: 'reader' }
+  const { chats } = await listChats(bed.ganglion, reader, 'handbook', {})
+  expect(chats.map(({ id }) => id)).toEqual([asTool])
+  await expect(readChat(bed.ganglion, reader, { kb: 'handbook', id: asCurator })).rejects.toEqual(notFound)
+})
