@@ -1,10 +1,10 @@
-import { tryGit } from './git-process.ts'
+import { runGit } from './git-process.ts'
 import { isOid, type ObjectType, type Oid } from './object.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 
 export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
 
-/** Types and sizes in bytes of objects, without reading them. An object that is not there is left out. */
+/** Types and sizes in bytes of objects, without reading them. An object that is not there is left out. @throws {GitError} `git-failed` */
 export async function readObjectInfo(
   gitDir: string,
   oids: Iterable<Oid>,
@@ -15,7 +15,7 @@ export async function readObjectInfo(
   if (input.length === 0) return new Map()
   const format = '--batch-check=%(objectname) %(objecttype) %(objectsize)'
   const environment = quarantineEnvironment(gitDir, quarantine)
-  const { output } = await tryGit(gitDir, ['cat-file', '--buffer', format], { environment, input: input.join('') })
+  const output = await runGit(gitDir, ['cat-file', '--buffer', format], { environment, input: input.join('') })
   const infos = new Map<Oid, ObjectInfo>()
   for (const line of output.split('\n')) {
     const [oid = '', type, size] = line.split(' ')

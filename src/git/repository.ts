@@ -12,8 +12,11 @@ import { quarantineEnvironment } from './quarantine.ts'
 import { readRef, updateRef } from './refs.ts'
 import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
-/** A change of one path between two trees. An absent side means that the path was not there. */
-export type TreeChange = { path: string; before?: Oid; after?: Oid }
+/**
+ * A change of one path between two trees. An absent side means that the path was not there. `isSubmodule`: `after` is a commit of
+ * another repository.
+ */
+export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?: true }
 
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
@@ -134,6 +137,7 @@ export class Repository {
         path,
         ...(oldBlob === undefined ? {} : { before: oldBlob }),
         ...(newBlob === undefined ? {} : { after: newBlob }),
+        ...(is?.mode === '160000' ? { isSubmodule: true } : {}),
       } satisfies TreeChange
     }
   }

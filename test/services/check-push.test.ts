@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { PushTooLarge, pushedChanges } from '../../src/git/pushed-objects.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { formatFindings } from '../../src/services/push/check-report.ts'
+import { checkTip } from '../../src/services/push/check-tip.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { type Pushing, pushing } from './push-support.ts'
 import { neuronText, seq } from './written-neurons.ts'
@@ -143,6 +144,18 @@ describe('seqIds and front matter', () => {
     expect(await judge(commit())).toEqual([])
   })
 })
+
+test.each(['neurons/new.md', 'map.txt'])(
+  'an object that goes missing while a push is checked is a failure of the check, not a fault of the push: %s',
+  async (path) => {
+    const { bed, kb } = await pushing(two)
+    const changes = [{ path, after: 'e'.repeat(40) }]
+    const { parser } = bed.ganglion
+    await expect(checkTip(kb, { repository: kb.repository, changes, parser })).rejects.toMatchObject({
+      code: 'missing-object',
+    })
+  },
+)
 
 test('a page that is renamed and moved warns of no link that its alias keeps', async () => {
   const { move, put, commit, judge } = await pushing({

@@ -1,3 +1,4 @@
+import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/object.ts'
 import type { ObjectInfo } from '../../git/object-info.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
@@ -93,14 +94,16 @@ async function readChanged(
   parser: ParserPool,
 ): Promise<CheckedFile[]> {
   const infos = await repository.infos(changes.flatMap(({ after }) => after ?? []))
-  const changed = changes.flatMap(({ path, after }): ChangedFile[] => {
-    return after === undefined ? [] : [{ path, oid: after, type: undefined, size: 0, ...infos.get(after) }]
+  const changed = changes.flatMap(({ path, after, isSubmodule = false }): ChangedFile[] => {
+    if (after === undefined) return []
+    const info = infos.get(after)
+    if (info === undefined && !isSubmodule) throw new GitError('missing-object', `${after} is not in the repository`)
+    return [{ path, oid: after, type: undefined, size: 0, ...info }]
   })
   const textBytes = changed.filter(isPage).reduce((sum, { size }) => sum + size, 0)
   if (textBytes > maxTextBytes) throw new PushTooLarge('The push changes too much text: push it in parts.')
   const read = async (file: ChangedFile): Promise<CheckedFile> => {
     const { path, oid, type, size } = file
-    // A commit of another repository.
     if (type !== 'blob') return { path, oid, size: 0, mode: submodule }
     if (!isNeuronPath(path)) return { path, oid, size, findings: await contentFindings(repository, file) }
     if (!isPage(file)) return { path, oid, size }
