@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { EventLog } from '../../src/store/events.ts'
+import { type NewSource, SourceExists } from '../../src/store/insert-source.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
-import { type NewSource, SourceExists, Sources } from '../../src/store/sources.ts'
+import { Sources } from '../../src/store/sources.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'
 
