@@ -2,21 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Analyser, analyserFor } from './analyser.ts'
-import { idf } from './bm25.ts'
 import { Catalog, type Visible } from './catalog.ts'
-import { particleNouns } from './compound.ts'
-import { coverage } from './coverage.ts'
-import { feedback } from './feedback.ts'
-import { highlight, highlightMatches } from './highlight.ts'
+import { highlight } from './highlight.ts'
 import { IndexStore } from './index-store.ts'
 import { matchesNote } from './matches-note.ts'
 import { MiniSearchEngine } from './minisearch-engine.ts'
-import { occurrences, pageTerms } from './page-terms.ts'
+import { pageExcerpt } from './page-excerpt.ts'
+import { pageTerms } from './page-terms.ts'
 import { PageWriter } from './page-writer.ts'
 import { parseQuery } from './parse-query.ts'
 import { leavesOf, type Query } from './query.ts'
-import { type QuestionTerm, questionTerms } from './question.ts'
-import type { ScoredChunk } from './scorer.ts'
+import { retrieveChunks } from './retrieve-chunks.ts'
 import {
   type ChunkHit,
   type Engine,
@@ -28,10 +24,8 @@ import {
   type SearchIndex,
   StaleIndex,
 } from './search-index.ts'
-import { joinChunks, sectionAround } from './section.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
 import { removeFile } from './store-file.ts'
-import { storedMatches } from './stored-matches.ts'
 import { checkDeadline, type Deadline, type TermEngine } from './term-engine.ts'
 
 /** Milliseconds that a query may take, and a question. */
@@ -40,12 +34,6 @@ const timeLimits = { query: 250, question: 1000 }
 const maxInMemory = { chunks: 20_000, terms: 100_000 }
 /** Different terms that take as much memory as one chunk. */
 const termsPerChunk = 15
-
-/** Chunks that feedback puts in order. */
-const minCandidates = 100
-
-/** Chunks of a page in which the words are looked for, to show them. */
-const maxExcerpts = 10
 
 const storeFile = 'search.db'
 const snapshotFile = 'search.json'
@@ -156,53 +144,24 @@ export class KbIndex implements SearchIndex {
     const visible = this.#catalog.visible(scope)
     const limit = deadline(timeLimits.query)
     const { pages, total, includes } = this.#engine.terms.search(query, visible, scope.limit, limit)
-    const found = pages.map((page) => ({ ...this.#excerpt(page, query), rank: page.score / (pages[0]?.score ?? 1) }))
+    const leaves = leavesOf(query)
+    const found = pages.map((page) => ({
+      key: this.#catalog.page(page.page).key,
+      highlight: pageExcerpt(page, leaves, this.#parts),
+      rank: page.score / (pages[0]?.score ?? 1),
+    }))
     const noted = this.#searchNotes(query, visible, includes, limit)
     const shown = noted.slice(0, scope.limit - found.length).map(({ key, note }) => ({
       key,
-      highlight: highlight(note, leavesOf(query), this.#analyser),
+      highlight: highlight(note, leaves, this.#analyser),
       rank: (found.at(-1)?.rank ?? 2) / 2,
     }))
     return { hits: [...found, ...shown], total: total + noted.length }
   }
 
   retrieve(question: string, scope: Scope, reach: Reach = 'chunk'): ChunkHit[] {
-    const visible = this.#catalog.visible(scope)
-    const engine = this.#engine.terms
-    const asked = questionTerms(question, this.#analyser)
-    const compounds = particleNouns(question, this.#analyser).filter((term) => engine.chunksWith(term, visible) > 0)
-    const terms = [
-      ...asked,
-      ...compounds.filter((term) => !asked.some((known) => known.term === term)).map((term) => ({ term, weight: 1 })),
-    ]
-    const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), deadline(timeLimits.question))
-    const candidates = this.#worthTelling(found, terms)
-    const chunksWith = (term: string) => engine.chunksWith(term, visible)
-    const { chunkCount, averageChunkLength: averageLength } = visible
-    const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
-    const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith })
-    const ranked = candidates
-      .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
-      .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
-    const rarities = asked.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
-    const told = new Set<number>()
-    const hits: ChunkHit[] = []
-    for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {
-      if (hits.length === scope.limit) break
-      if (told.has(chunk)) continue
-      const { key, chunks } = this.#catalog.page(page)
-      const ids = chunks.map(({ id }) => id)
-      const section = reach === 'chunk' ? [chunk] : sectionAround(ids, ordinal, (id) => this.#store.chunk(id))
-      for (const id of section) told.add(id)
-      hits.push({
-        key,
-        ordinal,
-        ...joinChunks(section.map((id) => this.#store.chunk(id))),
-        rank: score / (ranked[0]?.score ?? 1),
-        coverage: coverage(ofChunk, rarities),
-      })
-    }
-    return hits
+    const parts = { ...this.#parts, engine: this.#engine.terms }
+    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question) })
   }
 
   save(): void {
@@ -217,43 +176,9 @@ export class KbIndex implements SearchIndex {
     this.#store.close()
   }
 
-  /**
-   * Chunks that hold a term in their own text or headings, and not only in the title of their page; where a page has none, its
-   * first chunk stands for it.
-   */
-  #worthTelling(found: readonly ScoredChunk[], terms: readonly QuestionTerm[]) {
-    const candidates = found.map((scored) => {
-      const { terms: held, ownAt } = this.#store.terms(scored.chunk)
-      const own = held.slice(ownAt)
-      return {
-        ...scored,
-        terms: held,
-        length: this.#catalog.lengthOf(scored.chunk),
-        ordinal: this.#catalog.page(scored.page).chunks.findIndex(({ id }) => id === scored.chunk),
-        isOwn: terms.some(({ term }) => occurrences(own, term) > 0),
-      }
-    })
-    const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))
-    return candidates.filter(({ page, isOwn, ordinal }) => isOwn || (ordinal === 0 && !told.has(page)))
-  }
-
-  /** What a page shows of itself: where the words stand, in its best chunk or another one, or else in a heading or its title. */
-  #excerpt({ page, chunk: best }: ScoredChunk, query: Query): { key: string; highlight: string } {
-    const { key, chunks } = this.#catalog.page(page)
-    const leaves = leavesOf(query)
-    let first: string | undefined
-    for (const chunk of [best, ...chunks.map(({ id }) => id).filter((id) => id !== best)].slice(0, maxExcerpts)) {
-      const places = this.#store.termPlaces(chunk)
-      // An analysis would take far longer than what was kept of the one before.
-      const excerpt = highlightMatches(places.text, storedMatches(places, leaves))
-      if (isMarked(excerpt)) return { key, highlight: excerpt }
-      first ??= excerpt
-    }
-    const { text, headings } = this.#store.chunk(best)
-    const excerpts = [text, headings.join(' > '), this.#store.title(page)].map((shown) =>
-      highlight(shown, leaves, this.#analyser),
-    )
-    return { key, highlight: excerpts.find(isMarked) ?? first ?? '' }
+  /** What answers are made from. */
+  get #parts(): { analyser: Analyser; store: IndexStore; catalog: Catalog } {
+    return { analyser: this.#analyser, store: this.#store, catalog: this.#catalog }
   }
 
   /** Pages that a shared note alone makes a hit, ranked below all others. */
@@ -298,8 +223,4 @@ export class KbIndex implements SearchIndex {
 
 function deadline(timeLimit: number): number {
   return performance.now() + timeLimit
-}
-
-function isMarked(html: string): boolean {
-  return html.includes('<mark>')
 }

@@ -1,35 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../../contract/errors.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
-import { type IndexedDocument, StaleIndex, type View } from '../../search/search-index.ts'
+import { StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
-import { KeyedLock } from '../../store/keyed-lock.ts'
-import { hasInlineTags } from '../../store/neuron-index.ts'
-import { accessOf, everyNeuronVersion, findNeuron } from '../../store/neuron-queries.ts'
-import { candidatesOf, changedSince } from '../../store/version-queries.ts'
-import { coalesce } from '../coalesce.ts'
+import { accessOf } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { pauses } from '../pauses.ts'
-import { fingerprintOf } from './fingerprint.ts'
-import { neuronDocument, versionOf } from './neuron-document.ts'
-import type { SearchedSources } from './searched-sources.ts'
+import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 
-/** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
-const batchSize = 50
-const batchLength = 512 * 1024
-/** Characters of a Source beyond which no query waits for it, and the chunks of one that the index takes in at a time. */
-const maxAwaited = 256 * 1024
-const partSize = 64
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
 /** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
 const updatePatience = 8_000
-/** How often something is tried that other changes to the index can make void. */
-const maxAttempts = 3
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp'>
 type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
@@ -38,53 +21,21 @@ type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method
 export class KbSearch {
   readonly #kb: KnowledgeBase
   readonly #pool: SearchPool
-  readonly #parser: ParserPool
-  readonly #directory: string
-  readonly #sources: SearchedSources
+  readonly #index: IndexFollower
   readonly #updatePatience: number
   #isClosed = false
-  /** When the update that is under way began. */
-  #updatingSince: number | undefined
-  /** Where the index is, once it has been complete. */
-  #complete: IndexAddress | undefined
-  /** What the index stands for; undefined where only the index itself can tell. */
-  #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
-  /** What the index holds after all that was sent to it; see `IndexRequests`. */
-  #stamp = ''
-  /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
-  readonly #turns = new KeyedLock()
-  /** The keys of Sources that are too big to be waited for, and the work on them. */
-  readonly #big = new Set<string>()
-  #takingBig: Promise<void> | undefined
 
-  constructor(
-    kb: KnowledgeBase,
-    options: {
-      pool: SearchPool
-      parser: ParserPool
-      directory: string
-      sources: SearchedSources
-      updatePatience?: number
-    },
-  ) {
+  constructor(kb: KnowledgeBase, options: FollowerOptions & { updatePatience?: number }) {
     this.#kb = kb
     this.#pool = options.pool
-    this.#parser = options.parser
-    this.#directory = options.directory
-    this.#sources = options.sources
+    this.#index = new IndexFollower(kb, options)
     this.#updatePatience = options.updatePatience ?? updatePatience
   }
 
-  /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
-  readonly follow = coalesce(async () => {
-    this.#updatingSince = performance.now()
-    try {
-      await unlessStale(() => this.#inTurn(() => this.#follow()))
-    } finally {
-      this.#updatingSince = undefined
-    }
-    if (this.#big.size > 0) this.#takingBig ??= this.#takeBig()
-  })
+  /** See {@link IndexFollower.follow}. */
+  follow(): Promise<void> {
+    return this.#index.follow()
+  }
 
   /**
    * Asks the index: up to date, or where an update has been under way for 8 seconds, as it is. Then new pages can be missing and
@@ -118,7 +69,7 @@ export class KbSearch {
   /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await within(patience, Promise.all([this.follow(), this.#takingBig])).catch(() => undefined)
+    await within(patience, this.#index.close()).catch(() => undefined)
   }
 
   #ask<Result>(send: (address: IndexAddress, stamp: string, isCurrent: boolean) => Promise<Result>): Promise<Result> {
@@ -126,15 +77,12 @@ export class KbSearch {
       let stamp: string | undefined
       try {
         const isCurrent = await this.#update()
-        const address = isCurrent ? await this.#address() : this.#complete
-        stamp = this.#stamp
+        const address = isCurrent ? await this.#index.address() : this.#index.complete
+        stamp = this.#index.stamp
         if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
         // What was followed since is not in question.
-        if (error instanceof StaleIndex && stamp === this.#stamp) {
-          this.#followed = undefined
-          this.#complete = undefined
-        }
+        if (error instanceof StaleIndex) this.#index.distrust(stamp)
         if (!this.#isClosed) throw error
       }
       throw new GanglionError('unavailable')
@@ -144,173 +92,16 @@ export class KbSearch {
 
   /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
   async #update(): Promise<boolean> {
-    const followed = this.follow().then(() => true)
-    if (this.#complete === undefined) return followed
+    const followed = this.#index.follow().then(() => true)
+    if (this.#index.complete === undefined) return followed
     followed.catch(() => undefined) // told to whoever waits for it
-    const age = performance.now() - (this.#updatingSince ?? performance.now())
+    const age = performance.now() - (this.#index.updatingSince ?? performance.now())
     const waiting = new AbortController()
     const late = delay(Math.max(0, this.#updatePatience - age), false, { signal: waiting.signal }).catch(() => true)
     try {
       return await Promise.race([followed, late])
     } finally {
       waiting.abort()
-    }
-  }
-
-  async #address(): Promise<IndexAddress> {
-    const { language, searchEngine: engine } = await this.#kb.settings()
-    return { directory: this.#directory, language, engine }
-  }
-
-  async #follow(): Promise<void> {
-    if (this.#isClosed) return
-    const { read: sql } = this.#kb.projection
-    const { main } = this.#kb.projection.heads(sql)
-    const address = await this.#address()
-    const sources = await this.#sources.mark()
-    const inlineTags = hasInlineTags(sql)
-    const before = this.#followed
-    const isSame =
-      before?.address.language === address.language &&
-      before.address.engine === address.engine &&
-      before.inlineTags === inlineTags
-    if (isSame && before.main === main && before.sources === sources) return
-    this.#followed = undefined
-    if (!isSame) this.#complete = undefined
-    const isContinued = isSame && before.main !== undefined && before.sources === sources
-    const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
-    const isWhole = await this.#applyAll(address, changed ?? (await this.#differences(address)))
-    if (!isWhole) return
-    this.#followed = { main, inlineTags, sources, address }
-    this.#complete = address
-  }
-
-  /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
-  async #differences(address: IndexAddress): Promise<string[]> {
-    const { stamp, versions } = await this.#pool.ask(address, 'versions', undefined)
-    this.#stamp = stamp
-    const different: string[] = []
-    for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
-      if (versions.get(neuron.seqId) !== versionOf(neuron)) different.push(neuron.seqId)
-      versions.delete(neuron.seqId)
-    }
-    for (const [key, version] of await this.#sources.versions()) {
-      if (versions.get(key) !== version) different.push(key)
-      versions.delete(key)
-    }
-    return [...different, ...versions.keys()]
-  }
-
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.run('', work)
-  }
-
-  /** @returns false where it was closed on the way. */
-  async #applyAll(address: IndexAddress, keys: readonly string[]): Promise<boolean> {
-    const pause = pauses()
-    let next = 0
-    while (next < keys.length) {
-      const put: Promise<IndexedDocument>[] = []
-      const remove: string[] = []
-      let length = 0
-      for (; next < keys.length && put.length + remove.length < batchSize && length < batchLength; next++) {
-        if (this.#isClosed) return false
-        const key = keys[next] ?? ''
-        const neuron = findNeuron(this.#kb.projection.read, key)
-        if (neuron === undefined) {
-          if (!isUuid(key)) remove.push(key)
-          else put.push(...(await this.#source(address, key)))
-          length += batchLength
-          continue
-        }
-        const text = await this.#kb.repository.readTextOnce(neuron.blob)
-        length += text.length
-        // A page that is divided without a thread is so at once.
-        await pause()
-        const candidates = candidatesOf(this.#kb.projection.read, key)
-        put.push(neuronDocument(neuron, { text, candidates }, this.#parser))
-      }
-      await this.#apply(address, { put: await Promise.all(put), remove })
-    }
-    return true
-  }
-
-  async #apply(
-    address: IndexAddress,
-    changes: { put: readonly IndexedDocument[]; remove: readonly string[] },
-  ): Promise<void> {
-    await this.#pool.ask(address, 'apply', { ...this.#nextStamp(), ...changes })
-  }
-
-  /** For a change that is sent at once: what is asked from now on is answered after it. */
-  #nextStamp(): { stamp: string; newStamp: string } {
-    const [stamp, newStamp] = [this.#stamp, randomUUID()]
-    this.#stamp = newStamp
-    return { stamp, newStamp }
-  }
-
-  /** A Source to be put; none that is gone, or is too big and is begun with. */
-  async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
-    const source = await this.#sources.document(key)
-    const isBig = source !== undefined && source.length > maxAwaited
-    const isGone = !isBig && (await this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })) === 0
-    if (!isGone) this.#big.add(key)
-    return isGone && source !== undefined ? [source.read()] : []
-  }
-
-  /** Big Sources, one after the other. What fails is tried again with the next that is followed. */
-  async #takeBig(): Promise<void> {
-    try {
-      for (const key of this.#big) {
-        if (this.#isClosed) return
-        this.#big.delete(key)
-        await this.#takeSource(key)
-      }
-    } catch {
-      await this.#inTurn(async () => {
-        this.#followed = undefined
-        this.#big.clear()
-      })
-    } finally {
-      this.#takingBig = undefined
-    }
-  }
-
-  /** Part by part, between which the index answers queries. */
-  async #takeSource(key: string): Promise<void> {
-    const source = await this.#sources.document(key)
-    const { versions } = await this.#pool.ask(await this.#address(), 'versions', undefined)
-    if (this.#isClosed || versions.get(key) === source?.version) return
-    const document = await source?.read()
-    const total = document?.chunks.length ?? 0
-    const fingerprint = document === undefined ? '' : fingerprintOf(document)
-    // What is in the way is taken out first, so that the count can fall, too.
-    for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
-      count = await this.#inTurn(async () => {
-        const address = await this.#address()
-        if (document === undefined) return this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })
-        // It may have been archived, or read again, since: then it is looked at anew.
-        const isLast = count + partSize >= total
-        if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
-          this.#big.add(key)
-          return total
-        }
-        const chunks = document.chunks.slice(count, count + partSize)
-        const part = { ...document, chunks, fingerprint, start: count, total }
-        return this.#pool.ask(address, 'grow', { ...this.#nextStamp(), part })
-      })
-    }
-  }
-}
-
-/** The index can change between two steps: another process may write to it or replace it. */
-async function unlessStale<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof StaleIndex)) throw error
-      if (attempt === maxAttempts) throw new GanglionError('unavailable')
     }
   }
 }

@@ -1,0 +1,87 @@
+import type { Analyser } from './analyser.ts'
+import { idf } from './bm25.ts'
+import type { Catalog } from './catalog.ts'
+import { particleNouns } from './compound.ts'
+import { coverage } from './coverage.ts'
+import { feedback } from './feedback.ts'
+import type { IndexStore } from './index-store.ts'
+import { occurrences } from './page-terms.ts'
+import { type QuestionTerm, questionTerms } from './question.ts'
+import type { ScoredChunk } from './scorer.ts'
+import type { ChunkHit, Reach, Scope } from './search-index.ts'
+import { joinChunks, sectionAround } from './section.ts'
+import type { Deadline, TermEngine } from './term-engine.ts'
+
+/** What is read of an index to answer a question. */
+type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
+
+/** Chunks that feedback puts in order. */
+const minCandidates = 100
+
+/** Returns the chunks that hold any term of a question in natural language, best first. @throws {SearchTimeout} */
+export function retrieveChunks(
+  question: string,
+  parts: Parts,
+  { scope, reach, limit }: { scope: Scope; reach: Reach; limit: Deadline },
+): ChunkHit[] {
+  const { analyser, engine, store, catalog } = parts
+  const visible = catalog.visible(scope)
+  const chunksWith = (term: string) => engine.chunksWith(term, visible)
+  const asked = questionTerms(question, analyser)
+  const compounds = particleNouns(question, analyser).filter((term) => chunksWith(term) > 0)
+  const terms = [
+    ...asked,
+    ...compounds.filter((term) => !asked.some((known) => known.term === term)).map((term) => ({ term, weight: 1 })),
+  ]
+  const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit)
+  const candidates = worthTelling(found, terms, parts)
+  const { chunkCount, averageChunkLength: averageLength } = visible
+  const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
+  const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith })
+  const ranked = candidates
+    .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
+    .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
+  const rarities = asked.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
+  const told = new Set<number>()
+  const hits: ChunkHit[] = []
+  for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {
+    if (hits.length === scope.limit) break
+    if (told.has(chunk)) continue
+    const { key, chunks } = catalog.page(page)
+    const ids = chunks.map(({ id }) => id)
+    const section = reach === 'chunk' ? [chunk] : sectionAround(ids, ordinal, (id) => store.chunk(id))
+    for (const id of section) told.add(id)
+    hits.push({
+      key,
+      ordinal,
+      ...joinChunks(section.map((id) => store.chunk(id))),
+      rank: score / (ranked[0]?.score ?? 1),
+      coverage: coverage(ofChunk, rarities),
+    })
+  }
+  return hits
+}
+
+/**
+ * Chunks that hold a term in their own text or headings, and not only in the title of their page. Where a page has none, its
+ * first chunk stands for it.
+ */
+function worthTelling(
+  found: readonly ScoredChunk[],
+  terms: readonly QuestionTerm[],
+  { store, catalog }: Pick<Parts, 'store' | 'catalog'>,
+) {
+  const candidates = found.map((scored) => {
+    const { terms: held, ownAt } = store.terms(scored.chunk)
+    const own = held.slice(ownAt)
+    return {
+      ...scored,
+      terms: held,
+      length: catalog.lengthOf(scored.chunk),
+      ordinal: catalog.page(scored.page).chunks.findIndex(({ id }) => id === scored.chunk),
+      isOwn: terms.some(({ term }) => occurrences(own, term) > 0),
+    }
+  })
+  const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))
+  return candidates.filter(({ page, isOwn, ordinal }) => isOwn || (ordinal === 0 && !told.has(page)))
+}
