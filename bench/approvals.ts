@@ -32,7 +32,7 @@ export async function benchApprovals(): Promise<string[]> {
   const ganglion = await Ganglion.open({ dataDir: join(dir, 'data') })
   const { gitDir } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
   const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
-  const curator: Caller = { keyId: 'bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+  const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const notes = generateNotes(4_000)
   let next = 0
   const submit = async () => {

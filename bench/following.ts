@@ -15,7 +15,7 @@ const rounds = 50
 export async function benchFollowing(): Promise<string[]> {
   const imported = await importNotes(neurons)
   const { dataDir, tenantId } = imported
-  const curator: Caller = { keyId: 'bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+  const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const delays = monitorEventLoopDelay({ resolution: 1 })
   delays.enable()
   const followed = async (ganglion: Ganglion) => ganglion.search(await ganglion.kb(tenantId, 'bench')).follow()

@@ -12,7 +12,7 @@ const sample = 100
 /** Resolving links among many Neurons: all of them, and those from and to one. Nothing that was resolved is kept. */
 export async function benchLinks(): Promise<string[]> {
   const { ganglion, tenantId } = await importNotes(neurons)
-  const caller = (role: Role): Caller => ({ keyId: 'bench', name: 'Bench', tenantId, role, connectors: [] })
+  const caller = (role: Role): Caller => ({ id: 'key:bench', name: 'Bench', tenantId, role, connectors: [] })
   const [curator, reader] = [caller('curator'), caller('reader')]
   const kb = await ganglion.kb(tenantId, 'bench')
   const links = Number(kb.projection.read.get`SELECT count(*) AS count FROM links`?.count)

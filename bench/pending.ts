@@ -54,7 +54,7 @@ export async function benchPending(): Promise<string[]> {
 
 async function openDesk(candidates: number) {
   const { ganglion, tenantId, gitDir } = await importNotes(neurons)
-  const curator: Caller = { keyId: 'bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+  const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
   const { token } = await ganglion.apiKeys.create(
     { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null },
     new Date(),

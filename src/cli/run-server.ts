@@ -44,6 +44,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const sweep = async () => {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())
+      await ganglion.sessions.sweep(ganglion.now())
       await ganglion.events.sweep(ganglion.now())
       await sweepUploads(ganglion)
     }

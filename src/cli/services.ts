@@ -9,6 +9,7 @@ import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
+import { openSession } from '../services/people/session.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
@@ -47,9 +48,16 @@ export function servicesOf(
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
       return (
-        key && { keyId: key.id, name: key.name, tenantId: key.tenantId, role: key.role, connectors: key.connectors }
+        key && {
+          id: `key:${key.id}`,
+          name: key.name,
+          tenantId: key.tenantId,
+          role: key.role,
+          connectors: key.connectors,
+        }
       )
     },
+    openSession: (token) => openSession(ganglion, token),
     submitCandidate: (caller, input, options) => submitCandidate(ganglion, caller, input, options),
     approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
     dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),

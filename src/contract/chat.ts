@@ -35,8 +35,10 @@ export const ChatInput = z
       .exactOptional(),
     audience: z
       .enum(['curator', 'tool', 'public'])
-      .default('tool')
-      .describe('Whom the answer is for. A key sees no more than its role may.'),
+      .describe(
+        'Whom the answer is for. Nobody sees more than their role may. Default: `tool` for a key, `curator` for a session.',
+      )
+      .exactOptional(),
   })
   .refine(({ message, messages }) => message !== undefined || messages !== undefined, {
     path: ['message'],

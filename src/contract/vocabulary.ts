@@ -28,6 +28,15 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
+/** The roles of a person in a tenant, the least first. An admin is a curator who may also manage keys, people, webhooks and settings. */
+export const PersonRole = z.enum(['reader', 'curator', 'admin'])
+export type PersonRole = z.infer<typeof PersonRole>
+
+/** Whether a person's role may do what asks for at least another. */
+export function reaches(role: PersonRole, least: PersonRole): boolean {
+  return PersonRole.options.indexOf(role) >= PersonRole.options.indexOf(least)
+}
+
 /** `{prefix}_{8 digits}`, e.g. `handbook_00000042`. */
 export const SeqId = z.string().regex(/^[a-z0-9-]+_[0-9]{8}$/, 'must look like handbook_00000042')
 

@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
-import type { Role } from '../contract/vocabulary.ts'
+import { type PersonRole, type Role, reaches } from '../contract/vocabulary.ts'
 import type { Caller } from '../services/caller.ts'
 import type { Services } from './services.ts'
+import { requireFormToken } from './session.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,6 +12,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Roles that may use the route; without it, every role. */
     roles?: readonly Role[]
+    /** The least role of a person who may use the route; without it, `roles` says so. */
+    people?: PersonRole
   }
 }
 
@@ -36,9 +39,31 @@ export function authenticate(
   }
 }
 
+/**
+ * A hook that lets in a bearer key or, where the request has no header `authorization`, a person by the session's cookie. A
+ * person's writes must come from a page of this server and carry the session's token in the header `x-csrf-token`.
+ * @throws {GanglionError} `invalid_token`, `foreign_origin`, `stale_form`
+ */
+export function authenticateEither(
+  services: Pick<Services, 'authenticate'>,
+  app: FastifyInstance,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const authenticateKey = authenticate(services)
+  return async (request, reply) => {
+    if (request.headers.authorization === undefined) await app.sessions.read(request, reply)
+    if (request.session === undefined) return authenticateKey(request, reply)
+    app.sessions.requireSameOrigin(request)
+    requireFormToken(request)
+  }
+}
+
 /** A hook after {@link authenticate}. Throws `insufficient_role`. */
 export async function requireRole(request: FastifyRequest): Promise<void> {
-  const { roles } = request.routeOptions.config
+  const { roles, people } = request.routeOptions.config
+  if (request.session !== undefined && people !== undefined) {
+    if (!reaches(request.session.role, people)) throw new GanglionError('insufficient_role')
+    return
+  }
   if (roles !== undefined && !roles.includes(callerOf(request).role)) throw new GanglionError('insufficient_role')
 }
 

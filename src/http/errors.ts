@@ -77,7 +77,12 @@ const common = [
 ] as const satisfies readonly ErrorCode[]
 
 /** Refusals that any route that changes something may answer with. */
-const ofWrites = ['payload_too_large', 'unsupported_media_type'] as const satisfies readonly ErrorCode[]
+const ofWrites = [
+  'foreign_origin',
+  'stale_form',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[]
 
 type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
 

@@ -21,13 +21,13 @@ const minFreeDisk = 0.05
 const diskCheckInterval = 3000
 
 /** Event streams that are open at once. */
-const maxStreams = { key: 10, tenant: 100 }
+const maxStreams = { caller: 10, tenant: 100 }
 
 /** What bounds the work of one server, asked for once the caller is known. */
 export type Limits = {
-  /** Counts a request of an API key. Throws `rate_limited`, with the seconds to wait in the header `retry-after`. */
+  /** Counts a request of a caller. Throws `rate_limited`, with the seconds to wait in the header `retry-after`. */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates): Promise<void>
-  /** Counts a stream of events until what it gives is called. Throws `rate_limited` where the key or its tenant has too many. */
+  /** Counts a stream of events until what it gives is called. Throws `rate_limited` where the caller or its tenant has too many. */
   openStream(caller: Caller): () => void
   /** Throws `insufficient_storage` while the disk is nearly full. */
   checkDisk(): Promise<void>
@@ -40,7 +40,7 @@ export async function createLimits(
 ): Promise<Limits> {
   await app.register(rateLimit, { global: false })
   const perMinute = (max: number) =>
-    app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: (request) => callerOf(request).keyId })
+    app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: (request) => callerOf(request).id })
   const limiters = { read: perMinute(rates.read), write: perMinute(rates.write), chat: perMinute(rates.chat) }
   const streams = new Map<string, number>()
   let measured: { at: number; ratio: Promise<number> } | undefined
@@ -53,9 +53,9 @@ export async function createLimits(
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
     },
-    openStream({ keyId, tenantId }) {
+    openStream({ id, tenantId }) {
       const bounds = [
-        { name: `key ${keyId}`, max: maxStreams.key },
+        { name: id, max: maxStreams.caller },
         { name: `tenant ${tenantId}`, max: maxStreams.tenant },
       ]
       const open = (name: string) => streams.get(name) ?? 0

@@ -13,6 +13,10 @@ Every answer has a header \`x-request-id\`, which the server's log names too. Ev
 is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`. Unknown query parameters and
 unknown body fields are ignored alike.`
 
+const sessionDescription = `A person who is signed in, in a browser. Writes must come from a page of this server, and carry the
+page's token in the header \`x-csrf-token\`. Where a request has a header \`authorization\`, that alone counts. A person is a
+\`reader\` or a \`curator\`; an administrator is a curator here.`
+
 const AnswerByType = z.object({
   description: z.string(),
   content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })),
@@ -44,8 +48,13 @@ export async function describeRoutes(app: ZodFastify): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
-      security: [{ bearer: [] }],
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: [{ bearer: [] }, { session: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          session: { type: 'apiKey', in: 'cookie', name: app.sessions.cookie, description: sessionDescription },
+        },
+      },
       tags: [
         {
           name: 'Queue',

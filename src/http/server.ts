@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import helmet from '@fastify/helmet'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
-import { authenticate, requireRole } from './auth.ts'
+import { authenticate, authenticateEither, requireRole } from './auth.ts'
 import { answerError } from './errors.ts'
 import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
@@ -13,6 +13,7 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, type Metrics, measureRequests, operationRoutes } from './operations.ts'
 import type { Services } from './services.ts'
+import { readSessions } from './session.ts'
 import {
   answerBrokenRequest,
   boundArrival,
@@ -73,6 +74,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics()
   const authenticated = authenticate(services)
+  const eitherAuthenticated = authenticateEither(services, app)
   const gitAuthenticated = authenticate(services, keyAsPassword)
   const rates = { read: options.rateReads ?? 600, write: options.rateWrites ?? 120, chat: options.rateChats ?? 20 }
 
@@ -109,13 +111,15 @@ export async function buildServer(services: Services, options: ServerOptions = {
   app.addHook('onSend', lingerBeforeClosing)
   measureRequests(app, metrics)
 
+  await readSessions(app, services, options.publicUrl)
+
   await describeRoutes(app)
   await descriptionRoutes(app)
   operationRoutes(app, { metrics, isOpen, problems: () => services.problems() })
   const limits = await createLimits(app, rates, services)
   await app.register(
     async (api: ZodFastify) => {
-      guardRoutes(api, authenticated, limits)
+      guardRoutes(api, eitherAuthenticated, limits)
       apiRoutes(api, services, metrics)
       await uploadRoutes(api, services)
       eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
@@ -145,7 +149,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
       if (!isOpen()) throw new GanglionError('unavailable')
       const isGit = request.url.startsWith(`${gitPrefix}/`)
       if (!isGit && !request.url.startsWith(`${apiPrefix}/`)) throw error
-      await (isGit ? gitAuthenticated : authenticated)(request, reply)
+      await (isGit ? gitAuthenticated : eitherAuthenticated)(request, reply)
       notFound()
     } catch (cause) {
       answerError(cause, request, reply)
@@ -182,6 +186,8 @@ function notFound(): never {
 
 /** Scripts, styles and images come from this server only, and no page may be framed. TLS, and so HSTS, is a proxy's. */
 const securityHeaders = {
+  // With helmet's `no-referrer`, browsers send `Origin: null` with the forms of our own pages.
+  referrerPolicy: { policy: 'same-origin' },
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {

@@ -40,6 +40,7 @@ import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
+import type { OpenSession } from '../services/people/session.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { Place } from '../services/sources/divide-text.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
@@ -52,6 +53,8 @@ import type { FormPart } from '../services/sources/upload-source.ts'
 export interface Services {
   /** Nobody, for a token that is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Caller | undefined>
+  /** Nobody, for a token that is malformed, unknown or expired, or of a person who may not come in any more. */
+  openSession(token: string): Promise<OpenSession | undefined>
   submitCandidate(
     caller: Caller,
     input: CandidateInput,

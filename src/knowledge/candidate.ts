@@ -1,8 +1,8 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
 
-/** Who acts: an API key, over HTTP or with git, the KB's policy, or a command on the server's machine. */
+/** Who acts: an API key, over HTTP or with git, a person in a session, the KB's policy, or a command on the server's machine. */
 export type Actor = {
-  /** `key:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
+  /** `key:<id>`, `user:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
   id: string
   /** One line, for people. */
   name: string

@@ -1,17 +1,29 @@
 import type { Role } from '../contract/vocabulary.ts'
 import type { Actor } from '../knowledge/candidate.ts'
 
-/** Who calls: an API key that was found good. */
+/** Who calls: an API key, or a person in a session. */
 export type Caller = {
-  keyId: string
-  /** Of the key, for people. */
+  /** `key:<id>` or `user:<id>`. */
+  id: string
+  /** Of the key or the person, for people. */
   name: string
   tenantId: string
+  /** Of a person: what the API lets them do. An admin is a curator here. */
   role: Role
   /** Connectors that the key may speak as. */
   connectors: readonly string[]
 }
 
-export function actorOf({ keyId, name }: Pick<Caller, 'keyId' | 'name'>): Actor {
-  return { id: `key:${keyId}`, name }
+export function actorOf({ id, name }: Pick<Caller, 'id' | 'name'>): Actor {
+  return { id, name }
+}
+
+/** The caller's own id, without its kind. */
+export function bareId({ id }: Pick<Caller, 'id'>): string {
+  return id.slice(id.indexOf(':') + 1)
+}
+
+/** Whether a person in a session calls. */
+export function isPerson({ id }: Pick<Caller, 'id'>): boolean {
+  return id.startsWith('user:')
 }

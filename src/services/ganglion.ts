@@ -20,9 +20,11 @@ import { Jobs } from '../store/jobs.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import type { Schema } from '../store/schema.ts'
+import { Sessions } from '../store/sessions.ts'
 import { Sources } from '../store/sources.ts'
 import { Tenants } from '../store/tenants.ts'
 import { Uploads } from '../store/uploads.ts'
+import { Users } from '../store/users.ts'
 import { Webhooks } from '../store/webhooks.ts'
 import { coalesce } from './coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
@@ -61,6 +63,8 @@ export class Ganglion {
   readonly tenants: Tenants
   readonly knowledgeBases: KnowledgeBases
   readonly apiKeys: ApiKeys
+  readonly users: Users
+  readonly sessions: Sessions
   readonly idempotency: Idempotency
   readonly chatSessions: ChatSessions
   readonly events: EventLog
@@ -95,6 +99,8 @@ export class Ganglion {
     this.tenants = new Tenants(database.db)
     this.knowledgeBases = new KnowledgeBases(database.db)
     this.apiKeys = new ApiKeys(database.db)
+    this.users = new Users(database.db)
+    this.sessions = new Sessions(database.db)
     this.idempotency = new Idempotency(database.db)
     this.chatSessions = new ChatSessions(database.db)
     this.events = new EventLog(database.db)

@@ -23,14 +23,14 @@ export type KeyedRequest<Result> = {
  */
 export async function once<Result>(
   { idempotency, now }: Pick<Ganglion, 'idempotency' | 'now'>,
-  { tenantId, keyId }: Caller,
+  { tenantId, id: callerId }: Caller,
   { idempotencyKey, route, body, newId, parse }: KeyedRequest<Result>,
   work: (id: string) => Promise<Result>,
 ): Promise<Result> {
   const id = newId()
   if (idempotencyKey === undefined) return work(id)
   const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
-  const request = { tenantId, keyId, idempotencyKey, route, bodyHash, subjectId: id }
+  const request = { tenantId, callerId, idempotencyKey, route, bodyHash, subjectId: id }
   const attempt = await idempotency.begin(request, now())
   if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
   if (attempt.state === 'replay') return parse(attempt.body)

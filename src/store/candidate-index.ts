@@ -47,11 +47,11 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
 }
 
 /**
- * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What an API
- * key says of them counts for nothing, since it would steer the next import.
+ * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
+ * client says of them counts for nothing, since it would steer the next import.
  */
 function originOf({ metadata, createdBy }: Candidate): { origin: string | null; fingerprint: string | null } {
-  if (createdBy.id.startsWith('key:')) return { origin: null, fingerprint: null }
+  if (/^(?:key|user):/.test(createdBy.id)) return { origin: null, fingerprint: null }
   const data: unknown = metadata === null ? {} : JSON.parse(metadata)
   const text = (key: string) => {
     const value = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined

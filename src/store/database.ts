@@ -82,7 +82,7 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
 }
 
 /** What Kysely wants of better-sqlite3, on `node:sqlite`. */
-function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
+export function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
   return {
     prepare(text) {
       // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /** Whose `Idempotency-Key` it is. */
-export type IdempotencyKey = { tenantId: string; keyId: string; idempotencyKey: string }
+export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }
 
 export type IdempotentRequest = IdempotencyKey & {
   /** Method and path. */
@@ -108,7 +108,7 @@ export class Idempotency {
         .values({ ...columns(request), ...fresh })
         .onConflict((conflict) =>
           conflict
-            .columns(['tenant_id', 'key_id', 'idempotency_key'])
+            .columns(['tenant_id', 'caller_id', 'idempotency_key'])
             .doUpdateSet(fresh)
             .where('idempotency_keys.created_at', '<=', expiry(now)),
         )
@@ -135,11 +135,11 @@ export class Idempotency {
 }
 
 function columns(key: IdempotencyKey) {
-  return { tenant_id: key.tenantId, key_id: key.keyId, idempotency_key: key.idempotencyKey }
+  return { tenant_id: key.tenantId, caller_id: key.callerId, idempotency_key: key.idempotencyKey }
 }
 
 function nameOf(key: IdempotencyKey): string {
-  return JSON.stringify([key.tenantId, key.keyId, key.idempotencyKey])
+  return JSON.stringify([key.tenantId, key.callerId, key.idempotencyKey])
 }
 
 /** What was created then or before has expired. */

@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import { createPeople } from './people-migration.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
 export const migrations: Record<string, Migration> = {
@@ -12,6 +13,8 @@ export const migrations: Record<string, Migration> = {
   '0007-uploads-that-replace': { up: addToUploads },
   '0008-candidates-of-events': { up: addToEvents },
   '0010-owners-of-uploads-and-chats': { up: addOwners },
+  '0011-idempotency-of-callers': { up: nameCallersOfIdempotency },
+  '0012-people': { up: createPeople },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -227,4 +230,28 @@ async function addOwners(db: Kysely<unknown>): Promise<void> {
     .on('chat_sessions')
     .columns(['owner_id', 'kb_id', 'used_at'])
     .execute()
+}
+
+/** Idempotency keys belong to people, too. SQLite drops a reference only with its table. */
+async function nameCallersOfIdempotency(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table idempotency_keys rename to idempotency_keys_of_api_keys`.execute(db)
+  await sql`drop index idempotency_keys_age`.execute(db)
+  await db.schema
+    .createTable('idempotency_keys')
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('caller_id', 'text', (column) => column.notNull())
+    .addColumn('idempotency_key', 'text', (column) => column.notNull())
+    .addColumn('route', 'text', (column) => column.notNull())
+    .addColumn('body_hash', 'text', (column) => column.notNull())
+    .addColumn('subject_id', 'text', (column) => column.notNull())
+    .addColumn('status', 'integer')
+    .addColumn('answer', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('idempotency_keys_of_callers_pk', ['tenant_id', 'caller_id', 'idempotency_key'])
+    .execute()
+  await sql`insert into idempotency_keys
+    select tenant_id, 'key:' || key_id, idempotency_key, route, body_hash, subject_id, status, answer, created_at
+    from idempotency_keys_of_api_keys`.execute(db)
+  await sql`drop table idempotency_keys_of_api_keys`.execute(db)
+  await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
 }

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { SourceStatus } from '../contract/documents.ts'
 import type { EventKind } from '../contract/events.ts'
-import type { Role } from '../contract/vocabulary.ts'
+import type { PersonRole, Role } from '../contract/vocabulary.ts'
 import type { Audience } from '../knowledge/audience.ts'
 
 /** Rows as SQLite holds them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
@@ -18,6 +18,11 @@ export type Schema = {
   webhooks: WebhookRow
   sources: SourceRow
   uploads: UploadRow
+  users: UserRow
+  memberships: MembershipRow
+  sessions: SessionRow
+  one_time_links: OneTimeLinkRow
+  audit: AuditRow
 }
 
 type TenantRow = {
@@ -55,7 +60,8 @@ export type ApiKeyRow = {
 
 type IdempotencyKeyRow = {
   tenant_id: string
-  key_id: string
+  /** An actor's id: `key:<id>` or `user:<id>`. */
+  caller_id: string
   idempotency_key: string
   /** Method and path. */
   route: string
@@ -221,4 +227,76 @@ export type WebhookRow = {
   failing_since: string | null
   due_at: string | null
   created_at: string
+}
+
+export type UserRow = {
+  /** UUIDv7. */
+  id: string
+  /** Folded; see `foldEmail`. */
+  email: string
+  name: string
+  /** As `hashPassword` gives it; null: signs in by a link or an identity provider only. */
+  password_hash: string | null
+  /** Who the identity provider says it is; both null where none has. */
+  issuer: string | null
+  subject: string | null
+  created_at: string
+  disabled_at: string | null
+}
+
+type MembershipRow = {
+  user_id: string
+  tenant_id: string
+  role: PersonRole
+}
+
+export type SessionRow = {
+  /** UUIDv7. */
+  id: string
+  user_id: string
+  /** Where the person works now. */
+  tenant_id: string
+  /** The role in that tenant when the token was made. */
+  role: PersonRole
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  /** Of the token before; it is still taken for a moment. */
+  previous_hash: string | null
+  rotated_at: string | null
+  /** What the tokens of forms are made with. */
+  form_secret: string
+  /** Where it was begun. */
+  address: string
+  /** The browser's `User-Agent`. */
+  agent: string
+  created_at: string
+  used_at: string
+}
+
+export type OneTimeLinkRow = {
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string
+  purpose: 'set-up' | 'reset'
+  /** Whose password it sets; null: of the user that it makes. */
+  user_id: string | null
+  /** Where it makes an administrator; null: it makes nobody. */
+  tenant_id: string | null
+  created_at: string
+  expires_at: string
+}
+
+export type AuditRow = {
+  id: Generated<number>
+  tenant_id: string
+  at: string
+  actor_id: string
+  actor_name: string
+  /** `<what>.<done>`, e.g. `user.disabled`. */
+  action: string
+  /** Whom or what it was done to, for people. */
+  subject: string
+  /** For people; empty where the action says it all. */
+  detail: string
+  /** The client's address; null for commands on the server's machine. */
+  address: string | null
 }

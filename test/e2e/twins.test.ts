@@ -112,7 +112,7 @@ async function eventsOf({ ganglion }: Product, tenant: string): Promise<string[]
     const { main: head, queue } = kb.projection.heads(kb.projection.read)
     expect(await ganglion.events.told(kb.identity.id)).toEqual({ main: head, queue })
   })
-  const caller = { tenantId, role: 'app', keyId: 'another', name: 'another', connectors: [] } as const
+  const caller = { tenantId, role: 'app', id: 'key:another', name: 'another', connectors: [] } as const
   const { events } = await readEvents(ganglion, caller, { kb: 'twin', lastEventId: 0 }, new AbortController().signal)
   const { value } = await events.next()
   // How those of the queue and of main mix is a matter of time.

@@ -75,7 +75,7 @@ async function curatorOf(ganglion: Ganglion): Promise<Caller> {
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const key = { tenantId, name: 'The curator', role: 'curator', connectors: [] } as const
   const made = await ganglion.apiKeys.create({ ...key, connectors: [], expiresAt: null }, ganglion.now())
-  return { ...key, keyId: made.key.id }
+  return { ...key, id: `key:${made.key.id}` }
 }
 
 /** Every Neuron and the queue, as the API answers them. */

@@ -24,7 +24,7 @@ async function twoKnowledgeBases(): Promise<Damaged> {
   const made = async (tenant: string): Promise<Kb> => {
     const { gitDir, id } = await createKnowledgeBase(ganglion, { tenant, slug: 'handbook' })
     const tenantId = (await ganglion.tenants.find(tenant))?.id ?? ''
-    const curator: Caller = { keyId: 'key', name: 'Curator', tenantId, role: 'curator', connectors: [] }
+    const curator: Caller = { id: 'key:key', name: 'Curator', tenantId, role: 'curator', connectors: [] }
     const text = `What ${tenant} knows, and nobody else.`
     await addNeuron(ganglion, curator, text)
     return { gitDir, index: join(dataDir, 'index', id), curator, text }

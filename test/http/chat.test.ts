@@ -48,7 +48,7 @@ describe('a question', () => {
       as: 'app',
       body: { kb: 'handbook', message: 'Who?', sessionId: 'abc', audience: 'public' },
     })
-    const unscoped = { knowledgeBaseId: undefined, sessionId: undefined, audience: 'tool' }
+    const unscoped = { knowledgeBaseId: undefined, sessionId: undefined, audience: undefined }
     expect(services.asked).toEqual([
       { message: 'Who?', history: [], ...unscoped },
       { message: 'Who?', history: [], knowledgeBaseId: 'handbook', sessionId: 'abc', audience: 'public' },

@@ -121,8 +121,8 @@ describe('open streams', () => {
 
   test('of one tenant are a hundred', async () => {
     const { readEvents } = openFeed()
-    const authenticate: Services['authenticate'] = async (keyId) => {
-      return { keyId, name: keyId, tenantId: keyId === 'other' ? 'globex' : 'acme', role: 'curator', connectors: [] }
+    const authenticate: Services['authenticate'] = async (id) => {
+      return { id, name: id, tenantId: id === 'other' ? 'globex' : 'acme', role: 'curator', connectors: [] }
     }
     const { open } = await serve({ readEvents, authenticate })
     // Kept: a response that is garbage is a client that has left.

@@ -18,11 +18,14 @@ async function description() {
   return Description.parse((await request('GET', '/openapi.json')).json)
 }
 
-test('the API is described as OpenAPI 3.1, open to bearers of a token', async () => {
+test('the API is described as OpenAPI 3.1, open to bearers of a token and to people who are signed in', async () => {
   const { openapi, security, components } = await description()
   expect(openapi).toBe('3.1.0')
-  expect(security).toEqual([{ bearer: [] }])
-  expect(components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } })
+  expect(security).toEqual([{ bearer: [] }, { session: [] }])
+  expect(components.securitySchemes).toMatchObject({
+    bearer: { type: 'http', scheme: 'bearer' },
+    session: { type: 'apiKey', in: 'cookie', name: 'ganglion' },
+  })
   expect(Object.keys(components.schemas)).toEqual(
     expect.arrayContaining(['Candidate', 'CandidateInput', 'Error', 'Neuron']),
   )
@@ -57,12 +60,12 @@ test('every route of the API is described with every status that it can answer',
     `get /api/v1/search ${read(200)}`,
     'get /api/v1/uploads/{uploadId} 200 400 401 403 404 408 410 429 431 500 503 507',
     'patch /api/v1/uploads/{uploadId}/chunk 200 400 401 403 404 408 409 410 413 415 416 429 431 500 503 507',
-    'post /api/v1/chat 200 400 401 404 408 413 415 429 431 500 503 507',
+    'post /api/v1/chat 200 400 401 403 404 408 413 415 429 431 500 503 507',
     'post /api/v1/documents/{docId}/ingest 202 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/knowledge-bases/{kbId}/documents/upload 201 400 401 403 404 408 409 413 415 422 429 431 500 503 507',
     'post /api/v1/knowledge-bases/{kbId}/documents/upload/init 201 400 401 403 404 408 409 413 415 422 429 431 500 503 507',
     'post /api/v1/knowledge-bases/{kbId}/reader-feedback 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
-    'post /api/v1/knowledge-bases/{kbId}/retrieve 200 400 401 404 408 413 415 429 431 500 503 507',
+    'post /api/v1/knowledge-bases/{kbId}/retrieve 200 400 401 403 404 408 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates 201 400 401 403 404 408 413 415 422 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/approve 200 400 401 403 404 408 409 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/comment 201 400 401 403 404 408 409 413 415 429 431 500 503 507',

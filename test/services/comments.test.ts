@@ -6,7 +6,7 @@ import { retrieve } from '../../src/services/search/retrieve.ts'
 import { search } from '../../src/services/search/search.ts'
 import { type Importing, importing, neuronOf } from './import-support.ts'
 
-const reader = ({ curator }: Importing): Caller => ({ ...curator, keyId: 'r', role: 'reader' })
+const reader = ({ curator }: Importing): Caller => ({ ...curator, id: 'key:r', role: 'reader' })
 
 const page = [
   'Pigeons carry letters.',
@@ -51,7 +51,7 @@ test('what takes a comment away waits for a curator, since its author may not ha
   await given.run()
   const { ganglion, curator } = given
   const { seqId } = await neuronOf(given, 'neurons/Pigeons.md')
-  const app: Caller = { ...curator, keyId: 'a', role: 'app' }
+  const app: Caller = { ...curator, id: 'key:a', role: 'app' }
   const { content } = await readNeuron(ganglion, app, { kb: 'notes', seqId })
   const correct = (text: string) =>
     submitCandidate(ganglion, app, {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CompiledPage } from '../../src/ingest/compile/compiled.ts'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { bareId } from '../../src/services/caller.ts'
 import { commitSource } from '../../src/services/ingest/commit-source.ts'
 import { rebuild } from '../../src/services/operations/rebuild.ts'
 import { verify } from '../../src/services/operations/verify.ts'
@@ -173,7 +174,7 @@ test('a proposal that a curator revised by a push before it was approved is thei
   const revised = `---\ntitle: Handbook\ntags: [care]\ncandidate: ${candidateId}\n---\n\n${lines('One, revised.', 'Two.', 'Three.')}\n`
   native.commit('refs/heads/work', new Map([['neurons/handbook.md', revised]]), { parents: [before] })
   const after = native.git('rev-parse', 'refs/heads/work:neurons/handbook.md')
-  const actor = { id: `git:${curator.keyId}`, name: curator.name }
+  const actor = { id: `git:${bareId(curator)}`, name: curator.name }
   await proposePush(
     await kb(),
     {

@@ -219,7 +219,7 @@ const approving = (moduleUrl: (name: string) => string) => `
   const { approveCandidate } = await import(${moduleUrl('queue/approve-candidate')})
   const [dataDir, tenantId] = process.argv.slice(1)
   const ganglion = await Ganglion.open({ dataDir })
-  const caller = { keyId: 'k', name: 'K', tenantId, role: 'curator', connectors: [] }
+  const caller = { id: 'key:k', name: 'K', tenantId, role: 'curator', connectors: [] }
   const rest = { kind: 'external-feed', metadata: null, confidence: null, impactEstimate: null, content: 'Text.' }
   await Promise.all([1, 2, 3, 4].map(async (n) => {
     for (let round = 0; ; round++) {
@@ -286,7 +286,7 @@ test('events that cannot be written hold up no writer, and are told once they ca
   onTestFinished(() => ganglion.close())
   await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
-  const curator = { keyId: 'k', name: 'K', tenantId, role: 'curator' as const, connectors: [] }
+  const curator = { id: 'key:k', name: 'K', tenantId, role: 'curator' as const, connectors: [] }
   await eventsOf({ curator }, ganglion)
   const sqlite = new DatabaseSync(ganglion.directory.database)
   onTestFinished(() => sqlite.close())

@@ -6,7 +6,7 @@ import { readFile } from '../../src/services/read/read-file.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { type Importing, importing, neuronOf, pushAsCurator, put } from './import-support.ts'
 
-const as = ({ curator }: Importing, role: Caller['role']): Caller => ({ ...curator, keyId: role, role })
+const as = ({ curator }: Importing, role: Caller['role']): Caller => ({ ...curator, id: `key:${role}`, role })
 
 /** The paths among these that a role may read. */
 async function readable(given: Importing, role: Caller['role'], paths: readonly string[]): Promise<string[]> {

@@ -32,7 +32,7 @@ export async function importing(files: Record<string, string | Buffer>): Promise
   const kb = await ganglion.kb(tenant.id, id)
   const vault = join(tempDir(), 'vault')
   for (const [path, content] of Object.entries(files)) put(vault, path, content)
-  const curator: Caller = { keyId: 'c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
+  const curator: Caller = { id: 'key:c', name: 'Cleo', tenantId: tenant.id, role: 'curator', connectors: [] }
   const run: Importing['run'] = async (options) => {
     await kb.sync()
     return importDirectory(kb, vault, { actor: operator, now: ganglion.now, ...options })

@@ -20,7 +20,7 @@ const vault = {
 
 /** The titles of the Neurons that a reader finds by a word and in the list, and those that it can read. */
 async function seen({ ganglion, curator }: Importing, paths: readonly string[] = []) {
-  const reader: Caller = { ...curator, keyId: 'r', role: 'reader' }
+  const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
   const { documents } = await search(ganglion, reader, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
   const { neurons } = await listNeurons(ganglion, reader, 'notes', { limit: 10 })
   const found = documents.map(({ title }) => title ?? '').sort()

@@ -19,7 +19,7 @@ async function cutOff(bed: TestBed): Promise<() => ReturnType<typeof submitCandi
   const input = correction(seqId, 'Page the lead at once.', { confidence: 0.95 })
   const key = { tenantId: bed.curator.tenantId, name: 'app', role: 'app' as const, connectors: [], expiresAt: null }
   const { key: app } = await bed.ganglion.apiKeys.create(key, bed.ganglion.now())
-  const caller = { ...bed.app, keyId: app.id }
+  const caller = { ...bed.app, id: `key:${app.id}` }
   const submit = () => submitCandidate(bed.ganglion, caller, input, { idempotencyKey: 'correction' })
   await expect(submit()).rejects.toThrow('EIO')
   repository.updateRef = updateRef

@@ -34,7 +34,7 @@ async function newBed(options: Partial<GanglionOptions> = {}) {
       clock.now,
     ),
   }
-  const caller: Caller = { keyId: key.key.id, name: 'app', tenantId, role: 'app', connectors: [] }
+  const caller: Caller = { id: `key:${key.key.id}`, name: 'app', tenantId, role: 'app', connectors: [] }
   return {
     dataDir,
     kbId,

@@ -27,7 +27,7 @@ export async function newTestBed(): Promise<TestBed> {
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const caller = (role: Role, connectors: string[] = []): Caller => ({
-    keyId: `${role}-key`,
+    id: `key:${role}-key`,
     name: `The ${role}`,
     tenantId,
     role,

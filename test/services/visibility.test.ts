@@ -15,7 +15,7 @@ import { ingest } from './ingest-support.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 import { neuronText, seq, writtenBed } from './written-neurons.ts'
 
-const other: Partial<Caller> = { keyId: 'another-key', name: 'Another app' }
+const other: Partial<Caller> = { id: 'key:another-key', name: 'Another app' }
 
 type Upload = { filename?: string; path?: string; tags?: string[]; text?: string; force?: boolean; replace?: boolean }
 

@@ -1,31 +1,32 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { ApiKeys } from '../../src/store/api-keys.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely, SqliteDialect } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { expect, onTestFinished, test } from 'vitest'
+import { asKyselyDatabase, openDatabase } from '../../src/store/database.ts'
 import { Idempotency } from '../../src/store/idempotency.ts'
+import { migrations } from '../../src/store/migrations.ts'
+import type { Schema } from '../../src/store/schema.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
-async function oneKey(file?: string) {
+async function oneRequest(file?: string) {
   const { db } = await testDatabase(file)
   const tenant = await new Tenants(db).ensure('acme', at('09:00'))
-  const keys = new ApiKeys(db)
-  const newKey = { tenantId: tenant.id, name: '', role: 'app' as const, connectors: [], expiresAt: null }
-  const [{ key }, other] = [await keys.create(newKey, at('09:00')), await keys.create(newKey, at('09:00'))]
   const request = {
     tenantId: tenant.id,
-    keyId: key.id,
+    callerId: 'key:1',
     idempotencyKey: 'once',
     route: 'POST /api/v1/queue/candidates',
     bodyHash: 'abc',
     subjectId: 'first',
   }
-  return { db, idempotency: new Idempotency(db), request, otherKeyId: other.key.id }
+  return { db, idempotency: new Idempotency(db), request }
 }
 
 test('the first answer is given again', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   expect(await idempotency.begin(request, at('10:00'))).toEqual({ state: 'new', subjectId: 'first' })
   await idempotency.finish(request, { status: 201, body: { candidateId: 'first', tags: ['é'] } })
   const again = { ...request, subjectId: 'second' }
@@ -39,24 +40,24 @@ test('the first answer is given again', async () => {
 })
 
 test('the same key with another body or route is a mismatch', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   await idempotency.begin(request, at('10:00'))
   await idempotency.finish(request, { status: 201, body: {} })
   expect(await idempotency.begin({ ...request, bodyHash: 'def' }, at('10:01'))).toEqual({ state: 'mismatch' })
   expect(await idempotency.begin({ ...request, route: 'POST /' }, at('10:01'))).toEqual({ state: 'mismatch' })
 })
 
-test('an idempotency key belongs to the API key that sent it', async () => {
-  const { idempotency, request, otherKeyId } = await oneKey()
+test('an idempotency key belongs to the caller that sent it', async () => {
+  const { idempotency, request } = await oneRequest()
   await idempotency.begin(request, at('10:00'))
   await idempotency.finish(request, { status: 201, body: {} })
-  const other = { ...request, keyId: otherKeyId, subjectId: 'theirs' }
+  const other = { ...request, callerId: 'user:1', subjectId: 'theirs' }
   expect(await idempotency.begin(other, at('10:01'))).toEqual({ state: 'new', subjectId: 'theirs' })
 })
 
 test('after a crash the next attempt gets the id that was reserved', async () => {
   const file = join(tempDir(), 'ganglion.db')
-  const { request } = await oneKey(file).then(async (before) => {
+  const { request } = await oneRequest(file).then(async (before) => {
     await before.idempotency.begin(before.request, at('10:00'))
     return before
   })
@@ -70,7 +71,7 @@ test('after a crash the next attempt gets the id that was reserved', async () =>
 })
 
 test('a forgotten request is new again, an abandoned one is a retry', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   await idempotency.begin(request, at('10:00'))
   await idempotency.forget(request)
   const second = { ...request, bodyHash: 'corrected', subjectId: 'second' }
@@ -83,7 +84,7 @@ test('a forgotten request is new again, an abandoned one is a retry', async () =
 })
 
 test('of many requests at once one does the work and the others get its answer', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   let works = 0
   const answers = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
@@ -100,7 +101,7 @@ test('of many requests at once one does the work and the others get its answer',
 })
 
 test('when the first of many fails, the next in line does the work', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   await idempotency.begin(request, at('10:00'))
   const waiting = [1, 2].map(() => idempotency.begin({ ...request, subjectId: 'next' }, at('10:00')))
   await idempotency.forget(request)
@@ -111,14 +112,14 @@ test('when the first of many fails, the next in line does the work', async () =>
 })
 
 test('a failing database leaves nobody waiting', async () => {
-  const { idempotency, request } = await oneKey()
-  const unknown = { ...request, keyId: 'no such key' }
+  const { idempotency, request } = await oneRequest()
+  const unknown = { ...request, tenantId: 'no such tenant' }
   await expect(idempotency.begin(unknown, at('10:00'))).rejects.toThrow('FOREIGN KEY')
   await expect(idempotency.begin(unknown, at('10:00'))).rejects.toThrow('FOREIGN KEY')
 })
 
 test('an answer lives 24 hours', async () => {
-  const { idempotency, request } = await oneKey()
+  const { idempotency, request } = await oneRequest()
   await idempotency.begin(request, new Date('2026-03-01T10:00:00.000Z'))
   await idempotency.finish(request, { status: 201, body: {} })
   const again = { ...request, bodyHash: 'other', subjectId: 'second' }
@@ -130,7 +131,7 @@ test('an answer lives 24 hours', async () => {
 })
 
 test('sweeping removes what has expired and nothing else', async () => {
-  const { db, idempotency, request } = await oneKey()
+  const { db, idempotency, request } = await oneRequest()
   for (const [idempotencyKey, time] of [
     ['old', '08:00'],
     ['edge', '10:00'],
@@ -143,4 +144,20 @@ test('sweeping removes what has expired and nothing else', async () => {
   expect(await db.selectFrom('idempotency_keys').select('idempotency_key').execute()).toEqual([
     { idempotency_key: 'young' },
   ])
+})
+
+test('answers of before people could sign in are given again to their API keys', async () => {
+  const sqlite = new DatabaseSync(':memory:')
+  onTestFinished(() => sqlite.close())
+  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: asKyselyDatabase(sqlite) }) })
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  await migrator.migrateTo('0010-owners-of-uploads-and-chats')
+  sqlite.exec(`
+    insert into tenants values ('t', 'acme', '');
+    insert into api_keys (id, tenant_id, name, role, hash, connectors, created_at) values ('1', 't', '', 'app', '', '[]', '');
+    insert into idempotency_keys values ('t', '1', 'once', 'POST /', 'abc', 'first', 201, '{"seqId":"x"}', '${at('10:00').toISOString()}')`)
+  await migrator.migrateToLatest()
+  const request = { tenantId: 't', callerId: 'key:1', idempotencyKey: 'once', route: 'POST /', bodyHash: 'abc' }
+  const answer = await new Idempotency(db).begin({ ...request, subjectId: 'second' }, at('10:01'))
+  expect(answer).toEqual({ state: 'replay', status: 201, body: { seqId: 'x' } })
 })

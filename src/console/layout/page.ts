@@ -1,4 +1,5 @@
-import type { PersonRole, Session } from '../../services/people/session.ts'
+import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
+import type { Session } from '../../services/people/session.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
 import { type Html, html, type Part } from './html.ts'
@@ -44,13 +45,6 @@ const placesOfKb = (slug: string): readonly Link[] => {
     { href: `${base}/new`, label: 'New page', least: 'curator' },
     { href: `${base}/settings`, label: 'Settings', least: 'admin' },
   ]
-}
-
-const ranks: readonly PersonRole[] = ['reader', 'curator', 'admin']
-
-/** Whether a role may do what asks for at least another. */
-export function reaches(role: PersonRole, least: PersonRole): boolean {
-  return ranks.indexOf(role) >= ranks.indexOf(least)
 }
 
 /** A whole page, in the frame that all pages for signed-in people share. */

@@ -33,7 +33,7 @@ export function documentRoutes(app: ZodFastify, services: Services): void {
   app.get(
     '/documents/:docId',
     {
-      config: { roles: curators },
+      config: { roles: curators, people: 'reader' },
       schema: {
         tags,
         operationId: 'readSource',

@@ -8,7 +8,7 @@ import { effectiveAudience } from '../../knowledge/audience.ts'
 import { analyserFor } from '../../search/analyser.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { ChatSession } from '../../store/chat-sessions.ts'
-import { actorOf, type Caller } from '../caller.ts'
+import { actorOf, type Caller, isPerson } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { retrievePassages } from '../search/retrieve.ts'
@@ -30,7 +30,7 @@ export async function* chat(
   question: ChatQuestion,
   signal: AbortSignal,
 ): AsyncGenerator<string, ChatAnswer> {
-  const audience = effectiveAudience(caller.role, question.audience)
+  const audience = effectiveAudience(caller.role, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
   const known = question.sessionId === undefined ? undefined : await findSession(ganglion, caller, question.sessionId)
   const kbName = question.knowledgeBaseId ?? known?.kbId
   if (kbName === undefined) {

@@ -7,7 +7,7 @@ import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 
-export type Listener = Pick<Caller, 'tenantId' | 'role' | 'keyId' | 'name'>
+export type Listener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 
 type Sight = { kb: KnowledgeBase; visibility: Visibility }
 

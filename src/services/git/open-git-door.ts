@@ -19,7 +19,7 @@ export async function openGitDoor(
   const isCurator = caller.role === 'curator'
   return {
     gitDir: kb.repository.gitDir,
-    claim: { key: caller.keyId, repository: kb.identity.id, tenant: caller.tenantId },
+    claim: { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId },
     // As over HTTP: the queue is for curators.
     hiddenRefs: isCurator ? [] : ['refs/ganglion', 'refs/candidates'],
     async prepareFetch(refPrefixes) {

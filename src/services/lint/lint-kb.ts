@@ -68,7 +68,7 @@ async function propose(ganglion: Ganglion, kb: KnowledgeBase, open: readonly Fou
   const { id, tenantId } = kb.identity
   const hasOrphans = open.some(({ finding }) => finding.rule === 'orphan')
   const relatedTo = hasOrphans ? await relatedNeurons(kb) : () => []
-  const caller: Caller = { keyId: actor.id, name: actor.name, tenantId, role: 'curator', connectors: [lintConnector] }
+  const caller: Caller = { id: actor.id, name: actor.name, tenantId, role: 'curator', connectors: [lintConnector] }
   const submissions = open.map(async ({ finding, result }) => {
     const related = finding.rule === 'orphan' ? relatedTo(finding.seqId) : []
     const input = lintCandidate(id, finding, {

@@ -9,7 +9,7 @@ import { Repository } from '../../git/repository.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { findCandidate } from '../../store/candidate-index.ts'
-import { actorOf, type Caller } from '../caller.ts'
+import { actorOf, bareId, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -107,8 +107,8 @@ async function conflictsOf(
   }
 }
 
-function mainOrigin({ keyId }: Caller): Origin {
-  return { door: 'main', by: keyId }
+function mainOrigin(caller: Caller): Origin {
+  return { door: 'main', by: bareId(caller) }
 }
 
 /** What a push to a ref asks for. @throws {PushRefused} where it may not. */
@@ -253,14 +253,14 @@ async function receiveRequest(
   }
   const { from, to } = request
   const changes = await pushedChanges(kb.repository, from, to)
-  const proposer = { id: `git:${caller.keyId}`, name: caller.name }
+  const proposer = { id: `git:${bareId(caller)}`, name: caller.name }
   if (request.kind !== 'propose') {
     const behind = request.kind === 'submit' ? 'merge' : 'refuse'
     const push = { from, to, changes, approver: actorOf(caller), proposer, origin: mainOrigin(caller), behind } as const
     const urlOf = (seqId: string) => new URL(ganglion.neuronUrl(kb.identity.slug, seqId), reachedAt).href
     return mainLines(await pushToMain(kb, push, ganglion), urlOf)
   }
-  const origin = { door: 'for', by: caller.keyId, topic } as const
+  const origin = { door: 'for', by: bareId(caller), topic } as const
   const urlOf = (candidateId: string) => new URL(ganglion.queueUrl(candidateId), reachedAt).href
   return proposalLines(await proposePush(kb, { changes, range: { from, to }, proposer, origin }, ganglion.now), urlOf)
 }

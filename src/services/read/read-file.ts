@@ -35,7 +35,7 @@ export async function readFile(ganglion: Ganglion, caller: Caller, kbName: strin
     type: Object.hasOwn(shownFileTypes, extension) ? (shownFileTypes[extension] ?? savedFileType) : savedFileType,
     read: async ({ first, last } = { first: 0, last: size - 1 }) => {
       if (size > maxAtOnce) {
-        const claim = { key: caller.keyId, repository: repository.gitDir, tenant: caller.tenantId }
+        const claim = { key: caller.id, repository: repository.gitDir, tenant: caller.tenantId }
         return ganglion.fileStreams.open(claim, () => readBlob(repository.gitDir, blob, { first, last }))
       }
       const { data } = await repository.read(blob)

@@ -20,7 +20,7 @@ export type Visibility = {
 }
 
 export async function visibilityFor(
-  caller: Pick<Caller, 'role' | 'keyId' | 'name'>,
+  caller: Pick<Caller, 'role' | 'id' | 'name'>,
   kb: KnowledgeBase,
   sql: Projection['read'] = kb.projection.read,
 ): Promise<Visibility> {

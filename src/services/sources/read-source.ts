@@ -1,14 +1,19 @@
 import type { SourceDetail } from '../../contract/documents.ts'
+import { GanglionError } from '../../contract/errors.ts'
 import { savedFileType } from '../../contract/files.ts'
 import type { Caller } from '../caller.ts'
 import type { FileContent } from '../file-content.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findSource } from './find-source.ts'
+import { sourceSight } from './source-sight.ts'
 import { toSourceDetail } from './source-view.ts'
 
-/** @throws {GanglionError} `not_found` */
+/** A Source that the caller may know of. @throws {GanglionError} `not_found` */
 export async function readSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<SourceDetail> {
-  return toSourceDetail(await findSource(ganglion, caller, docId))
+  const source = await findSource(ganglion, caller, docId)
+  const isSeen = await sourceSight(ganglion, caller, source.kbId)
+  if (!isSeen(source)) throw new GanglionError('not_found')
+  return toSourceDetail(source)
 }
 
 /** The bytes of a Source, as they were uploaded: to be saved, never to be shown. @throws {GanglionError} `not_found` */

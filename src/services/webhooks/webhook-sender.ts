@@ -12,7 +12,7 @@ const pageSize = 500
 const gone = 410
 
 /** A receiver is told what an app may know that has sent nothing itself. */
-const receiver = { role: 'app', keyId: '', name: '' } as const
+const receiver = { role: 'app', id: '', name: '' } as const
 
 /** A message about an event; its id is the same whenever it is sent to this webhook again. */
 function messageOf(webhook: Pick<Webhook, 'id'>, event: LoggedEvent): Message {

@@ -4,10 +4,10 @@ import { asset, findAsset, island } from '../../../src/console/layout/asset.ts'
 import { errorPage } from '../../../src/console/layout/error-page.ts'
 import { button, checkbox, field, form, select, textArea } from '../../../src/console/layout/form.ts'
 import { html } from '../../../src/console/layout/html.ts'
-import { page, reaches } from '../../../src/console/layout/page.ts'
+import { page } from '../../../src/console/layout/page.ts'
 import type { Visit } from '../../../src/console/layout/visit.ts'
 import { when } from '../../../src/console/layout/when.ts'
-import type { PersonRole } from '../../../src/services/people/session.ts'
+import { type PersonRole, reaches } from '../../../src/contract/vocabulary.ts'
 
 const hostile = `"><img src=x onerror=alert(1)>`
 

@@ -144,8 +144,9 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     async authenticate(token) {
       const roles: readonly Role[] = ['reader', 'app', 'curator']
       const role = roles.find((role) => role === token)
-      return role && { keyId: role, name: `the ${role}`, tenantId: 'acme', role, connectors: [] }
+      return role && { id: `key:${role}`, name: `the ${role}`, tenantId: 'acme', role, connectors: [] }
     },
+    openSession: async () => undefined,
     async submitCandidate(caller, input, { idempotencyKey }) {
       fake.submitted.push({ input, idempotencyKey })
       if (input.knowledgeBaseId !== 'handbook') throw new GanglionError('not_found')

@@ -101,9 +101,9 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
     },
   }
   const services: Partial<Services> = {
-    async openGitDoor({ keyId, tenantId }, { tenant, kb }) {
+    async openGitDoor({ id: key, tenantId }, { tenant, kb }) {
       if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
-      const claim = { key: keyId, repository: kb, tenant: tenantId }
+      const claim = { key, repository: kb, tenant: tenantId }
       return { gitDir, claim, hiddenRefs: [], receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
     },
     ...options.services,

@@ -231,3 +231,13 @@ test('nobody is asked for a client that has gone', async () => {
   await expect(ask(bed, kb, { answerer, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone')
   expect(answerer.asked).toEqual([])
 })
+
+test('without an audience, a person is served as a curator if they are one, and a key as a tool', async () => {
+  const bed = await handbook()
+  const person = (role: 'reader' | 'curator') => ({ ...bed.caller(role), id: 'user:1' })
+  const cited = async (caller: Caller) =>
+    (await ask(bed, { knowledgeBaseId: 'handbook' }, { caller })).citations?.map(({ seqId }) => seqId).sort()
+  const both = ['handbook_00000001', 'handbook_00000002']
+  expect(await cited(person('curator'))).toEqual(both)
+  for (const caller of [person('reader'), bed.curator, bed.app]) expect(await cited(caller)).toEqual(both.slice(0, 1))
+})

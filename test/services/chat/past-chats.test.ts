@@ -68,7 +68,7 @@ test('lists and conversations are paged', async () => {
 test("another's conversation is not there: not to read, not to delete", async () => {
   const bed = await newBed()
   const asked = { kb: 'handbook', id: await ask(bed, bed.curator, 'Who is paged?') }
-  const other: Caller = { ...bed.curator, keyId: 'another' }
+  const other: Caller = { ...bed.curator, id: 'key:another' }
   await expect(readChat(bed.ganglion, other, asked)).rejects.toEqual(notFound)
   await expect(deleteChat(bed.ganglion, other, 'handbook', asked.id)).rejects.toEqual(notFound)
   expect((await readChat(bed.ganglion, bed.curator, asked)).turns).toHaveLength(1)

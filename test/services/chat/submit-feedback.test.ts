@@ -214,7 +214,7 @@ test('the same idempotency key gives the first answer again, whatever a cited Ne
     { tenantId, name: 'app', role: 'app', connectors: [], expiresAt: null },
     new Date(),
   )
-  const app = { ...bed.app, keyId: key.id }
+  const app = { ...bed.app, id: `key:${key.id}` }
   const { seqId, citation } = await addNeuron(bed, 'VIP escalation policy')
   const feedback = { ...down, citations: [citation] }
   const once = { idempotencyKey: 'once' }

@@ -1,0 +1,120 @@
+import cookie from '@fastify/cookie'
+import createTokens from '@fastify/csrf'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../contract/errors.ts'
+import type { OpenSession, Session } from '../services/people/session.ts'
+import type { Services } from './services.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The signed-in person; undefined where a bearer key or nobody asks. */
+    session: Session | undefined
+    /** What the tokens of the session's forms are made with. */
+    formSecret: string | undefined
+  }
+  interface FastifyInstance {
+    sessions: BrowserSessions
+  }
+}
+
+/** The header and the form field that carry the token of a form. */
+const tokenHeader = 'x-csrf-token'
+const tokenField = '_csrf'
+/** Seconds. The server ends a session earlier if nobody uses it. */
+const cookieAge = 7 * 24 * 60 * 60
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const tokens = createTokens()
+
+/** How the sessions of people come with requests and go with answers. */
+export type BrowserSessions = {
+  /** Name of the cookie. */
+  cookie: string
+  /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
+  read(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /**
+   * Checks a request that changes something: it must come from a page of this server. Browsers say so in `Sec-Fetch-Site` and
+   * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
+   */
+  requireSameOrigin(request: FastifyRequest): void
+  /** Signs in the browser that is answered. */
+  begin(reply: FastifyReply, token: string): void
+  /** Signs it out. */
+  end(reply: FastifyReply): void
+}
+
+/**
+ * Adds `app.sessions`. Behind TLS the cookie has the prefix `__Host-`, so that no other host of the domain, and no page
+ * without TLS, can set it (RFC 6265bis, section 4.1.3).
+ */
+export async function readSessions(
+  app: FastifyInstance,
+  services: Pick<Services, 'openSession'>,
+  publicUrl: string | undefined,
+): Promise<void> {
+  const isSecure = publicUrl?.startsWith('https:') === true
+  const name = isSecure ? '__Host-ganglion' : 'ganglion'
+  const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
+  const begin = (reply: FastifyReply, token: string) => {
+    reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })
+  }
+  await app.register(cookie, { hook: false })
+  app.decorateRequest('session', undefined)
+  app.decorateRequest('formSecret', undefined)
+  app.decorate('sessions', {
+    cookie: name,
+    begin,
+    end: (reply) => void reply.clearCookie(name, attributes),
+    requireSameOrigin: (request) => requireOrigin(request, publicUrl),
+    async read(request, reply) {
+      const token = app.parseCookie(request.headers.cookie ?? '')[name]
+      const open = token === undefined ? undefined : await services.openSession(token)
+      if (open === undefined) return
+      enter(request, open)
+      if (open.newToken !== undefined) begin(reply, open.newToken)
+    },
+  })
+  // What a person sees stays out of every cache, so that nobody sees it after they have signed out.
+  app.addHook('onSend', async (request, reply) => {
+    if (request.session !== undefined && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
+}
+
+function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSession): void {
+  request.session = session
+  request.caller = caller
+  request.formSecret = formSecret
+}
+
+/** The token that a form of this session must send back; empty without a session. */
+export function formTokenOf({ formSecret }: Pick<FastifyRequest, 'formSecret'>): string {
+  return formSecret === undefined ? '' : tokens.create(formSecret)
+}
+
+/** Throws `foreign_origin`. */
+function requireOrigin({ method, headers }: FastifyRequest, publicUrl: string | undefined): void {
+  if (safeMethods.has(method)) return
+  const { origin, host, 'sec-fetch-site': site } = headers
+  const isForeign = (site !== undefined && site !== 'same-origin') || (origin !== undefined && !isOwn(origin))
+  if (isForeign || (site === undefined && origin === undefined)) throw new GanglionError('foreign_origin')
+
+  function isOwn(origin: string): boolean {
+    const url = URL.parse(origin)
+    if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false
+    return url.origin === URL.parse(publicUrl ?? '')?.origin || url.host === URL.parse(`${url.protocol}//${host}`)?.host
+  }
+}
+
+/**
+ * Checks the token that a request of a session carries, in the header or, once the body is there, in its field.
+ * @throws {GanglionError} `stale_form`
+ */
+export function requireFormToken({ method, headers, body, formSecret }: FastifyRequest): void {
+  if (safeMethods.has(method) || formSecret === undefined) return
+  const token = headers[tokenHeader] ?? fieldOf(body)
+  if (typeof token !== 'string' || !tokens.verify(formSecret, token)) throw new GanglionError('stale_form')
+}
+
+function fieldOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null ? Reflect.get(body, tokenField) : undefined
+}

@@ -1,0 +1,34 @@
+import type { PersonRole } from '../../src/contract/vocabulary.ts'
+import { formTokenOf } from '../../src/http/session.ts'
+import type { Ganglion } from '../../src/services/ganglion.ts'
+import { openSession, startSession } from '../../src/services/people/session.ts'
+
+export type SignedIn = {
+  userId: string
+  token: string
+  /** Of a browser that is signed in, without TLS, and of the pages that it shows. */
+  headers: { cookie: string; 'sec-fetch-site': string; 'x-csrf-token': string }
+}
+
+/** Makes a person with a role in a tenant, unless there is one of that e-mail, and signs them in. */
+export async function signIn(
+  ganglion: Ganglion,
+  tenant: string,
+  role: PersonRole,
+  { email = `${role}@example.com`, name = `Some ${role}` } = {},
+): Promise<SignedIn> {
+  const { users, tenants, now } = ganglion
+  const { id: tenantId } = await tenants.ensure(tenant, now())
+  const user = (await users.findByEmail(email)) ?? (await users.create({ email, name, passwordHash: null }, now()))
+  if (user === undefined) throw new Error(`no user ${email}`)
+  await users.setRole(user.id, tenantId, role)
+  const token = await startSession(ganglion, user.id, { address: '127.0.0.1', agent: 'test' }, tenantId)
+  const formSecret = token && (await openSession(ganglion, token))?.formSecret
+  if (token === undefined || formSecret === undefined) throw new Error('no session')
+  const headers = {
+    cookie: `ganglion=${token}`,
+    'sec-fetch-site': 'same-origin',
+    'x-csrf-token': formTokenOf({ formSecret }),
+  }
+  return { userId: user.id, token, headers }
+}
