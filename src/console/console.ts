@@ -1,9 +1,25 @@
 import formbody from '@fastify/formbody'
+import { GanglionError } from '../contract/errors.ts'
+import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
+import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 
+/** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
+const formLimit = 2 * 1024 * 1024
+
 /** Adds the pages for people who work in a browser, with their styles and scripts. */
-export async function consoleRoutes(app: ZodFastify): Promise<void> {
-  await app.register(formbody)
+export async function consoleRoutes(app: ZodFastify, { limits }: PagesContext): Promise<void> {
+  await app.register(formbody, { bodyLimit: formLimit })
+  app.setErrorHandler(answerWithPage)
+  // With `no-referrer` browsers would not say from where a form comes.
+  app.addHook('onRequest', async (_, reply) => void reply.header('referrer-policy', 'same-origin'))
   assetRoutes(app)
+  app.get('/*', { schema: { hide: true } }, async (request, reply) => {
+    await app.sessions.read(request, reply)
+    throw new GanglionError('not_found')
+  })
+  await app.register(async (pages: ZodFastify) => {
+    guardPages(pages, limits)
+  })
 }

@@ -48,10 +48,13 @@ export type ServerOptions = {
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
   /** Adds pages for people beside the API. */
-  pages?: (app: ZodFastify) => Promise<void>
+  pages?: (app: ZodFastify, context: PagesContext) => Promise<void>
   /** Where the log goes; without it there is none. */
   log?: LogTarget
 }
+
+/** What the pages for people share with the API. */
+export type PagesContext = { services: Services; limits: Limits }
 
 const apiPrefix = '/api/v1'
 const gitPrefix = '/git'
@@ -138,7 +141,8 @@ export async function buildServer(services: Services, options: ServerOptions = {
     },
     { prefix: gitPrefix },
   )
-  if (options.pages !== undefined) await app.register(options.pages)
+  const { pages } = options
+  if (pages !== undefined) await app.register((scope: ZodFastify) => pages(scope, { services, limits }))
   await app.ready()
   return app
 

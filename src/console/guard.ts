@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ValidationError } from '../contract/errors.ts'
+import { requireRole } from '../http/auth.ts'
+import { answerError, refusalOf } from '../http/errors.ts'
+import { type Limits, rateOf } from '../http/limits.ts'
+import { requireFormToken } from '../http/session.ts'
+import type { ZodFastify } from '../http/zod-compilers.ts'
+import { html } from './layout/html.ts'
+import { isFragment, send, sendProblem } from './layout/send.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler checks the form's token itself, since it reads the body as it arrives. */
+    readsForm?: boolean
+  }
+}
+
+/** Lets in people who are signed in, from pages of this server, as often and as far as they may. */
+export function guardPages(app: ZodFastify, limits: Limits): void {
+  app.addHook('onRequest', async (request, reply) => {
+    await app.sessions.read(request, reply)
+    if (request.session === undefined) return sendToSignIn(request, reply)
+    app.sessions.requireSameOrigin(request)
+    await limits.countRequest(request, reply, rateOf(request))
+    await requireRole(request)
+    if (rateOf(request) !== 'read') await limits.checkDisk()
+  })
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.readsForm !== true) requireFormToken(request)
+  })
+}
+
+/** Where a person signs in to come back to a path of ours. */
+function signInPath(next: string): string {
+  return `/sign-in?next=${encodeURIComponent(next)}`
+}
+
+function sendToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (isFragment(request)) {
+    const from = URL.parse(String(request.headers['hx-current-url'] ?? ''))
+    return send(reply.header('hx-redirect', signInPath(from === null ? '/' : from.pathname + from.search)), html``, 401)
+  }
+  if (request.method === 'GET') return reply.redirect(signInPath(request.url))
+  return sendProblem(request, reply, 401, 'You were signed out. Sign in, go back, and send it again.')
+}
+
+/** Answers any error as a page for people, and as the API does for programs. */
+export function answerWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!isFragment(request) && request.headers.accept?.includes('text/html') !== true)
+    return answerError(error, request, reply)
+  const { status, body } = refusalOf(error, request)
+  return sendProblem(request, reply, status, messageOf(error, body))
+}
+
+function messageOf(error: unknown, { message, error: text }: Readonly<Record<string, unknown>>): string {
+  if (error instanceof ValidationError) {
+    const ofFields = Object.entries(error.fieldErrors).map(([name, messages = []]) => `${name}: ${messages.join(', ')}`)
+    return [...error.formErrors, ...ofFields].join(' · ')
+  }
+  return String(message ?? text)
+}

@@ -1,0 +1,105 @@
+import { parseHTML } from 'linkedom'
+import type { Answerer } from '../../src/chat/answerer.ts'
+import { servicesOf } from '../../src/cli/services.ts'
+import { consoleRoutes } from '../../src/console/console.ts'
+import type { PersonRole } from '../../src/contract/vocabulary.ts'
+import { buildServer } from '../../src/http/server.ts'
+import type { ZodFastify } from '../../src/http/zod-compilers.ts'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { signIn } from '../support/person.ts'
+import { tempDir } from '../support/temp.ts'
+
+export type Page = {
+  status: number
+  headers: Record<string, unknown>
+  body: string
+  document: ReturnType<typeof parseHTML>['document']
+  /** Texts of the elements that match a selector, without the space around them. */
+  texts(selector: string): string[]
+}
+
+/** A person's browser: it keeps no scripts and no styles, only the session. */
+export type Browser = {
+  userId: string
+  headers: Record<string, string>
+  get(path: string, headers?: Record<string, string>): Promise<Page>
+  /** Sends a form with the token of the person's pages. */
+  post(
+    path: string,
+    fields?: Record<string, string | readonly string[]>,
+    headers?: Record<string, string>,
+  ): Promise<Page>
+}
+
+export type Console = {
+  app: ZodFastify
+  ganglion: Ganglion
+  kbId: string
+  close(): Promise<void>
+  /** A new browser in which a person of this role is signed in. */
+  browser(role: PersonRole, person?: { tenant?: string; email?: string; name?: string }): Promise<Browser>
+}
+
+/** The console on a data directory of its own, with the knowledge base `handbook` of the tenant `acme`. */
+export async function startConsole({
+  answerer,
+  pages = consoleRoutes,
+}: {
+  answerer?: Answerer
+  /** Other pages than the console's. */
+  pages?: typeof consoleRoutes
+} = {}): Promise<Console> {
+  const ganglion = await Ganglion.open({ dataDir: tempDir() })
+  const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const services = { ...servicesOf(ganglion, answerer === undefined ? {} : { answerer }), isReady: () => true }
+  const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages })
+  return {
+    async close() {
+      await app.close()
+      await ganglion.close()
+    },
+    app,
+    ganglion,
+    kbId,
+    async browser(role, { tenant = 'acme', ...person } = {}) {
+      const { userId, headers: all } = await signIn(ganglion, tenant, role, person)
+      const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }
+      return {
+        userId,
+        headers: { ...all, accept: 'text/html' },
+        get: (path, more) => visit(app, { method: 'GET', url: path, headers: { ...headers, ...more } }),
+        post: (path, fields = {}, more) =>
+          visit(app, {
+            method: 'POST',
+            url: path,
+            headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', ...more },
+            payload: encodeForm({ _csrf: token, ...fields }),
+          }),
+      }
+    },
+  }
+}
+
+/** Sends a request of nobody, or with what the headers say. */
+export async function visit(
+  app: ZodFastify,
+  request: { method: 'GET' | 'POST'; url: string; headers?: Record<string, string>; payload?: string },
+): Promise<Page> {
+  const { statusCode, headers, body } = await app.inject(request)
+  const { document } = parseHTML(body)
+  return {
+    status: statusCode,
+    headers,
+    body,
+    document,
+    texts: (selector) =>
+      [...document.querySelectorAll(selector)].map(({ textContent }) => textContent.trim().replace(/\s+/g, ' ')),
+  }
+}
+
+function encodeForm(fields: Readonly<Record<string, string | readonly string[]>>): string {
+  const form = new URLSearchParams()
+  for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) form.append(name, value)
+  return form.toString()
+}
