@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os'
-import { Piscina } from 'piscina'
 import type { Chunk } from '../knowledge/chunk.ts'
 import type { WikiLink } from '../knowledge/neuron.ts'
+import { BudgetPool } from './budget-pool.ts'
 import { certainChunks } from './chunks.ts'
 import type { LinkPlace } from './link-places.ts'
 import { certainLinks, maxLinks } from './links.ts'
 import type { PageParts, PageRequest } from './parse-page.ts'
 import { hasComplexPart } from './parse-parts.ts'
-import type { ParseTask } from './parse-worker.ts'
 import { patternLinks } from './pattern-links.ts'
 import { plainChunks } from './plain-chunks.ts'
 
@@ -32,9 +31,6 @@ type Job = PageRequest & {
 /** Milliseconds of CPU time for a task, and for each character of it: some ten times what parsing takes. */
 const taskTime = 2000
 const characterTime = 0.02
-/** How often the CPU time of a thread is looked at, in milliseconds. */
-const watchInterval = 250
-const heapLimitMb = 256
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
@@ -52,7 +48,12 @@ const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.
  */
 export class ParserPool {
   readonly #queue: Job[] = []
-  #pool: Piscina<ParseTask, PageParts[]> | undefined
+  readonly #pool = new BudgetPool<PageRequest, PageParts>({
+    worker: workerFile,
+    name: 'parsePages',
+    maxThreads,
+    idleTimeout,
+  })
   #running = 0
   #isClosed = false
 
@@ -93,7 +94,7 @@ export class ParserPool {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#dispatch()
-    await this.#pool?.destroy()
+    await this.#pool.close()
   }
 
   #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
@@ -114,7 +115,9 @@ export class ParserPool {
   async #run(jobs: Job[]): Promise<void> {
     this.#running++
     try {
-      const results = await this.#work(jobs.map(({ content, wants }) => ({ content, wants })))
+      const size = jobs.reduce((sum, { content }) => sum + content.length, 0)
+      const requests = jobs.map(({ content, wants }) => ({ content, wants }))
+      const results = await this.#pool.run(requests, taskTime + characterTime * size)
       for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? nothing)
     } catch (error) {
       const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'
@@ -127,36 +130,6 @@ export class ParserPool {
       this.#dispatch()
     }
   }
-
-  async #work(requests: PageRequest[]): Promise<PageParts[]> {
-    this.#pool ??= startPool()
-    const pool = this.#pool
-    const started = new Int32Array(new SharedArrayBuffer(8))
-    const limit = new AbortController()
-    let size = 0
-    for (const { content } of requests) size += content.length
-    const budget = taskTime + characterTime * size
-    let timer: NodeJS.Timeout | undefined
-    let isDone = false
-    const watch = async () => {
-      const worker = pool.threads.find(({ threadId }) => threadId === started[0])
-      // Of a thread that has just ended there is nothing to be known.
-      const used = await worker?.cpuUsage().catch(() => undefined)
-      if (isDone) return
-      if (used !== undefined && (used.user + used.system) / 1000 - (started[1] ?? 0) > budget) limit.abort()
-      else timer = setTimeout(watch, watchInterval)
-    }
-    void Promise.resolve(Atomics.waitAsync(started, 0, 0).value).then(() => {
-      if (!isDone) timer = setTimeout(watch, watchInterval)
-    })
-    try {
-      return await pool.run({ requests, started }, { signal: limit.signal })
-    } finally {
-      isDone = true
-      clearTimeout(timer)
-      Atomics.notify(started, 0)
-    }
-  }
 }
 
 /** The pool was closed before it answered. */
@@ -165,21 +138,6 @@ export class ParserClosed extends Error {
     super('The Markdown parser is closed.')
     this.name = 'ParserClosed'
   }
-}
-
-function startPool(): Piscina<ParseTask, PageParts[]> {
-  const pool = new Piscina<ParseTask, PageParts[]>({
-    filename: workerFile.href,
-    name: 'parsePages',
-    minThreads: 0,
-    maxThreads,
-    idleTimeout,
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
-  })
-  // A thread that dies with a task rejects the task; one that dies idle is replaced when needed, and nobody waits for it.
-  pool.on('error', () => undefined)
-  return pool
 }
 
 /** The next jobs that make one task: as many as fit, or one that must be alone. */
