@@ -22,6 +22,7 @@ import { llmsText } from '../services/read/llms-txt.ts'
 import { readFile } from '../services/read/read-file.ts'
 import { readGraph } from '../services/read/read-graph.ts'
 import { readNeuron } from '../services/read/read-neuron.ts'
+import { renderMarkdown } from '../services/read/render-markdown.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
 import { abandonUpload } from '../services/sources/abandon-upload.ts'
@@ -66,6 +67,7 @@ export function servicesOf(
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
+    renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
     listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
     listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
     readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),

@@ -41,6 +41,7 @@ import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
 import type { OpenSession } from '../services/people/session.ts'
+import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { Place } from '../services/sources/divide-text.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
@@ -69,6 +70,8 @@ export interface Services {
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
   /** A file of a knowledge base that is no Neuron. */
   readFile(caller: Caller, kb: string, path: string): Promise<FileContent>
+  /** Markdown as safe HTML, as the caller may see its links and files. */
+  renderMarkdown(caller: Caller, input: RenderInput): Promise<Rendered>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
   readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>

@@ -33,3 +33,8 @@ export function linkedHeadingKey(heading: string): string {
   const last = heading.slice(heading.lastIndexOf('#') + 1).trim()
   return last.startsWith('^') ? '' : headingKey(last)
 }
+
+/** The id of a heading on its page, by its text or by what a link names: the same for both. */
+export function headingId(text: string): string {
+  return linkedHeadingKey(text).replaceAll(' ', '-')
+}

@@ -35,10 +35,15 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
  * `undefined` when it is no such link.
  */
 export function ownPageLinkText(inner: string): string | undefined {
-  const { reference, alias } = splitAlias(inner)
-  const place = /^#+([^#].*)$/s.exec(reference)?.[1]?.trim()
+  const place = ownPagePlace(inner)
+  const { alias } = splitAlias(inner)
   if (place === undefined || alias !== '') return place && alias
   return place.startsWith('^') ? '' : place
+}
+
+/** The heading or block that a link within its own page names; `undefined` when it is no such link. */
+export function ownPagePlace(inner: string): string | undefined {
+  return /^#+([^#].*)$/s.exec(splitAlias(inner).reference)?.[1]?.trim()
 }
 
 function splitAlias(inner: string): { reference: string; alias: string } {

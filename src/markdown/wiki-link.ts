@@ -1,9 +1,9 @@
-import type { Literal } from 'mdast'
+import type { Literal, TextData } from 'mdast'
 import type { Extension as FromMarkdownExtension } from 'mdast-util-from-markdown'
 import { markdownLineEnding } from 'micromark-util-character'
 import type { Code, Construct, Effects, State, Extension as SyntaxExtension } from 'micromark-util-types'
 import type { Processor } from 'unified'
-import { ownPageLinkText, parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
+import { ownPageLinkText, ownPagePlace, parseWikiLinkText, type WikiLinkText } from './wiki-link-text.ts'
 
 /** `value` is the text that a reader sees: the alias, or else the target. */
 interface WikiLinkNode extends Literal {
@@ -13,6 +13,10 @@ interface WikiLinkNode extends Literal {
 }
 
 declare module 'mdast' {
+  interface TextData {
+    /** Of a link within the page: the heading or block that it leads to. */
+    ownPlace?: string
+  }
   interface PhrasingContentMap {
     wikiLink: WikiLinkNode
   }
@@ -53,7 +57,7 @@ const wikiLinkFromMarkdown: FromMarkdownExtension = {
       const inner = source.slice(embed ? 3 : 2, -2)
       const link = parseWikiLinkText(inner)
       if (link) this.enter({ type: 'wikiLink', value: link.alias ?? link.target, embed, link }, token)
-      else this.enter({ type: 'text', value: ownPageLinkText(inner) ?? source }, token)
+      else this.enter({ type: 'text', value: ownPageLinkText(inner) ?? source, data: ownPlace(inner) }, token)
     },
   },
   exit: {
@@ -139,6 +143,11 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
     effects.exit('wikiLink')
     return ok(code)
   }
+}
+
+function ownPlace(inner: string): TextData {
+  const place = ownPagePlace(inner)
+  return place === undefined ? {} : { ownPlace: place }
 }
 
 /** micromark's negative codes: -2 is a tab, -1 the columns that it fills. */

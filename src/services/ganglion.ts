@@ -5,6 +5,7 @@ import { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import { ParserPool } from '../markdown/parser-pool.ts'
+import { RenderPool } from '../markdown/render/render-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
 import type { BlobStore } from '../store/blobs/blob-store.ts'
@@ -81,6 +82,7 @@ export class Ganglion {
   readonly webhooks: Webhooks
   readonly now: () => Date
   readonly parser = new ParserPool()
+  readonly renderer = new RenderPool()
   readonly fileStreams = new FileStreams()
   readonly diffs = new DiffPool()
   readonly extracts = new ExtractPool()
@@ -207,6 +209,7 @@ export class Ganglion {
     this.#open.clear()
     await this.#searchPool.close()
     await this.parser.close()
+    await this.renderer.close()
     await this.diffs.close()
     await this.extracts.close()
     await this.#database.close()

@@ -3,6 +3,7 @@ import { type FileLookup, resolveFile } from '../../knowledge/file-target.ts'
 import { type LinkAddress, type NamedNeuron, type Resolution, resolveTarget } from '../../knowledge/link-target.ts'
 import { attachmentsByKey, fileBlob } from '../../store/file-queries.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../../store/link-queries.ts'
+import { titleOf } from '../../store/neuron-queries.ts'
 import type { Projection } from '../../store/projection.ts'
 import type { KbIdentity } from '../knowledge-base.ts'
 
@@ -37,6 +38,10 @@ export class LinkView {
   /** Whether the `kb` of a link names this knowledge base. */
   isOwn(kb: string | null): boolean {
     return kb === null || kb === this.identity.slug || kb === this.identity.id
+  }
+
+  titleOf(seqId: string): string {
+    return titleOf(this.#sql, seqId) ?? seqId
   }
 
   resolve(link: LinkAddress): LinkMeaning {

@@ -25,7 +25,7 @@ export async function resolveLinks(
 ): Promise<Shown> {
   const readable = new Set(files.map(({ target }) => target))
   const isCurator = effectiveAudience(caller.role) === 'curator'
-  const views = await viewsOf(ganglion, caller, own, written)
+  const views = await viewsOf(ganglion, caller, own, new Set(written.map(({ kb }) => kb)))
   const links = new Map<string, Shown['links'][number]>()
   const unresolved: Shown['unresolved'] = []
   for (const { form, type, kb, target, line } of written) {
@@ -47,15 +47,15 @@ export async function resolveLinks(
   return { links: [...links.values()], unresolved }
 }
 
-/** The tenant's knowledge bases that links name. */
-async function viewsOf(
+/** The tenant's knowledge bases that links name, each as the caller sees it; `null` is the page's own. */
+export async function viewsOf(
   ganglion: Ganglion,
   caller: Caller,
   own: LinkView,
-  written: readonly WrittenLink[],
+  names: ReadonlySet<string | null>,
 ): Promise<Map<string | null, LinkView>> {
   const views = new Map<string | null, LinkView>()
-  for (const name of new Set(written.map(({ kb }) => kb))) {
+  for (const name of names) {
     if (own.isOwn(name)) views.set(name, own)
     // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
     const kb =

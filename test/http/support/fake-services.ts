@@ -307,6 +307,9 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (docId !== source.id) throw new GanglionError('not_found')
       return { ...source, connector: 'upload', sourceUrl: null, metadata: null, archivedAt: null }
     },
+    async renderMarkdown() {
+      return { blocks: [], isPlain: false }
+    },
     async readFile(_, kb, path) {
       const type = path === 'neurons/a b/ü.png' ? 'image/png' : 'application/octet-stream'
       if (kb !== 'handbook' || (type !== 'image/png' && path !== 'neurons/x.svg')) throw new GanglionError('not_found')

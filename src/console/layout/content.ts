@@ -1,0 +1,6 @@
+import { type Html, html, trusted } from './html.ts'
+
+/** A page's Markdown as it was rendered. */
+export function content({ blocks }: { blocks: readonly string[] }): Html {
+  return html`<div class="content">${trusted(blocks.join('\n'))}</div>`
+}

@@ -1,0 +1,65 @@
+import type { ElementContent, Root as Html } from 'hast'
+import type { Blockquote, Root } from 'mdast'
+import { become, element, elementsOf, text, textOf } from './elements.ts'
+
+const calloutType = /^\[!([^\]\n]{1,40})\]([+-]?)/
+const styled = [
+  'note',
+  'tip',
+  'important',
+  'warning',
+  'caution',
+  'info',
+  'question',
+  'success',
+  'failure',
+  'example',
+  'quote',
+]
+
+/** Keeps in a mark what a callout (`> [!note]- Title`) is, before `hideMarks` takes it from the text. */
+export function markCallouts(tree: Root): void {
+  const open: Root['children'] = [...tree.children]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (node.type === 'blockquote') markCallout(node)
+    if ('children' in node && node.type !== 'paragraph') open.push(...(node.children as Root['children']))
+  }
+}
+
+function markCallout(quote: Blockquote): void {
+  const [paragraph] = quote.children
+  const [first] = paragraph?.type === 'paragraph' ? paragraph.children : []
+  const [, type, fold] = (first?.type === 'text' && calloutType.exec(first.value)) || []
+  if (type === undefined) return
+  quote.data = { hProperties: { dataCallout: type, ...(fold ? { dataFold: fold } : {}) } }
+}
+
+/** Makes boxes of callouts, the title in bold above: folded ones open without a script. */
+export function placeCallouts(root: Html): void {
+  for (const { element: quote } of elementsOf(root)) {
+    const { dataCallout, dataFold } = quote.properties
+    if (quote.tagName !== 'blockquote' || typeof dataCallout !== 'string') continue
+    const type = dataCallout.trim().toLowerCase()
+    const className = ['callout', `callout-${styled.includes(type) ? type : 'note'}`]
+    const { title, body } = splitTitle(quote.children)
+    const label = title.length > 0 ? title : [text(type.charAt(0).toUpperCase() + type.slice(1))]
+    if (dataFold === undefined) {
+      become(quote, element('div', { className }, [element('p', { className: ['callout-title'] }, label), ...body]))
+    } else {
+      const summary = element('summary', { className: ['callout-title'] }, label)
+      become(quote, element('details', { className, ...(dataFold === '+' ? { open: true } : {}) }, [summary, ...body]))
+    }
+  }
+}
+
+/** The first line of the first paragraph is the title. */
+function splitTitle(children: readonly ElementContent[]): { title: ElementContent[]; body: ElementContent[] } {
+  const at = children.findIndex(({ type }) => type === 'element')
+  const first = children[at]
+  if (first?.type !== 'element' || first.tagName !== 'p') return { title: [], body: [...children] }
+  const lineEnd = first.children.findIndex((child) => child.type === 'element' && child.tagName === 'br')
+  const title = lineEnd < 0 ? first.children : first.children.slice(0, lineEnd)
+  const rest = lineEnd < 0 ? [] : [element('p', {}, first.children.slice(lineEnd + 1))]
+  const hasTitle = title.some((node) => textOf(node).trim() !== '')
+  return { title: hasTitle ? title : [], body: [...rest, ...children.slice(at + 1)] }
+}

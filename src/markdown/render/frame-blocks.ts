@@ -1,0 +1,45 @@
+import type { Element, Root } from 'hast'
+import { become, element, elementsOf, textOf } from './elements.ts'
+
+/** Blocks of text: each reads in the direction of its own first letter. */
+const directed = new Set([
+  'p',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'td',
+  'th',
+  'dt',
+  'dd',
+  'summary',
+])
+/** Wider than the page, they scroll: also by the keyboard. */
+const scrolled = { tabIndex: 0, role: 'group' }
+
+/** Makes the blocks of a page usable for everybody: see `directed` and `scrolled`, and boxes of tasks say what they are. */
+export function frameBlocks(root: Root): void {
+  for (const { element: found } of elementsOf(root)) {
+    const { tagName, properties } = found
+    if (directed.has(tagName)) properties.dir = 'auto'
+    if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'Done' : 'To do'
+    if (tagName === 'th' && textOf(found).trim() === '' && !hasImage(found)) found.tagName = 'td'
+    if (tagName === 'pre') Object.assign(properties, { ...scrolled, ariaLabel: 'Code' })
+    if (tagName === 'table') frame(found)
+  }
+}
+
+function frame(table: Element): void {
+  const { tagName, properties, children } = table
+  const properTable = element(tagName, properties, children)
+  become(table, element('div', { className: ['table-scroll'], ...scrolled, ariaLabel: 'Table' }, [properTable]))
+}
+
+function hasImage(cell: Element): boolean {
+  return cell.children.some((child) => child.type === 'element' && child.tagName === 'img')
+}

@@ -1,0 +1,111 @@
+import type { Element, ElementContent, Root } from 'hast'
+import { headingId } from '../../knowledge/headings.ts'
+import { become, element, elementsOf, text, textOf } from './elements.ts'
+import type { MarkedLink } from './mark-links.ts'
+import { contentIdPrefix } from './safe-html.ts'
+
+const schemes = new Set(['http:', 'https:', 'mailto:'])
+/** Characters of an address. A definition can be referred to many times. */
+const maxAddress = 2000
+const seqId = /^[a-z0-9-]+_[0-9]{8}$/
+const width = /^(\d{1,4})(?:x\d{1,4})?$/
+
+/**
+ * Puts the links of a page in place: those of the knowledge base lead where they mean, others to their address. Nothing is loaded from
+ * other places: an image there is a link to it. Links with another scheme, or to a path of this server, become text.
+ */
+export function placeLinks(root: Root, marked: readonly MarkedLink[]): void {
+  for (const { element: found, isInLink } of elementsOf(root)) {
+    if (found.tagName === 'img') placeImage(found, isInLink)
+    if (found.tagName !== 'a') continue
+    const link = marked[Number(found.properties.dataLink)]
+    const isMarked = typeof found.properties.dataLink === 'string' && link !== undefined
+    if (isMarked) placeOwn(found, link, isInLink)
+    else placeOther(found, isInLink)
+  }
+}
+
+function placeOwn(target: Element, { link, meaning }: MarkedLink, isInLink: boolean): void {
+  const { children } = target
+  if (meaning.to === 'gap') {
+    become(target, gap(children, meaning))
+    return
+  }
+  const isImage = meaning.to === 'file' && meaning.isImage
+  if (isImage && link.embed) become(target, image(meaning.href, link.alias ?? textOf(target), link.target))
+  else if (isInLink) become(target, element('span', {}, children))
+  else if (meaning.to === 'file') {
+    become(
+      target,
+      element('a', { href: meaning.href, className: ['file'], ...(isImage ? {} : { download: true }) }, children),
+    )
+  } else {
+    const id = link.heading === undefined ? '' : headingId(link.heading)
+    const isNamed = link.alias !== undefined || link.form === 'markdown' || !seqId.test(link.target)
+    become(
+      target,
+      element(
+        'a',
+        {
+          href: meaning.href + (id === '' ? '' : `#${contentIdPrefix}${encodeURIComponent(id)}`),
+          title: meaning.title,
+        },
+        isNamed ? children : [text(meaning.title)],
+      ),
+    )
+  }
+}
+
+function gap(children: ElementContent[], { why, createHref }: { why: string; createHref?: string }): Element {
+  const label = children.map(textOf).join('')
+  const create =
+    createHref === undefined
+      ? []
+      : [text(' '), element('a', { href: createHref, ariaLabel: `Create “${label}”` }, [text('create')])]
+  return element('span', { className: ['gap'], title: why }, [
+    ...children,
+    element('span', { className: ['unseen'] }, [text(` (${why})`)]),
+    ...create,
+  ])
+}
+
+/** `![[plan.png|300]]` gives a width. */
+function image(src: string, alias: string, file: string): Element {
+  const [, pixels] = width.exec(alias) ?? []
+  const name = file.slice(file.lastIndexOf('/') + 1)
+  return element(
+    'img',
+    pixels === undefined
+      ? { src, alt: alias, loading: 'lazy' }
+      : { src, alt: name, width: Number(pixels), loading: 'lazy' },
+    [],
+  )
+}
+
+function placeOther(target: Element, isInLink: boolean): void {
+  const { href } = target.properties
+  const isInPage = typeof href === 'string' && href.startsWith('#')
+  if (isInPage && !isInLink) return
+  const address = isInLink ? undefined : addressOf(href)
+  if (address === undefined) become(target, element('span', {}, target.children))
+  else become(target, element('a', { href: address, className: ['outside'], rel: outside }, target.children))
+}
+
+function placeImage(target: Element, isInLink: boolean): void {
+  const { src, alt } = target.properties
+  const label = typeof alt === 'string' ? alt.trim() : ''
+  const address = addressOf(src)
+  if (address === undefined || isInLink) become(target, element('span', {}, [text(label || 'image')]))
+  else {
+    const name = label || new URL(address).host
+    become(target, element('a', { href: address, className: ['outside'], rel: outside }, [text(`Image: ${name}`)]))
+  }
+}
+
+const outside = ['noopener', 'noreferrer', 'nofollow']
+
+function addressOf(href: unknown): string | undefined {
+  if (typeof href !== 'string' || href.length > maxAddress) return undefined
+  const url = URL.parse(href)
+  return url !== null && schemes.has(url.protocol) ? url.href : undefined
+}

@@ -1,0 +1,71 @@
+import type { Root as Html } from 'hast'
+import type { Root } from 'mdast'
+import rehypeRaw from 'rehype-raw'
+import rehypeSanitize from 'rehype-sanitize'
+import rehypeStringify from 'rehype-stringify'
+import remarkRehype from 'remark-rehype'
+import { unified } from 'unified'
+import { hideMarks } from '../obsidian-marks.ts'
+import { parseParts } from '../parse-parts.ts'
+import { markCallouts, placeCallouts } from './callouts.ts'
+import { frameBlocks } from './frame-blocks.ts'
+import { highlightCode } from './highlight-code.ts'
+import { type MarkedLink, markLinks } from './mark-links.ts'
+import { placeIds } from './place-ids.ts'
+import { placeLinks } from './place-links.ts'
+import type { LinkTable } from './resolved-link.ts'
+import { contentIdPrefix, safeSchema } from './safe-html.ts'
+
+export type RenderRequest = {
+  /** Markdown without front matter. */
+  content: string
+  links: LinkTable
+  /** Before every id, where a document holds several pages; `null`: no ids. Without it, links from other pages find the headings. */
+  idPrefix?: string | null
+}
+
+/** `isPartial`: a part was too complex to parse, and is shown as it is written. */
+export type RenderedParts = { blocks: string[]; isPartial: boolean }
+
+const stringifier = unified().use(rehypeStringify).freeze()
+const footnotes = { footnoteLabelTagName: 'h1', footnoteLabelProperties: { className: ['unseen'] }, clobberPrefix: '' }
+
+/**
+ * The blocks of a page as safe HTML. Not safe on hostile text, which can take long or exhaust the stack: text that is not one's own
+ * goes through a RenderPool.
+ */
+export function renderBlocks({ content, links, idPrefix = contentIdPrefix }: RenderRequest): RenderedParts {
+  const { tree, isPartial } = parse(content)
+  const marked = markLinks(tree, links)
+  markCallouts(tree)
+  hideMarks(tree)
+  const html = safeHtml(tree, idPrefix ?? contentIdPrefix)
+  complete(html, marked, idPrefix ?? undefined)
+  const blocks = html.children.filter((node) => node.type !== 'text' || node.value.trim() !== '')
+  return { blocks: blocks.map((node) => stringifier.stringify({ type: 'root', children: [node] })), isPartial }
+}
+
+/** A page's parts are parsed one by one. What is too complex to parse becomes code: text that is shown as it is. */
+function parse(content: string): { tree: Root; isPartial: boolean } {
+  const parts = parseParts(content)
+  const children = parts.flatMap(
+    ({ tree, source }): Root['children'] => tree?.children ?? [{ type: 'code', value: source }],
+  )
+  return { tree: { type: 'root', children }, isPartial: parts.some(({ tree }) => tree === undefined) }
+}
+
+function safeHtml(tree: Root, idPrefix: string): Html {
+  const processor = unified()
+    .use(remarkRehype, { allowDangerousHtml: true, ...footnotes })
+    .use(rehypeRaw)
+    .use(rehypeSanitize, safeSchema(idPrefix))
+  return processor.runSync(tree)
+}
+
+function complete(html: Html, marked: readonly MarkedLink[], idPrefix: string | undefined): void {
+  placeLinks(html, marked)
+  placeIds(html, idPrefix)
+  placeCallouts(html)
+  highlightCode(html)
+  frameBlocks(html)
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { BudgetPool } from '../budget-pool.ts'
+import type { RenderedParts, RenderRequest } from './render-markdown.ts'
+
+/** The blocks of a page as safe HTML. Where something is shown as it is written, the first block says so. */
+export type Rendered = { blocks: string[]; isPlain: boolean }
+
+/** Milliseconds of CPU time for a page, and for each character of it: some ten times what rendering takes. */
+const pageTime = 2000
+const characterTime = 0.02
+/** Characters of HTML. */
+const maxOutput = 4 * 1024 * 1024
+/** Characters of a page that is shown as it is written. */
+const maxPlain = 1024 * 1024
+/** Pages that wait or are rendered. */
+const maxTasks = 100
+/** Starting a thread takes longer than rendering most pages. */
+const idleTimeout = 10 * 60_000
+/** Characters of HTML that are kept for who reads the same page next. */
+const maxKept = 8 * 1024 * 1024
+/** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+const worker = new URL(`./render-worker${import.meta.url.slice(-3)}`, import.meta.url)
+
+/**
+ * Renders Markdown that hostile text cannot hold up: in worker threads, within a budget of CPU time and memory. What exceeds it is
+ * shown as plain text.
+ */
+export class RenderPool {
+  readonly #pool = new BudgetPool<RenderRequest, RenderedParts>({
+    worker,
+    name: 'renderPages',
+    maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+    idleTimeout,
+  })
+  /** The least recently used first. */
+  readonly #kept = new Map<string, Rendered>()
+  #keptSize = 0
+  #tasks = 0
+
+  async render(request: RenderRequest): Promise<Rendered> {
+    const key = keyOf(request)
+    const kept = this.#kept.get(key)
+    const rendered = kept ?? (await this.#work(request))
+    this.#keep(key, rendered)
+    return rendered
+  }
+
+  async #work(request: RenderRequest): Promise<Rendered> {
+    const { content } = request
+    if (this.#tasks >= maxTasks) return plain(content, 'The server is busy, so this is the text as it is written.')
+    this.#tasks++
+    try {
+      const [parts] = await this.#pool.run([request], pageTime + characterTime * content.length)
+      if (parts === undefined || sizeOf(parts.blocks) > maxOutput) return plain(content, tooComplex)
+      const { blocks, isPartial } = parts
+      return isPartial ? { blocks: [note(partlyPlain), ...blocks], isPlain: true } : { blocks, isPlain: false }
+    } catch {
+      // It took too long, exhausted memory or stack, or the pool is closed.
+      return plain(content, tooComplex)
+    } finally {
+      this.#tasks--
+    }
+  }
+
+  #keep(key: string, rendered: Rendered): void {
+    if (rendered.isPlain) return
+    if (!this.#kept.delete(key)) this.#keptSize += sizeOf(rendered.blocks)
+    this.#kept.set(key, rendered)
+    for (const [oldest, { blocks }] of this.#kept) {
+      if (this.#keptSize <= maxKept) return
+      this.#kept.delete(oldest)
+      this.#keptSize -= sizeOf(blocks)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+  }
+}
+
+const tooComplex = 'This page is too complex to be shown with its formatting. This is the text as it is written.'
+const partlyPlain =
+  'A part of this page is too complex to be shown with its formatting. It stands here as it is written.'
+
+function plain(content: string, reason: string): Rendered {
+  const text = `<pre class="plain" dir="auto" tabindex="0" role="group" aria-label="Text">${escapeText(content.slice(0, maxPlain))}</pre>`
+  return { blocks: [note(reason), text], isPlain: true }
+}
+
+function note(text: string): string {
+  return `<p class="warning">${text}</p>`
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function keyOf({ content, links, idPrefix }: RenderRequest): string {
+  const parts = JSON.stringify([content, [...links], idPrefix])
+  return createHash('sha256').update(parts).digest('base64')
+}
+
+function sizeOf(blocks: readonly string[]): number {
+  return blocks.reduce((sum, { length }) => sum + length, 0)
+}

@@ -1,0 +1,117 @@
+import { filePage, neuronPage, newPage } from '../../contract/console-paths.ts'
+import { shownFileTypes } from '../../contract/files.ts'
+import { effectiveAudience } from '../../knowledge/audience.ts'
+import { fileNameKey } from '../../knowledge/file-target.ts'
+import { barePath } from '../../knowledge/link-target.ts'
+import type { WikiLink } from '../../knowledge/neuron.ts'
+import type { NeuronFile } from '../../markdown/neuron-file.ts'
+import type { Rendered } from '../../markdown/render/render-pool.ts'
+import { type LinkTable, linkTableKey, type ResolvedLink } from '../../markdown/render/resolved-link.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { FileView } from './file-view.ts'
+import { LinkView } from './link-view.ts'
+import { viewsOf } from './resolve-links.ts'
+import { visibilityFor } from './visibility.ts'
+
+export type { Rendered }
+
+export type RenderInput = {
+  kb: string
+  /** Markdown without front matter, stored or not. */
+  content: string
+  /** The path of the page's file, which relative links begin at. */
+  path?: string | undefined
+  /** Before every id, where several pages stand in one document; `null`: no ids. */
+  idPrefix?: string | null
+}
+
+type Page = Pick<NeuronFile, 'content' | 'extra'> & Pick<RenderInput, 'path' | 'idPrefix'>
+type Reading = { kb: KnowledgeBase; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
+
+const missing = 'No page has this name'
+const inlineImages = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif'])
+const maxTitle = 200
+
+/**
+ * Markdown as safe HTML, as the caller may see it: links lead to Neurons and files that the caller may read, others are gaps.
+ * @throws {GanglionError} `not_found`
+ */
+export async function renderMarkdown(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb, ...page }: RenderInput,
+): Promise<Rendered> {
+  return renderPage(ganglion, caller, await ganglion.kb(caller.tenantId, kb), { ...page, extra: {} })
+}
+
+/** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
+async function renderPage(
+  ganglion: Ganglion,
+  caller: Caller,
+  kb: KnowledgeBase,
+  { path = 'neurons/new.md', idPrefix, ...file }: Page,
+): Promise<Rendered> {
+  const content = shownContent(file)
+  const { links } = await ganglion.parser.links(content)
+  const table = await linkTable(ganglion, caller, kb, { links, path })
+  return ganglion.renderer.render({ content, links: table, ...(idPrefix === undefined ? {} : { idPrefix }) })
+}
+
+async function linkTable(
+  ganglion: Ganglion,
+  caller: Caller,
+  kb: KnowledgeBase,
+  { links, path }: { links: readonly WikiLink[]; path: string },
+): Promise<LinkTable> {
+  const { ofSeqId } = await visibilityFor(caller, kb)
+  const own = new LinkView(kb.identity, kb.projection.read, ofSeqId)
+  const isCurator = effectiveAudience(caller.role) === 'curator'
+  const reading = { kb, own, files: new FileView(kb, ofSeqId), isCurator, canWrite: caller.role !== 'reader' }
+  const views = await viewsOf(ganglion, caller, own, new Set(links.map(({ kb }) => kb ?? null)))
+  const table = new Map<string, ResolvedLink>()
+  for (const link of links) {
+    const key = linkTableKey(link)
+    if (!table.has(key)) table.set(key, await resolved(reading, views.get(link.kb ?? null), link, path))
+  }
+  return table
+}
+
+async function resolved(
+  reading: Reading,
+  view: LinkView | undefined,
+  { target, form }: WikiLink,
+  path: string,
+): Promise<ResolvedLink> {
+  const isOwn = view === reading.own
+  const meaning = view?.resolve({ target, form: form ?? 'wiki', from: isOwn ? path : '' }) ?? { missing: true }
+  if (view !== undefined && 'seqId' in meaning) {
+    const { seqId } = meaning
+    return { to: 'page', href: neuronPage(view.identity.slug, seqId), title: view.titleOf(seqId) }
+  }
+  if ('ambiguous' in meaning) return { to: 'gap', why: 'Several pages have this name' }
+  const file = isOwn ? await fileOf(reading, target, path) : undefined
+  return file ?? gap(reading, target, isOwn)
+}
+
+/** The file that a link names, if the caller may read it. */
+async function fileOf(
+  { kb, files, isCurator }: Reading,
+  target: string,
+  page: string,
+): Promise<ResolvedLink | undefined> {
+  const path = fileNameKey(target) === undefined ? undefined : files.resolve(target, page)
+  if (path === undefined || !(isCurator || (await files.opens(path)))) return undefined
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  const isImage = inlineImages.has(extension) && Object.hasOwn(shownFileTypes, extension)
+  return { to: 'file', href: filePage(kb.identity.slug, path), isImage }
+}
+
+function gap({ kb, canWrite }: Reading, target: string, isOwn: boolean): ResolvedLink {
+  if (fileNameKey(target) !== undefined) return { to: 'gap', why: 'No file has this name' }
+  const name = barePath(target).split('/').at(-1)?.trim().slice(0, maxTitle) ?? ''
+  const canCreate = canWrite && isOwn && name !== ''
+  return { to: 'gap', why: missing, ...(canCreate ? { createHref: newPage(kb.identity.slug, name) } : {}) }
+}

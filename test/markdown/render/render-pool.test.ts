@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { RenderPool } from '../../../src/markdown/render/render-pool.ts'
+
+const pool = new RenderPool()
+afterAll(() => pool.close())
+
+const links = new Map()
+const render = (content: string) => pool.render({ content, links })
+
+test('renders in a thread, and once only what is the same', async () => {
+  expect(await render('# A\n\nb')).toEqual({
+    blocks: ['<h2 id="md-a" dir="auto">A</h2>', '<p dir="auto">b</p>'],
+    isPlain: false,
+  })
+  expect(await render('same')).toBe(await render('same'))
+  const other = await pool.render({ content: '# A', links, idPrefix: 'before-' })
+  expect(other.blocks).toEqual(['<h2 id="before-a" dir="auto">A</h2>'])
+})
+
+test('shows a part that is too complex as it is written, and says so', async () => {
+  const hostile = '*a_'.repeat(20_000)
+  const { blocks, isPlain } = await render(`${'Fine *text*.\n\n'.repeat(2000)}${hostile}\n\n`)
+  expect(isPlain).toBe(true)
+  expect(blocks[0]).toMatch(/class="warning".*too complex/)
+  expect(blocks[1]).toBe('<p dir="auto">Fine <em>text</em>.</p>')
+  expect(blocks.at(-1)).toContain(hostile.slice(0, 1000))
+})
+
+test.each([
+  ['nested quotes', '>'.repeat(10_000)],
+  ['HTML that nests', '<b>'.repeat(30_000)],
+  ['HTML that formats across', '<b><i><u><s>x</b></i>'.repeat(3000)],
+  ['tables in tables', '<table><tr><td>'.repeat(20_000)],
+  ['references to a long address', `${'[a] '.repeat(50_000)}\n\n[a]: https://e.example/${'x'.repeat(50_000)}`],
+  ['footnotes that are called often', `${'[^1] '.repeat(30_000)}\n\n[^1]: ${'x'.repeat(1000)}`],
+  ['emphasis', '*a _b '.repeat(20_000)],
+  ['code', `\`\`\`js\n${'/'.repeat(19_000)}\n\`\`\`\n\n\`\`\`markdown\n${'*_'.repeat(9000)}\n\`\`\``],
+  ['headings of one name', '# a\n'.repeat(30_000)],
+])('bounds hostile text: %s', async (_name, content) => {
+  const start = performance.now()
+  const { blocks } = await render(`</p><script>x</script>${content}`)
+  const html = blocks.join('')
+  expect(performance.now() - start).toBeLessThan(20_000)
+  expect(html.length).toBeLessThan(5 * 1024 * 1024)
+  expect(html).not.toContain('<script')
+})
+
+test('shows what is written where too many wait, and when it is closed', async () => {
+  const own = new RenderPool()
+  const rendered = await Promise.all(Array.from({ length: 130 }, (_, n) => own.render({ content: `<b>*${n}*`, links })))
+  const plain = rendered.filter(({ isPlain }) => isPlain)
+  expect(plain).toHaveLength(30)
+  expect(plain[0]?.blocks.join('')).toMatch(/busy.*<pre[^>]*>&lt;b&gt;\*\d+\*<\/pre>/)
+  expect(rendered[0]?.blocks).toEqual(['<p dir="auto"><b><em>0</em></b></p>'])
+  await own.close()
+  expect((await own.render({ content: 'late', links })).isPlain).toBe(true)
+})
+
+test('works in plain Node, and lets the process end', async () => {
+  const url = new URL('../../../src/markdown/render/render-pool.ts', import.meta.url).href
+  const script = `
+    const { RenderPool } = await import(${JSON.stringify(url)})
+    const pool = new RenderPool()
+    console.log(JSON.stringify(await pool.render({ content: 'a', links: new Map() })))
+    await pool.close()`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    timeout: 20_000,
+  })
+  expect(JSON.parse(stdout).blocks).toEqual(['<p dir="auto">a</p>'])
+})
