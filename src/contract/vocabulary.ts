@@ -22,7 +22,8 @@ export const candidateKinds = [
 export const CandidateKind = z.enum(candidateKinds)
 export type CandidateKind = z.infer<typeof CandidateKind>
 
-export const CandidateStatus = z.enum(['pending', 'approved', 'dismissed'])
+export const candidateStatuses = ['pending', 'approved', 'dismissed'] as const
+export const CandidateStatus = z.enum(candidateStatuses)
 export type CandidateStatus = z.infer<typeof CandidateStatus>
 
 export const Role = z.enum(['reader', 'app', 'curator'])

@@ -13,6 +13,7 @@ import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit }
 import type { Projection } from '../store/projection.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
+import { tagsOfCandidate } from './queue/candidate-tags.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 import { parseRemoval, removalTrailer } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
@@ -110,7 +111,8 @@ export class KbFollower {
     const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
     if (path !== candidatePath(id)) return
     const candidate = text === undefined ? undefined : tryParseCandidate(text)
-    if (candidate?.id === id && blob !== undefined) indexCandidate(this.#projection, candidate, blob)
+    if (candidate?.id === id && blob !== undefined)
+      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
     else forgetCandidate(this.#projection, id)
   }
 

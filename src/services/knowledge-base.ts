@@ -23,6 +23,7 @@ import { isStorageFull } from './failure.ts'
 import { KbFollower } from './kb-follower.ts'
 import { mainRef, queueRef } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
+import { tagsOfCandidate } from './queue/candidate-tags.ts'
 import type { Removal } from './removal-trailer.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
@@ -172,7 +173,8 @@ export class KnowledgeBase {
     const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
     const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
     await staging.commit(queueRef, { changes, message, author, committer: committer(at) })
-    for (const { candidate, oid } of blobs) indexCandidate(this.projection, candidate, oid)
+    for (const { candidate, oid } of blobs)
+      indexCandidate(this.projection, candidate, { blob: oid, tags: tagsOfCandidate(candidate) })
   }
 
   /** Brings the projection to commits that the refs were at, instead of to the refs. Not beside {@link write}. */

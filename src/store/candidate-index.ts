@@ -1,5 +1,7 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../contract/vocabulary.ts'
 import { type Candidate, lastVerdict, queueStatus } from '../knowledge/candidate.ts'
+import { tagKey } from '../knowledge/tag.ts'
+import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 
 /** A candidate as the queue's listing shows it. */
@@ -18,32 +20,37 @@ export type CandidateRow = {
   warnings: string[]
   createdAt: string
   createdBy: string
+  tags: string[]
+  /** What the policy said of it. */
+  reason: string
+  titleKey: string
+  textKey: string
   /** The policy approved it and no curator has decided since. */
   approvedByPolicy: boolean
   approval: { seqId: string; documentId: string | null; commit: string } | undefined
 }
 
-export type CandidateFilter = {
-  status?: CandidateStatus | undefined
-  kind?: CandidateKind | undefined
-  connector?: string | undefined
-}
-
-/** A place in the queue's order: red zone first, then impact, then age. */
-export type QueuePosition = { red: number; impact: number; id: string }
-
-/** Puts a candidate's present record into the tables. Within a transaction. */
-export function indexCandidate({ write: sql }: Projection, candidate: Candidate, blob: string): void {
+/** Puts a candidate's present record into the tables. Within a transaction. `tags`: those that its Neuron would get. */
+export function indexCandidate(
+  { write: sql }: Projection,
+  candidate: Candidate,
+  { blob, tags }: { blob: string; tags: readonly string[] },
+): void {
   const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
   const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
   const { origin, fingerprint } = originOf(candidate)
+  const textKey = textKeyOf(candidate.content)
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, unfinished, origin, fingerprint)
+      removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint})`
+      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${titleKey(title)}, ${textKey})`
+  sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
+  for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
+  indexWords(sql, candidate, textKey)
 }
 
 /**
@@ -179,34 +186,14 @@ export function wasApproved(sql: Projection['read'], id: string): boolean {
 
 export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidates WHERE id = ${id}`
+  sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
+  sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
 }
 
 export function findCandidate(sql: Projection['read'], id: string): CandidateRow | undefined {
   const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
     LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position) WHERE candidates.id = ${id}`
   return row === undefined ? undefined : toCandidateRow(row)
-}
-
-/** Candidates in the queue's order, after a place in it. */
-export function listCandidates(
-  sql: Projection['read'],
-  { status, kind, connector }: CandidateFilter,
-  after: QueuePosition | undefined,
-  limit: number,
-): CandidateRow[] {
-  const [red, impact, id] = [after?.red ?? 1, after?.impact ?? Number.MAX_SAFE_INTEGER, after?.id ?? '']
-  const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
-    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
-    WHERE (${status ?? null} IS NULL OR status = ${status ?? null})
-      AND (${kind ?? null} IS NULL OR kind = ${kind ?? null})
-      AND (${connector ?? null} IS NULL OR connector = ${connector ?? null})
-      AND (red < ${red} OR (red = ${red} AND (impact < ${impact} OR (impact = ${impact} AND candidates.id > ${id}))))
-    ORDER BY red DESC, impact DESC, candidates.id LIMIT ${limit}`
-  return rows.map(toCandidateRow)
-}
-
-export function queuePosition(row: CandidateRow): QueuePosition {
-  return { red: row.zone === 'red' ? 1 : 0, impact: row.impact ?? 0, id: row.id }
 }
 
 export function countPending(sql: Projection['read']): number {
@@ -230,7 +217,7 @@ export function unfinishedApprovals(sql: Projection['read']): string[] {
   return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
 }
 
-function toCandidateRow(row: Record<string, unknown>): CandidateRow {
+export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
   const { seq_id: seqId, document_id: documentId, oid } = row
   const { id, blob, status, kind, title, connector, confidence, zone, target, impact } = row as CandidateRow
   return {
@@ -240,6 +227,10 @@ function toCandidateRow(row: Record<string, unknown>): CandidateRow {
     warnings: JSON.parse(String(row.warnings)),
     createdAt: String(row.created_at),
     createdBy: String(row.created_by),
+    tags: JSON.parse(String(row.tags)),
+    reason: String(row.reason),
+    titleKey: String(row.title_key),
+    textKey: String(row.text_key),
     approvedByPolicy: row.unfinished === 1,
     approval:
       typeof oid === 'string'

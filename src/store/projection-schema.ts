@@ -1,5 +1,5 @@
 /** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
-export const projectionVersion = 9
+export const projectionVersion = 10
 
 export const projectionTables = [
   'meta',
@@ -14,6 +14,7 @@ export const projectionTables = [
   'tags',
   'links',
   'candidates',
+  'candidate_tags',
 ] as const
 
 export const projectionSchema = `
@@ -82,10 +83,23 @@ export const projectionSchema = `
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
     removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
-    origin TEXT, fingerprint TEXT
+    origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, title_key TEXT NOT NULL, text_key TEXT NOT NULL
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX candidates_by_target ON candidates (target) WHERE status = 'pending';
-  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id);
+  CREATE INDEX candidates_by_title ON candidates (title_key) WHERE status = 'pending';
+  CREATE INDEX candidates_by_text ON candidates (text_key) WHERE status = 'pending';
+  -- with all that the queue is filtered by
+  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id, zone, kind, connector);
+  CREATE INDEX candidates_by_connector ON candidates (status, connector);
   CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
   CREATE INDEX candidates_by_fingerprint ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL;
+
+  CREATE TABLE candidate_tags (key TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID, STRICT;
+  CREATE INDEX candidate_tags_by_id ON candidate_tags (id);
+
+  -- the words of candidates, which the queue is filtered by; a text that changes gets a new row, and the old one belongs to none
+  CREATE TABLE candidate_rows (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, text_key TEXT NOT NULL) STRICT;
+  CREATE VIRTUAL TABLE candidate_words USING fts5(
+    words, content = '', detail = none, columnsize = 0, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
+  );
 `

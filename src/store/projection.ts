@@ -119,6 +119,7 @@ export class Projection {
     for (const table of projectionTables) {
       this.#writer.exec(`DELETE FROM ${table} ${table === 'meta' ? "WHERE key NOT LIKE 'lost-%'" : ''}`)
     }
+    this.#writer.exec(`DELETE FROM candidate_rows; INSERT INTO candidate_words (candidate_words) VALUES ('delete-all')`)
   }
 
   /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */

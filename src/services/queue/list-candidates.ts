@@ -1,12 +1,8 @@
 import { z } from 'zod'
 import type { CandidatePage, CandidateQuery, CandidateSummary } from '../../contract/candidates.ts'
 import { ValidationError } from '../../contract/errors.ts'
-import {
-  type CandidateRow,
-  listCandidates as listInKb,
-  type QueuePosition,
-  queuePosition,
-} from '../../store/candidate-index.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
+import { byPosition, type QueuePosition, queuePage, queuePosition } from '../../store/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 
@@ -22,7 +18,7 @@ export async function listCandidates(
   query: CandidateQuery,
 ): Promise<CandidatePage> {
   const { kb, cursor, limit, ...filter } = query
-  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const place = cursor === undefined ? undefined : { after: decodeCursor(cursor) }
   const kbs =
     kb === undefined
       ? await Promise.all(
@@ -31,7 +27,7 @@ export async function listCandidates(
       : [await ganglion.kb(caller.tenantId, kb)]
   const found = kbs
     .flatMap(({ identity, projection }) =>
-      listInKb(projection.read, filter, after, limit + 1).map((row) => ({ kbId: identity.id, row })),
+      queuePage(projection.read, filter, place, limit + 1).map((row) => ({ kbId: identity.id, row })),
     )
     .sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
   const page = found.slice(0, limit)
@@ -43,9 +39,11 @@ export async function listCandidates(
 }
 
 export function toSummary(ganglion: Ganglion, kbId: string, row: CandidateRow): CandidateSummary {
-  const { id, impact, approval, blob: _blob, approvedByPolicy: _policy, removes, ...shown } = row
+  const { id, impact, approval, removes, kind, title, status, connector, confidence, zone, warnings, target } = row
   return {
-    ...shown,
+    ...{ kind, title, status, connector, confidence, zone, warnings, target },
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
     candidateId: id,
     kbId,
     impactEstimate: impact,
@@ -53,10 +51,6 @@ export function toSummary(ganglion: Ganglion, kbId: string, row: CandidateRow): 
     ...(removes ? { removes } : {}),
     ...(approval === undefined ? {} : { seqId: approval.seqId, commit: approval.commit }),
   }
-}
-
-function byPosition(a: QueuePosition, b: QueuePosition): number {
-  return b.red - a.red || b.impact - a.impact || (a.id < b.id ? -1 : 1)
 }
 
 function encodeCursor({ red, impact, id }: QueuePosition): string {
