@@ -14,6 +14,7 @@ import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
 import { listCandidates } from '../services/queue/list-candidates.ts'
+import { listQueue } from '../services/queue/list-queue.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
@@ -23,6 +24,9 @@ import { readFile } from '../services/read/read-file.ts'
 import { readGraph } from '../services/read/read-graph.ts'
 import { readNeuron } from '../services/read/read-neuron.ts'
 import { renderMarkdown } from '../services/read/render-markdown.ts'
+import { proposeReverse } from '../services/review/propose-reverse.ts'
+import { readOutcome } from '../services/review/read-outcome.ts'
+import { reviewCandidate } from '../services/review/review-candidate.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
 import { abandonUpload } from '../services/sources/abandon-upload.ts'
@@ -66,6 +70,10 @@ export function servicesOf(
     commentCandidate: (caller, candidateId, comment) => commentCandidate(ganglion, caller, candidateId, comment),
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
+    listQueue: (caller, query) => listQueue(ganglion, caller, query),
+    reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
+    readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
+    proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
     renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
     listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),

@@ -16,6 +16,7 @@ export const errorTable = {
   method_not_allowed: { status: 405, message: 'The method is not allowed here.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   not_pending: { status: 409, message: 'The candidate is not pending.' },
+  not_approved: { status: 409, message: 'Only an approved candidate can be taken back.' },
   not_dismissed: { status: 409, message: 'Only a dismissed candidate can be reopened.' },
   merge_conflict: { status: 409, message: 'The Neuron has changed since, and the changes conflict.' },
   target_not_found: { status: 409, message: 'The Neuron that the candidate targets does not exist.' },

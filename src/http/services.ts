@@ -41,7 +41,10 @@ import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
 import type { OpenSession } from '../services/people/session.ts'
+import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
+import type { Outcome } from '../services/review/read-outcome.ts'
+import type { Review } from '../services/review/review-candidate.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { Place } from '../services/sources/divide-text.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
@@ -61,12 +64,24 @@ export interface Services {
     input: CandidateInput,
     options: { idempotencyKey?: string },
   ): Promise<CandidateReceipt>
-  approveCandidate(caller: Caller, candidateId: string, edit: CandidateEdit): Promise<Approval>
-  dismissCandidate(caller: Caller, candidateId: string, dismissal: Dismissal): Promise<CandidateState>
+  /** `seen`: the candidate must still wait, and be as it was seen. */
+  approveCandidate(caller: Caller, candidateId: string, edit: CandidateEdit & { seen?: string }): Promise<Approval>
+  dismissCandidate(
+    caller: Caller,
+    candidateId: string,
+    dismissal: Dismissal & { seen?: string },
+  ): Promise<CandidateState>
   reopenCandidate(caller: Caller, candidateId: string): Promise<CandidateState>
   commentCandidate(caller: Caller, candidateId: string, comment: CandidateComment): Promise<CandidateState>
   listCandidates(caller: Caller, query: CandidateQuery): Promise<CandidatePage>
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
+  /** A page of the queue, with what people filter it by. */
+  listQueue(caller: Caller, query: QueueQuery): Promise<QueuePage>
+  /** A candidate with all that a curator decides by, and its neighbours in a view of the queue. */
+  reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
+  readOutcome(caller: Caller, candidateId: string): Promise<Outcome>
+  /** Returns the id of the candidate that takes back what an approved one did. */
+  proposeReverse(caller: Caller, candidateId: string): Promise<string>
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
   /** A file of a knowledge base that is no Neuron. */
   readFile(caller: Caller, kb: string, path: string): Promise<FileContent>

@@ -25,7 +25,7 @@ export type QueuePosition = { red: number; impact: number; id: string }
 export type QueuePlace = { after: QueuePosition } | { before: QueuePosition }
 
 /** How many are counted at most. */
-export const maxCounted = 10_000
+const maxCounted = 10_000
 const maxConnectors = 50
 
 export function queuePosition(row: CandidateRow): QueuePosition {
@@ -104,7 +104,11 @@ export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {
 }
 
 /** Pending candidates that may say what another one says: for the same Neuron, with its title or its text; the oldest first. */
-export function pendingLike(sql: Sql, { id, target, titleKey, textKey }: CandidateRow, limit: number): CandidateRow[] {
+export function pendingLike(
+  sql: Sql,
+  { id, target, titleKey, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
+  limit: number,
+): CandidateRow[] {
   const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM (
       SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
       UNION SELECT id FROM candidates WHERE title_key = ${titleKey} AND title_key <> '' AND status = 'pending'

@@ -1,12 +1,12 @@
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { writeJudged } from '../review/judged-head.ts'
+import { type Judged, writeJudged } from '../review/judged-head.ts'
 import { type Approval, approveStaged } from './approval.ts'
 import type { ApprovalEdit } from './proposal.ts'
 
 /**
  * A curator approves a candidate: it becomes one commit on main. Approving again gives the same answer. `head` is the commit
- * of the candidate's ref that was judged.
+ * of the candidate's ref that was judged; with `seen`, what was decided since is refused.
  * @throws {GanglionError} `not_found`, `not_pending`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
  *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
  */
@@ -14,11 +14,11 @@ export async function approveCandidate(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
-  { head, ...edit }: ApprovalEdit & { head?: string | undefined },
+  { head, seen, ...edit }: ApprovalEdit & Judged,
 ): Promise<Approval & { candidateId: string; status: 'approved' }> {
   const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
   const actor = actorOf(caller)
-  const approval = await writeJudged(ganglion, kb, { candidateId, head }, (staging) =>
+  const approval = await writeJudged(ganglion, kb, { candidateId, head, seen }, (staging) =>
     approveStaged(kb, staging, candidateId, edit, actor, ganglion.now()),
   )
   return { candidateId, status: 'approved', ...approval }

@@ -5,7 +5,7 @@ import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { writeJudged } from '../review/judged-head.ts'
+import { type Judged, writeJudged } from '../review/judged-head.ts'
 import { recordCandidate } from './submit-candidate.ts'
 
 const maxComments = 200
@@ -20,9 +20,9 @@ export async function dismissCandidate(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
-  { reason, head }: { reason?: string | undefined; head?: string | undefined },
+  { reason, ...judged }: Judged & { reason?: string | undefined },
 ): Promise<CandidateState> {
-  return decide(ganglion, caller, { candidateId, head, verb: 'Dismiss' }, ({ status }, by, at) => {
+  return decide(ganglion, caller, { candidateId, ...judged, verb: 'Dismiss' }, ({ status }, by, at) => {
     if (status === 'approved') throw new GanglionError('not_pending')
     if (status === 'dismissed') return undefined
     return { action: 'dismiss', at, by, ...(reason === undefined ? {} : { reason }) }
@@ -48,16 +48,12 @@ export async function reopenCandidate(
 export async function decide(
   ganglion: Ganglion,
   caller: Caller,
-  {
-    candidateId,
-    head,
-    verb,
-  }: { candidateId: string; head?: string | undefined; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
+  { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
   const by = actorOf(caller)
-  return writeJudged(ganglion, kb, { candidateId, head }, async (staging) => {
+  return writeJudged(ganglion, kb, { candidateId, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
     const decision = decisionOn(row, by, ganglion.now().toISOString())

@@ -48,7 +48,10 @@ export async function readCandidate(ganglion: Ganglion, caller: Caller, candidat
   }
 }
 
-async function approvalDecision(kb: KnowledgeBase, { approval }: CandidateRow): Promise<CandidateDetail['decisions']> {
+export async function approvalDecision(
+  kb: KnowledgeBase,
+  { approval }: CandidateRow,
+): Promise<CandidateDetail['decisions']> {
   if (approval === undefined) return []
   const { name, at } = authorOfCommit((await kb.repository.read(approval.commit)).data)
   return [{ action: 'approve', at: at.toISOString(), by: name }]

@@ -10,22 +10,31 @@ import type { Ganglion } from '../ganglion.ts'
 import { mainRef } from '../kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { type CandidateChange, changeOf } from './candidate-change.ts'
+import { checkSeen } from './seen.ts'
 
 /** A page, and where it stood before it was moved. */
 const maxFiles = 2
+
+/** What a verdict is on: a commit of the candidate's ref, or what `seenOf` gave. */
+export type Judged = { head?: string | undefined; seen?: string | undefined }
 
 /**
  * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
  * What is compared is what the commit changes, not its id, which main's every move makes another; and it is compared in the
  * same write, so that nothing comes between. A candidate that is not pending proposes nothing: the work answers for it.
- * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else.
+ * With `seen`, the candidate must be pending and as it was seen.
+ * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else; what `checkSeen` throws.
  */
 export async function writeJudged<T>(
   ganglion: Ganglion,
   kb: KnowledgeBase,
-  { candidateId, head }: { candidateId: string; head?: string | undefined },
-  work: (staging: Staging) => Promise<T>,
+  { candidateId, head, seen }: Judged & { candidateId: string },
+  decide: (staging: Staging) => Promise<T>,
 ): Promise<T> {
+  const work = async (staging: Staging) => {
+    if (seen !== undefined) checkSeen(kb.projection.write, candidateId, seen)
+    return decide(staging)
+  }
   if (head === undefined) return kb.write(work)
   const judged = await changesOfCommit(kb, head)
   const done = await kb.write(async (staging) => {

@@ -147,6 +147,10 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       return role && { id: `key:${role}`, name: `the ${role}`, tenantId: 'acme', role, connectors: [] }
     },
     openSession: async () => undefined,
+    listQueue: notFaked,
+    reviewCandidate: notFaked,
+    readOutcome: notFaked,
+    proposeReverse: notFaked,
     async submitCandidate(caller, input, { idempotencyKey }) {
       fake.submitted.push({ input, idempotencyKey })
       if (input.knowledgeBaseId !== 'handbook') throw new GanglionError('not_found')

@@ -1,0 +1,154 @@
+import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
+import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../store/candidate-queue.ts'
+import { titleOf } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { seenOf } from '../review/seen.ts'
+import { decodeCursor, encodeCursor, pageAcross, type QueuedRow, queuedKbs } from './queue-pages.ts'
+
+/** What a curator looks at of the queue: of one knowledge base, by slug or id, or of all. */
+export type QueueView = QueueFilter & { kb?: string | undefined }
+
+export type QueueQuery = QueueView & { after?: string | undefined; before?: string | undefined; limit: number }
+
+/** What a candidate does to main. `title`: of the Neuron as it is called now; none where it is not there. */
+export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
+
+/** A candidate as the list shows it. */
+export type QueueEntry = {
+  id: string
+  /** Slug. */
+  kb: string
+  title: string
+  kind: CandidateKind
+  status: CandidateStatus
+  connector: string
+  confidence: number | null
+  impact: number | null
+  zone: Zone | null
+  tags: string[]
+  warnings: string[]
+  /** What the policy said. */
+  reason: string
+  /** Whether the policy would have approved it, and a rule kept it for a curator. */
+  isHeldBack: boolean
+  createdAt: string
+  createdBy: string
+  intent: Intent
+  /** The Neuron that it became. */
+  seqId?: string
+  /** What a decision sends back, so that nothing is decided that has changed since. */
+  seen: string
+}
+
+/** Counts go to 10,000 in one knowledge base; 10,001 means more. */
+export type QueueCounts = {
+  /** Of what passes the filter in every status. */
+  status: Record<CandidateStatus, number>
+  /** Of what passes the filter in every zone. */
+  zone: Record<Zone | 'none', number>
+}
+
+export type QueuePage = {
+  entries: QueueEntry[]
+  next: string | null
+  previous: string | null
+  counts: QueueCounts
+  /** Connectors that the status has candidates of. */
+  connectors: string[]
+  knowledgeBases: { slug: string; title: string }[]
+}
+
+/**
+ * A page of the queue as people look through it, with counts for its filters. Cursors are places in the order, so that
+ * pages stay where they are whatever is decided meanwhile.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ */
+export async function listQueue(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb, after, before, limit, ...filter }: QueueQuery,
+): Promise<QueuePage> {
+  const kbs = await queuedKbs(ganglion, caller, kb)
+  const place =
+    before === undefined
+      ? after === undefined
+        ? undefined
+        : { after: decodeCursor('after', after) }
+      : { before: decodeCursor('before', before) }
+  const found = pageAcross(kbs, filter, place, limit)
+  const [first, last] = [found[0], found.at(-1)]
+  return {
+    entries: found.map(toEntry),
+    previous: first !== undefined && hasMore(kbs, filter, first, 'before') ? cursorAt(first) : null,
+    next: last !== undefined && hasMore(kbs, filter, last, 'after') ? cursorAt(last) : null,
+    counts: countAcross(kbs, filter),
+    connectors: [...new Set(kbs.flatMap((each) => connectorsIn(each, filter.status)))].sort(),
+    knowledgeBases: await namesOf(ganglion, caller),
+  }
+}
+
+export function toEntry({ kb, row }: QueuedRow): QueueEntry {
+  const { id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason, approval } = row
+  return {
+    ...{ id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason },
+    kb: kb.identity.slug,
+    isHeldBack: row.approvedByPolicy && status === 'pending',
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
+    intent: intentOf(kb, row),
+    ...(approval === undefined ? {} : { seqId: approval.seqId }),
+    seen: seenOf(kb.projection.read, row),
+  }
+}
+
+function intentOf({ projection }: KnowledgeBase, { target, removes }: CandidateRow): Intent {
+  if (target === null) return { does: 'add' }
+  return { does: removes ? 'remove' : 'change', seqId: target, title: titleOf(projection.read, target) }
+}
+
+function hasMore(
+  kbs: readonly KnowledgeBase[],
+  filter: QueueFilter,
+  { row }: QueuedRow,
+  side: 'before' | 'after',
+): boolean {
+  const position = queuePosition(row)
+  return pageAcross(kbs, filter, side === 'before' ? { before: position } : { after: position }, 1).length > 0
+}
+
+function cursorAt({ row }: QueuedRow): string {
+  return encodeCursor(queuePosition(row))
+}
+
+function countAcross(kbs: readonly KnowledgeBase[], filter: QueueFilter): QueueCounts {
+  const counts: QueueCounts = {
+    status: { pending: 0, approved: 0, dismissed: 0 },
+    zone: { red: 0, yellow: 0, green: 0, none: 0 },
+  }
+  for (const { projection } of kbs) {
+    for (const status of candidateStatuses) {
+      const byZone = countByZone(projection.read, { ...filter, status, zone: undefined })
+      for (const zone of ['red', 'yellow', 'green', 'none'] as const) {
+        if (filter.zone === undefined || filter.zone === zone) counts.status[status] += byZone[zone]
+        if (filter.status === undefined || filter.status === status) counts.zone[zone] += byZone[zone]
+      }
+    }
+  }
+  return counts
+}
+
+function connectorsIn({ projection }: KnowledgeBase, status: CandidateStatus | undefined): string[] {
+  return (status === undefined ? candidateStatuses : [status]).flatMap((each) => connectorsOf(projection.read, each))
+}
+
+async function namesOf(ganglion: Ganglion, { tenantId }: Caller): Promise<QueuePage['knowledgeBases']> {
+  const identities = await ganglion.knowledgeBases.list(tenantId)
+  const named = identities.map(async (identity) => {
+    const { title } = await (await ganglion.openKb(identity)).settings()
+    return { slug: identity.slug, title: title ?? identity.slug }
+  })
+  return Promise.all(named)
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { ValidationError } from '../../contract/errors.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
+import {
+  byPosition,
+  type QueueFilter,
+  type QueuePlace,
+  type QueuePosition,
+  queuePage,
+  queuePosition,
+} from '../../store/candidate-queue.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+
+const Position = z.tuple([z.int(), z.int(), z.string()])
+
+export type QueuedRow = { kb: KnowledgeBase; row: CandidateRow }
+
+/** One knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
+export async function queuedKbs(
+  ganglion: Ganglion,
+  { tenantId }: Caller,
+  kb: string | undefined,
+): Promise<KnowledgeBase[]> {
+  if (kb !== undefined) return [await ganglion.kb(tenantId, kb)]
+  const identities = await ganglion.knowledgeBases.list(tenantId)
+  return Promise.all(identities.map((identity) => ganglion.openKb(identity)))
+}
+
+/** See `queuePage`; of several knowledge bases as if they had one queue. */
+export function pageAcross(
+  kbs: readonly KnowledgeBase[],
+  filter: QueueFilter,
+  place: QueuePlace | undefined,
+  limit: number,
+): QueuedRow[] {
+  const found = kbs
+    .flatMap((kb) => queuePage(kb.projection.read, filter, place, limit).map((row) => ({ kb, row })))
+    .sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
+  return place !== undefined && 'before' in place ? found.slice(-limit) : found.slice(0, limit)
+}
+
+export function encodeCursor({ red, impact, id }: QueuePosition): string {
+  return Buffer.from(JSON.stringify([red, impact, id])).toString('base64url')
+}
+
+/** @throws {ValidationError} on the field, for a cursor that no page gave. */
+export function decodeCursor(field: string, cursor: string): QueuePosition {
+  try {
+    const [red, impact, id] = Position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
+    return { red, impact, id }
+  } catch {
+    throw new ValidationError({ [field]: ['must be the nextCursor of an earlier answer'] })
+  }
+}

@@ -1,0 +1,40 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { CandidateStatus } from '../../contract/vocabulary.ts'
+import { lastVerdict } from '../../knowledge/candidate.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { approvalDecision } from '../queue/read-candidate.ts'
+
+/** What became of a candidate, and who decided. */
+export type Outcome = {
+  id: string
+  title: string
+  /** Slug. */
+  kb: string
+  status: CandidateStatus
+  /** Of the Neuron that it became, or that it removed. */
+  seqId?: string
+  isRemoval: boolean
+  /** The last decision, if there is one. */
+  by?: string
+  at?: string
+}
+
+/** @throws {GanglionError} `not_found` */
+export async function readOutcome(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<Outcome> {
+  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  const { id, title, status, approval, removes: isRemoval } = row
+  const [approved] = await approvalDecision(kb, row)
+  const verdict = lastVerdict(parseCandidate(await kb.repository.readText(row.blob)))
+  const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
+  return {
+    ...{ id, title, status, isRemoval },
+    kb: kb.identity.slug,
+    ...(approval === undefined ? {} : { seqId: approval.seqId }),
+    ...(decision === undefined ? {} : { by: decision.by, at: decision.at }),
+  }
+}

@@ -1,0 +1,128 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Candidate } from '../../knowledge/candidate.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import { countByZone, pendingLike, type QueuePlace, queuePosition } from '../../store/candidate-queue.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
+import { pageAcross, queuedKbs } from '../queue/queue-pages.ts'
+import { approvalDecision } from '../queue/read-candidate.ts'
+import { type FieldChange, fieldChanges } from './field-changes.ts'
+import { type LinkChanges, linkChanges } from './link-changes.ts'
+import { type ReviewSides, sidesOf } from './review-sides.ts'
+import { type SimilarNeuron, similarNeurons } from './similar-neurons.ts'
+import { type SourcePassage, sourcePassages } from './source-passage.ts'
+
+/** What somebody did with a candidate, oldest first. */
+export type ReviewStep = {
+  action: 'approve' | 'dismiss' | 'reopen' | 'comment' | 'revise'
+  at: string
+  by: string
+  /** Of a comment: Markdown. */
+  reason?: string
+}
+
+/** Another candidate that waits, and what it has in common. */
+export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
+
+/** A candidate with all that a curator decides by. */
+export type Review = {
+  entry: QueueEntry
+  kb: { slug: string; title: string }
+  /** A JSON object as text, as submitted. */
+  metadata: string | null
+  sides: ReviewSides
+  fields: FieldChange[]
+  links: LinkChanges
+  sources: SourcePassage[]
+  /** Undefined while search is busy. */
+  similar: SimilarNeuron[] | undefined
+  duplicates: Duplicate[]
+  steps: ReviewStep[]
+  /** Its neighbours in the view that it was opened from, and how many wait there: see `QueueCounts`. */
+  previous: string | undefined
+  next: string | undefined
+  count: number
+}
+
+const maxDuplicates = 10
+
+/** @throws {GanglionError} `not_found` */
+export async function reviewCandidate(
+  ganglion: Ganglion,
+  caller: Caller,
+  candidateId: string,
+  view: QueueView,
+): Promise<Review> {
+  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  const candidate = parseCandidate(await kb.repository.readText(row.blob))
+  const sides = await sidesOf(kb, row, candidate)
+  const { before, after, path = '' } = sides
+  const { title } = await kb.settings()
+  const fields = (after ?? before)?.fields
+  const compared = {
+    title: row.title,
+    content: candidate.content,
+    tags: row.tags,
+    target: row.target ?? row.approval?.seqId ?? null,
+  }
+  const [links, sources, similar, neighbours, approval] = await Promise.all([
+    linkChanges(kb, sides, path),
+    sourcePassages(ganglion, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
+    row.removes ? [] : similarNeurons(ganglion, kb, compared),
+    neighboursOf(ganglion, caller, row, view),
+    approvalDecision(kb, row),
+  ])
+  return {
+    entry: toEntry({ kb, row }),
+    kb: { slug: kb.identity.slug, title: title ?? kb.identity.slug },
+    metadata: candidate.metadata,
+    sides,
+    fields: fieldChanges(before, after),
+    links,
+    sources,
+    similar,
+    duplicates: duplicatesOf(kb, row),
+    steps: [...stepsOf(candidate), ...approval],
+    ...neighbours,
+  }
+}
+
+function stepsOf({ decisions }: Candidate): ReviewStep[] {
+  return decisions.map(({ action, at, by, reason }) => ({
+    ...{ action, at, by: by.name },
+    ...(reason === undefined ? {} : { reason }),
+  }))
+}
+
+function duplicatesOf(kb: KnowledgeBase, row: CandidateRow): Duplicate[] {
+  return pendingLike(kb.projection.read, row, maxDuplicates).map((other) => ({
+    entry: toEntry({ kb, row: other }),
+    why: [
+      ...(other.target !== null && other.target === row.target ? ['same Neuron' as const] : []),
+      ...(other.titleKey !== '' && other.titleKey === row.titleKey ? ['same title' as const] : []),
+      ...(other.textKey === row.textKey ? ['same text' as const] : []),
+    ],
+  }))
+}
+
+async function neighboursOf(
+  ganglion: Ganglion,
+  caller: Caller,
+  row: CandidateRow,
+  { kb, ...filter }: QueueView,
+): Promise<Pick<Review, 'previous' | 'next' | 'count'>> {
+  const kbs = await queuedKbs(ganglion, caller, kb)
+  const at = queuePosition(row)
+  const besides = (place: QueuePlace) => pageAcross(kbs, filter, place, 1)[0]?.row.id
+  return { previous: besides({ before: at }), next: besides({ after: at }), count: countAll(kbs, filter) }
+}
+
+function countAll(kbs: readonly KnowledgeBase[], { status = 'pending', ...filter }: QueueView): number {
+  const counts = kbs.flatMap(({ projection }) => Object.values(countByZone(projection.read, { ...filter, status })))
+  return counts.reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,72 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { findResembling, wordsWithin } from '../../knowledge/resemblance.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { retrievePassages } from '../search/retrieve.ts'
+
+/** A Neuron that may say the same, and why it is shown. */
+export type SimilarNeuron = { seqId: string; title: string; why: string[] }
+
+type Compared = { title: string; content: string; tags: readonly string[]; target: string | null }
+
+/** Characters of a candidate that search is asked with. */
+const maxAsked = 400
+const maxPassages = 16
+const maxShown = 5
+/** A text that repeats less of another than this is not shown for that. */
+const leastResemblance = 0.05
+const leastWordLength = 4
+
+/** Neurons that search finds for what a candidate says, without the one that it changes. `undefined` while search is busy. */
+export async function similarNeurons(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  candidate: Compared,
+): Promise<SimilarNeuron[] | undefined> {
+  const { title, content, target } = candidate
+  const asked = { query: `${title}\n${content.slice(0, maxAsked)}`, audience: 'curator', limit: maxPassages } as const
+  try {
+    const passages = await retrievePassages(ganglion, kb, asked)
+    const seqIds = [...new Set(passages.map(({ seqId }) => seqId))].filter((seqId) => seqId !== target)
+    return await explained(kb, candidate, seqIds.slice(0, 2 * maxShown))
+  } catch (error) {
+    if (error instanceof GanglionError && error.code === 'unavailable') return undefined
+    throw error
+  }
+}
+
+async function explained(kb: KnowledgeBase, candidate: Compared, seqIds: readonly string[]): Promise<SimilarNeuron[]> {
+  const found = await Promise.all(
+    seqIds.map(async (seqId) => {
+      const neuron = findNeuron(kb.projection.read, seqId)
+      return neuron && { ...neuron, text: parseNeuronFile(await kb.repository.readText(neuron.blob)).content }
+    }),
+  )
+  const neurons = found.filter((neuron) => neuron !== undefined)
+  const others = neurons.map(({ seqId, text }) => ({ name: seqId, text }))
+  const [alike = []] = findResembling([{ name: '', text: candidate.content }], others, leastResemblance)
+  const shares = new Map(alike.map(({ name, resemblance }) => [name, resemblance]))
+  const words = new Set(wordsWithin(candidate.title))
+  const tags = new Set(candidate.tags.map(tagKey))
+  return neurons
+    .map(({ seqId, title, tags: others }) => {
+      const share = shares.get(seqId) ?? 0
+      const titleWords = [...new Set(wordsWithin(title))]
+      const isSameTitle = titleWords.join(' ') === [...words].join(' ')
+      const shared = titleWords.filter((word) => words.has(word) && word.length >= leastWordLength)
+      const sharedTags = others.filter((tag) => tags.has(tagKey(tag)))
+      const why = [
+        ...(isSameTitle ? ['same title'] : shared.length > 0 ? [`title shares ${shared.slice(0, 5).join(', ')}`] : []),
+        ...(share > 0 ? [`${Math.max(1, Math.round(share * 100))} % of the text is the same`] : []),
+        ...(sharedTags.length > 0 ? [`tag ${sharedTags.slice(0, 3).join(', ')}`] : []),
+      ]
+      return { seqId, title, why, weight: Number(isSameTitle) + share }
+    })
+    .filter(({ why }) => why.length > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, maxShown)
+    .map(({ weight: _, ...shown }) => shown)
+}
