@@ -1,6 +1,7 @@
 import type { Oid } from '../../git/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
+import { judge } from '../../knowledge/policy.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
@@ -12,9 +13,9 @@ import type { PushedNeuron } from './pushed-neurons.ts'
 
 /**
  * What distinguishes the candidates of one Neuron: who made it, and by which door. `rename`: the page's links follow a Neuron
- * that was renamed over HTTP.
+ * that was renamed over HTTP. `console`: a person wrote it there.
  */
-export type Origin = { door: 'main' | 'for' | 'rename'; by: string; topic?: string }
+export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; topic?: string }
 
 /** A candidate's title, content and front matter, as a page gives them. */
 export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
@@ -30,9 +31,9 @@ export async function pageParts(
   return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
 }
 
-/** Attribution of what came with git, or of links that follow a rename. */
+/** Attribution of what came with git, from the console, or of links that follow a rename. */
 export function connectorOf({ door }: Pick<Origin, 'door'>): string {
-  return door === 'rename' ? 'rename' : 'git'
+  return door === 'rename' || door === 'console' ? door : 'git'
 }
 
 /** Under which the index finds a candidate again; see `candidatesOfOrigin`. */
@@ -81,6 +82,13 @@ export function gitCandidate(
     createdBy: actor,
     decisions: [],
   }
+}
+
+/** The candidate with its zone and warnings. It waits for a curator, whatever the policy says. */
+export function awaitingReview(candidate: Candidate, settings: Parameters<typeof judge>[1]): Candidate {
+  const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
+  const { zone, warnings } = judge({ ...candidate, ...untrusted }, settings)
+  return { ...candidate, verdict: { ...candidate.verdict, zone, warnings } }
 }
 
 /** A candidate that waits, as a later push has its page. */

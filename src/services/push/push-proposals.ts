@@ -3,13 +3,13 @@ import type { PushRange } from '../../git/pushed-objects.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
 import { type Actor, type Candidate, type Decision, lastVerdict } from '../../knowledge/candidate.ts'
-import { judge } from '../../knowledge/policy.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/candidate-index.ts'
 import { signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import {
+  awaitingReview,
   connectorOf,
   fingerprintOf,
   gitCandidate,
@@ -95,14 +95,12 @@ async function propose(
   if (approved) return { candidateId: approved.id, title: made.parts.title, state: 'approved' }
   if (known === undefined) {
     const candidate = gitCandidate(kb.identity.id, neuron, { ...made, reason: 'proposed by a push' })
-    const { zone, warnings } = judge({ ...candidate, ...untrusted }, await kb.settings())
-    const verdict = { ...candidate.verdict, zone, warnings }
     return {
       candidateId: candidate.id,
       title: candidate.title,
       state: 'new',
       dismissal: await earlierDismissal(kb, staging, neuron, { origin, proposer }),
-      candidate: { ...candidate, verdict, base },
+      candidate: { ...awaitingReview(candidate, await kb.settings()), base },
     }
   }
   const record = parseCandidate(await staging.readText(known.blob))
@@ -120,8 +118,6 @@ async function propose(
     throw new PushRefused(`the candidate ${record.id} was revised too often: propose anew`)
   return { ...shown, state: 'updated', candidate }
 }
-
-const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
 
 function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
   const { write: sql } = kb.projection

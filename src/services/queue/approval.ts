@@ -85,7 +85,7 @@ async function renamed(
   return { files, candidates, neurons }
 }
 
-function viewOf(kb: KnowledgeBase, staging: Staging): MainView {
+export function viewOf(kb: KnowledgeBase, staging: Staging): MainView {
   return { sql: kb.projection.write, readText: (oid) => staging.readText(oid) }
 }
 

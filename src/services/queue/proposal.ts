@@ -184,7 +184,7 @@ function wishedPath(candidate: Candidate): string | undefined {
 }
 
 /** Folders by month keep trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
-function defaultPath(title: string, createdAt: string): string {
+export function defaultPath(title: string, createdAt: string): string {
   const [year, month] = createdAt.split('-')
   return `neurons/${year}/${month}/${slugify(title)}.md`
 }
