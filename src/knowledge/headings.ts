@@ -9,21 +9,33 @@ const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
  * counts too, so a link to it is never called broken.
  */
 export function headingKeys(content: string): Set<string> {
-  const keys = new Set<string>()
+  return new Set([...headingTexts(content)].map(headingKey).filter((key) => key !== ''))
+}
+
+/** The headings of a page as a link to them names them, in their order; see {@link headingKeys}. */
+export function headingsOf(content: string): string[] {
+  return [...headingTexts(content)].filter((text) => headingKey(text) !== '').map(headingLabel)
+}
+
+function* headingTexts(content: string): Generator<string> {
   let before = ''
   for (const { line } of unfencedLines(content)) {
-    const text = atx.exec(line)?.groups?.text ?? (underline.test(line) ? before : '')
-    const key = headingKey(text)
-    if (key !== '') keys.add(key)
+    yield atx.exec(line)?.groups?.text ?? (underline.test(line) ? before : '')
     before = line
   }
-  return keys
+}
+
+/** Without the markup of links. */
+function headingLabel(text: string): string {
+  return text
+    .replace(/!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]/g, '$1')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
 }
 
 /** What a heading and a link to it have in common: letters and digits, without case, diacritics and markup. */
-function headingKey(text: string): string {
-  const label = text.replace(/!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]/g, '$1').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-  return fold(label)
+export function headingKey(text: string): string {
+  return fold(headingLabel(text))
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim()
 }

@@ -63,6 +63,7 @@ export const projectionSchema = `
     PRIMARY KEY (key, seq_id, kind, exact)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX names_by_seq_id ON names (seq_id);
+  CREATE INDEX names_to_find ON names (key) WHERE kind IN ('title', 'alias');
 
   -- the names that links give to files that are no Neurons
   CREATE TABLE attachments (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) WITHOUT ROWID, STRICT;

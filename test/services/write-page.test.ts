@@ -182,7 +182,7 @@ test("nobody writes over another's proposal, nor under an id of another knowledg
   const target = await versionOf(bed)
   const options = { candidateId: candidateIdFor(bed.kbId), publish: false }
   await bed.write({ target, changes: { content: 'Mine.' } }, options)
-  const other = { ...bed.curator, keyId: 'other-key' }
+  const other = { ...bed.curator, actorId: 'user:other' }
   expect(await codeOf(bed.write({ target, changes: { content: 'Theirs.' } }, options, other))).toBe('not_found')
   expect(await codeOf(bed.write({ changes: { title: 'New', content: '' } }, options))).toBe('not_found')
   const foreign = { candidateId: candidateIdFor('019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f') }
@@ -266,4 +266,12 @@ test('front matter that cannot be read is not edited', async () => {
   const bed = await newWriter(`---\nseqId: ${seq(1)}\nmine: [\n---\nText.\n`)
   expect((await bed.open()).problems).toEqual([expect.any(String)])
   expect(await codeOf(bed.write({ target: await versionOf(bed), changes: { content: 'x' } }))).toBe('target_unreadable')
+})
+
+test('what a push could not have is not written either', async () => {
+  const bed = await newWriter()
+  const content = 'A\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n'
+  await expect(bed.write({ target: await versionOf(bed), changes: { content } })).rejects.toMatchObject({
+    fieldErrors: { content: [expect.stringContaining('Line 2: ')] },
+  })
 })

@@ -6,6 +6,7 @@ import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check.ts'
 import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
 import { exactKey } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
@@ -42,13 +43,27 @@ type TipOptions = {
 }
 
 /** What is wrong with the files that a push changes, as they are in its last commit. Reads what else matters from the projection. */
-export async function checkTip(
-  kb: KnowledgeBase,
-  { repository, changes, parser, base, lost = async () => noLostHistory }: TipOptions,
-): Promise<Finding[]> {
+export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<Finding[]> {
+  const { repository, changes, parser } = options
   const files = await readChanged(repository, changes, parser)
-  const { inlineTags } = await kb.settings()
   const problems = await settingsProblems(kb.identity, repository, changes)
+  return checkFiles(kb, files, { ...options, problems })
+}
+
+/** What is wrong with changed files, wherever they are. Reads what else matters from the projection. */
+export async function checkFiles(
+  kb: KnowledgeBase,
+  files: CheckedFile[],
+  {
+    repository,
+    changes,
+    parser,
+    base,
+    problems = [],
+    lost = async () => noLostHistory,
+  }: TipOptions & { problems?: readonly SettingsProblem[] },
+): Promise<Finding[]> {
+  const { inlineTags } = await kb.settings()
   return kb.projection.withSnapshot(async (sql) => {
     const { prefix } = kb.identity
     const changedPaths = new Set(changes.map(({ path }) => path))

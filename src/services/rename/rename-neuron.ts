@@ -1,8 +1,11 @@
 import { exactKey, type NameKind, namesOf, placeOf } from '../../knowledge/link-target.ts'
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../store/link-queries.ts'
 import { titleOf } from '../../store/neuron-queries.ts'
+import type { Projection } from '../../store/projection.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { NameChange, type NeuronIdentity } from './name-change.ts'
+
+type Sql = Projection['read']
 
 /** A name by which links reach a Neuron now and that, spelled so, it would no longer answer to. */
 export type LostName = { exact: string; kind: NameKind }
@@ -11,12 +14,17 @@ function isPath(kind: NameKind): boolean {
   return kind === 'path' || kind === 'file'
 }
 
-/** The names that a Neuron loses. Within a group commit, before it is staged. */
-export function lostNames(kb: KnowledgeBase, seqId: string, after: NeuronIdentity): LostName[] {
+/** The names that a Neuron loses. Within a group commit, before it is staged; or by what has been committed. */
+export function lostNames(
+  { projection }: KnowledgeBase,
+  seqId: string,
+  after: NeuronIdentity,
+  sql: Sql = projection.write,
+): LostName[] {
   const kept = namesOf({ seqId, ...after })
   const names = new Set(kept.filter(({ kind }) => !isPath(kind)).map(({ exact }) => exact))
   const paths = new Set(kept.filter(({ kind }) => isPath(kind)).map(({ exact }) => exact))
-  return namesOfNeuron(kb.projection.write, seqId)
+  return namesOfNeuron(sql, seqId)
     .filter(({ exact, kind }) => !paths.has(exact) && (isPath(kind) || !names.has(exact)))
     .map(({ exact, kind }) => ({ exact, kind }))
 }
@@ -24,12 +32,16 @@ export function lostNames(kb: KnowledgeBase, seqId: string, after: NeuronIdentit
 /**
  * Aliases to add, so that no link breaks: the old title where it changes, and each target, as it is written, by which a link
  * of this knowledge base would no longer lead here, where an alias helps. An alias that is taken away on purpose is not put
- * back. Within a group commit, before it is staged.
+ * back. Within a group commit, before it is staged; or by what has been committed.
  */
-export function aliasesToKeep(kb: KnowledgeBase, seqId: string, after: NeuronIdentity): string[] {
-  const lost = lostNames(kb, seqId, after)
+export function aliasesToKeep(
+  kb: KnowledgeBase,
+  seqId: string,
+  after: NeuronIdentity,
+  sql: Sql = kb.projection.write,
+): string[] {
+  const lost = lostNames(kb, seqId, after, sql)
   if (lost.length === 0) return []
-  const { write: sql } = kb.projection
   const removed = new Set(lost.filter(({ kind }) => kind === 'alias').map(({ exact }) => exact))
   const title = titleOf(sql, seqId) ?? ''
   const isRetitled = title.trim() !== '' && ![after.title, ...after.aliases].map(exactKey).includes(exactKey(title))
@@ -37,7 +49,7 @@ export function aliasesToKeep(kb: KnowledgeBase, seqId: string, after: NeuronIde
     new NameChange(sql, [{ seqId, after: { ...after, aliases: [...after.aliases, ...kept] } }])
   let kept = isRetitled ? [title] : []
   let change = withAliases(kept)
-  for (const link of linksToNamesOf(kb, seqId)) {
+  for (const link of linksToNamesOf(kb, seqId, sql)) {
     const { target } = link
     if (change.before(link) !== seqId || change.after(link) === seqId || removed.has(exactKey(target))) continue
     // The path that a relative link names helps all links to it; the spelling helps where the link's own page has moved.
@@ -53,8 +65,7 @@ export function aliasesToKeep(kb: KnowledgeBase, seqId: string, after: NeuronIde
 }
 
 /** The links of this knowledge base that may mean a Neuron, read as it goes. */
-export function* linksToNamesOf(kb: KnowledgeBase, seqId: string): Generator<LinkRow> {
-  const { write: sql } = kb.projection
+export function* linksToNamesOf(kb: KnowledgeBase, seqId: string, sql: Sql = kb.projection.write): Generator<LinkRow> {
   for (const key of keysOf(sql, seqId)) {
     for (const link of linksByKey(sql, key)) if (isOwnLink(kb, link.kb)) yield link
     for (const link of linksByBareKey(sql, key)) if (isOwnLink(kb, link.kb)) yield link

@@ -1,8 +1,10 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { findNeuron, versionAt } from '../../store/neuron-queries.ts'
+import { findNeuron } from '../../store/neuron-queries.ts'
+import { versionAt } from '../../store/version-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { viewOf } from '../queue/approval.ts'
+import { checkPage, type PageFinding } from './check-page.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageSubmission, type Submitted, submitPage } from './submit-page.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
@@ -12,7 +14,8 @@ export type WriteOptions = Pick<PageSubmission, 'candidateId' | 'note'> & { kb: 
 
 /**
  * Proposes a page, new or changed, or publishes it at once. A page that somebody else has changed since the edit began is merged.
- * @throws {ValidationError} with the fields `title`, `path`, `base` or `tags`, or where nothing is changed
+ * @throws {ValidationError} with the fields `title`, `path`, `base`, `tags`, or `content` for what a push could not have either; or
+ *   where nothing is changed
  * @throws {GanglionError} `insufficient_role`, `not_found`, `target_unreadable`, `queue_full`, `record_full`
  */
 export async function writePage(
@@ -21,7 +24,9 @@ export async function writePage(
   write: PageWrite,
   { kb: kbName, candidateId, note, publish }: WriteOptions,
 ): Promise<Submitted> {
-  requireCurator(caller)
+  const { findings } = await checkPage(ganglion, caller, write, { kb: kbName })
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) throw new ValidationError({ content: errors.map(toProblem) })
   const kb = await ganglion.kb(caller.tenantId, kbName)
   return kb.write(async (staging) => {
     const at = ganglion.now()
@@ -55,4 +60,8 @@ export async function removePage(
     const submission = { candidateId, neuron, base: version.blob, note }
     return submitPage(kb, staging, submission, { actor: actorOf(caller), at: ganglion.now(), publish })
   })
+}
+
+function toProblem({ message, line }: PageFinding): string {
+  return line === undefined ? message : `Line ${line}: ${message}`
 }

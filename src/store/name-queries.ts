@@ -1,0 +1,31 @@
+import type { Projection } from './projection.ts'
+
+/** A title or an alias of a Neuron, as it is written. */
+export type FoundName = { seqId: string; title: string; name: string }
+
+type Sql = Projection['read']
+
+/** Titles and aliases whose key begins with this one, by key; read as it goes. */
+export function* namesThatBegin(sql: Sql, key: string): Generator<FoundName> {
+  const rows = sql.iterate`SELECT seq_id, title, exact FROM names JOIN neurons USING (seq_id)
+    WHERE key >= ${key} AND key < ${`${key}\u{10FFFF}`} AND kind IN ('title', 'alias') ORDER BY key, seq_id, kind DESC`
+  for (const row of rows) yield toName(row)
+}
+
+/** Titles and aliases in whose key another word than the first begins with this one, by key; read as it goes. */
+export function* namesWithWord(sql: Sql, key: string): Generator<FoundName> {
+  const rows = sql.iterate`SELECT seq_id, title, exact FROM names JOIN neurons USING (seq_id)
+    WHERE instr(key, ${` ${key}`}) > 0 AND kind IN ('title', 'alias') ORDER BY key, seq_id, kind DESC`
+  for (const row of rows) yield toName(row)
+}
+
+/** The first key of a tag, after another, that begins with a prefix. */
+export function nextTagKey(sql: Sql, prefix: string, after: string): string | undefined {
+  const row = sql.get`SELECT min(key) AS key FROM tags
+    WHERE key > ${after} AND key >= ${prefix} AND key < ${`${prefix}\u{10FFFF}`}`
+  return typeof row?.key === 'string' ? row.key : undefined
+}
+
+function toName({ seq_id, title, exact }: Record<string, unknown>): FoundName {
+  return { seqId: String(seq_id), title: String(title), name: String(exact) }
+}
