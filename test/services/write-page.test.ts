@@ -182,7 +182,7 @@ test("nobody writes over another's proposal, nor under an id of another knowledg
   const target = await versionOf(bed)
   const options = { candidateId: candidateIdFor(bed.kbId), publish: false }
   await bed.write({ target, changes: { content: 'Mine.' } }, options)
-  const other = { ...bed.curator, actorId: 'user:other' }
+  const other = { ...bed.curator, id: 'user:other' }
   expect(await codeOf(bed.write({ target, changes: { content: 'Theirs.' } }, options, other))).toBe('not_found')
   expect(await codeOf(bed.write({ changes: { title: 'New', content: '' } }, options))).toBe('not_found')
   const foreign = { candidateId: candidateIdFor('019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f') }
