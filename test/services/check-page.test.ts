@@ -70,7 +70,7 @@ test('a rename is foretold: aliases that it keeps, or pages that it rewrites', a
     )
   const shown = { title: 'New', path: 'neurons/rules/new.md', isMore: false }
   expect(await foretell()).toEqual({ ...shown, aliases: ['VIP'], pages: [] })
-  const settings = bed.native.read('refs/heads/main', 'kb.yaml')
-  bed.native.commit('refs/heads/main', new Map([['kb.yaml', `${settings}rename:\n  rewriteLinks: true\n`]]))
+  const settings = bed.native.read('refs/heads/main', 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+  bed.native.commit('refs/heads/main', new Map([['kb.yaml', settings]]))
   expect(await foretell()).toEqual({ ...shown, aliases: [], pages: [{ seqId: seq(2), title: 'Linking <b>' }] })
 })
