@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseHTML } from 'linkedom'
 import type { Answerer } from '../../src/chat/answerer.ts'
 import { servicesOf } from '../../src/cli/services.ts'
@@ -8,7 +11,6 @@ import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { signIn } from '../support/person.ts'
-import { tempDir } from '../support/temp.ts'
 
 export type Page = {
   status: number
@@ -41,7 +43,7 @@ export type Console = {
   browser(role: PersonRole, person?: { tenant?: string; email?: string; name?: string }): Promise<Browser>
 }
 
-/** The console on a data directory of its own, with the knowledge base `handbook` of the tenant `acme`. */
+/** The console on a data directory of its own, with the knowledge base `handbook` of the tenant `acme`. For a test, or all of a file. */
 export async function startConsole({
   answerer,
   pages = consoleRoutes,
@@ -50,7 +52,8 @@ export async function startConsole({
   /** Other pages than the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
-  const ganglion = await Ganglion.open({ dataDir: tempDir() })
+  const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
+  const ganglion = await Ganglion.open({ dataDir })
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const services = { ...servicesOf(ganglion, answerer === undefined ? {} : { answerer }), isReady: () => true }
   const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages })
@@ -58,6 +61,7 @@ export async function startConsole({
     async close() {
       await app.close()
       await ganglion.close()
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
     app,
     ganglion,

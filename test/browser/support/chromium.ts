@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** As a CI machine needs it: as root, and without a look at the network. */
+const options = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts Chromium, which `CHROMIUM` may name. */
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? places.find((place) => existsSync(place))
+  if (executablePath === undefined) throw new Error('These tests need Chromium: install it, or name it in CHROMIUM.')
+  return chromium.launch({ executablePath, args: options })
+}
