@@ -17,6 +17,7 @@ import { listCandidates } from '../services/queue/list-candidates.ts'
 import { listQueue } from '../services/queue/list-queue.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
+import { compareLines, comparePages } from '../services/read/compare-pages.ts'
 import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../services/read/list-neurons.ts'
 import { llmsText } from '../services/read/llms-txt.ts'
@@ -76,6 +77,8 @@ export function servicesOf(
     proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
     renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
+    compareLines: (versions) => compareLines(ganglion, versions),
+    comparePages: (caller, versions) => comparePages(ganglion, caller, versions),
     listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
     listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
     readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),

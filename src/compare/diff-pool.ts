@@ -1,24 +1,49 @@
 import { TaskFailed, TaskPool } from '../threads/task-pool.ts'
-import type { DiffTask } from './diff-worker.ts'
-import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
+import type { BlockDiff } from './block-diff.ts'
+import diff, { type DiffResult, type DiffTask } from './diff-worker.ts'
+import type { LineDiff } from './line-diff.ts'
+import type { UnifiedDiff } from './unified-diff.ts'
 
 /** Characters that are compared without a thread: a few milliseconds, even where every line is changed. */
 const soonSize = 1_000
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./diff-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
-/** Compares texts without holding up the event loop: long ones in a thread, one after the other. */
+/**
+ * Compares texts without holding up the event loop: long ones in a thread, one after the other. Where too many wait, or the thread
+ * fails, nothing is shown, and the result says that it is truncated.
+ */
 export class DiffPool {
-  readonly #pool = new TaskPool<DiffTask, UnifiedDiff>({ worker, timeLimitMs: 10_000, maxTasks: 50 })
+  readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50 })
 
-  /** See {@link unifiedDiff}. Nothing fits where too many wait, or the thread fails. */
+  /** See {@link unifiedDiff}. */
   async diff(before: string | null, after: string): Promise<UnifiedDiff> {
-    if ((before?.length ?? 0) + after.length <= soonSize) return unifiedDiff(before, after)
+    const size = (before?.length ?? 0) + after.length
+    const { unified } = await this.#run({ unified: { before, after } }, size)
+    return unified ?? { diff: '', isTruncated: true }
+  }
+
+  /** See {@link lineDiff}. */
+  async lines(before: string | null, after: string): Promise<LineDiff> {
+    const size = (before?.length ?? 0) + after.length
+    const { lines } = await this.#run({ lines: { before, after } }, size)
+    return lines ?? { hunks: [], isTruncated: true }
+  }
+
+  /** See {@link blockDiff}. */
+  async blocks(before: string[], after: string[]): Promise<BlockDiff> {
+    const size = [...before, ...after].reduce((sum, { length }) => sum + length, 0)
+    const { blocks } = await this.#run({ blocks: { before, after } }, size)
+    return blocks ?? { blocks: [], isTruncated: true }
+  }
+
+  async #run(task: DiffTask, size: number): Promise<DiffResult> {
+    if (size <= soonSize) return diff(task)
     try {
-      return await this.#pool.run({ before, after })
+      return await this.#pool.run(task)
     } catch (error) {
       if (!(error instanceof TaskFailed)) throw error
-      return { diff: '', isTruncated: true }
+      return {}
     }
   }
 

@@ -1,8 +1,16 @@
+import { type BlockDiff, blockDiff } from './block-diff.ts'
+import { type LineDiff, lineDiff } from './line-diff.ts'
 import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
-export type DiffTask = { before: string | null; after: string }
+type Texts = { before: string | null; after: string }
+/** What is to be compared, and as what it is to be shown. */
+export type DiffTask = { unified: Texts } | { lines: Texts } | { blocks: { before: string[]; after: string[] } }
+/** The one that was asked for. */
+export type DiffResult = { unified?: UnifiedDiff; lines?: LineDiff; blocks?: BlockDiff }
 
 /** Runs in a worker thread, since a long text takes a while. */
-export default function diff({ before, after }: DiffTask): UnifiedDiff {
-  return unifiedDiff(before, after)
+export default function diff(task: DiffTask): DiffResult {
+  if ('unified' in task) return { unified: unifiedDiff(task.unified.before, task.unified.after) }
+  if ('lines' in task) return { lines: lineDiff(task.lines.before, task.lines.after) }
+  return { blocks: blockDiff(task.blocks.before, task.blocks.after) }
 }

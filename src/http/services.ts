@@ -42,6 +42,7 @@ import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
 import type { OpenSession } from '../services/people/session.ts'
 import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
+import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
@@ -87,6 +88,10 @@ export interface Services {
   readFile(caller: Caller, kb: string, path: string): Promise<FileContent>
   /** Markdown as safe HTML, as the caller may see its links and files. */
   renderMarkdown(caller: Caller, input: RenderInput): Promise<Rendered>
+  /** How the Markdown of two versions differs, by line and by word. */
+  compareLines(versions: Versions): Promise<LineDiff>
+  /** How two versions of a page differ as the caller sees them, by block, in safe HTML. */
+  comparePages(caller: Caller, versions: Versions & { kb: string; path?: string | undefined }): Promise<BlockDiff>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
   readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>

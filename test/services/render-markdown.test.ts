@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { compareLines, comparePages } from '../../src/services/read/compare-pages.ts'
 import { type RenderInput, renderMarkdown } from '../../src/services/read/render-markdown.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from './written-neurons.ts'
 
@@ -101,4 +102,20 @@ test('of a knowledge base that is not there, nothing is rendered', async () => {
   await expect(renderMarkdown(bed.ganglion, bed.curator, { kb: 'absent', content: 'x' })).rejects.toMatchObject({
     code: 'not_found',
   })
+})
+
+test('two versions are compared as they are seen', async () => {
+  const bed = await writtenBed({ 'hidden.md': neuronText(1, { title: 'Hidden', tags: ['internal'] }) })
+  const compare = (caller: Caller) =>
+    comparePages(bed.ganglion, caller, { kb: 'handbook', before: '# A\n\n[[Hidden]]', after: '# A\n\nb [[Hidden]]' })
+  const { blocks } = await compare(bed.curator)
+  expect(blocks).toEqual([
+    { type: 'same', after: '<h2 dir="auto">A</h2>' },
+    { type: 'changed', before: expect.stringContaining('href='), after: expect.stringContaining('b <a') },
+  ])
+  expect(JSON.stringify(await compare(bed.reader))).not.toContain(seq(1))
+  const added = await comparePages(bed.ganglion, bed.curator, { kb: 'handbook', before: null, after: 'x' })
+  expect(added.blocks).toEqual([{ type: 'added', after: '<p dir="auto">x</p>' }])
+  const { hunks } = await compareLines(bed.ganglion, { before: 'a b', after: 'a c' })
+  expect(hunks.flat().map(({ type }) => type)).toEqual(['removed', 'added'])
 })

@@ -311,6 +311,12 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (docId !== source.id) throw new GanglionError('not_found')
       return { ...source, connector: 'upload', sourceUrl: null, metadata: null, archivedAt: null }
     },
+    async compareLines() {
+      return { hunks: [], isTruncated: false }
+    },
+    async comparePages() {
+      return { blocks: [], isTruncated: false }
+    },
     async renderMarkdown() {
       return { blocks: [], isPlain: false }
     },
