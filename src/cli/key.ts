@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { Label } from '../contract/administration.ts'
 import { Role } from '../contract/vocabulary.ts'
+import { operator } from '../services/create-kb.ts'
+import { createApiKey, revokeApiKey } from '../services/keys/manage-api-keys.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { act } from './command.ts'
 import { Duration } from './duration.ts'
 import { table } from './table.ts'
-import { requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
-
-const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
+import { orMissing, requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
 
 /** `key create`, `key list`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
@@ -31,18 +32,13 @@ export function addKeyCommands(program: Command): void {
       expires: Duration.optional(),
     }),
     ({ tenant: slug, role, name, connector, expires }, { dataDir }) =>
-      withGanglion(dataDir, async ({ tenants, apiKeys }) => {
-        const now = new Date()
-        const tenant = await requireTenant(tenants, slug)
-        const { key, token } = await apiKeys.create(
-          {
-            tenantId: tenant.id,
-            name: name ?? `${role} key`,
-            role,
-            connectors: connector,
-            expiresAt: expires === undefined ? null : new Date(now.getTime() + expires),
-          },
-          now,
+      withGanglion(dataDir, async (ganglion) => {
+        const { id: tenantId } = await requireTenant(ganglion.tenants, slug)
+        const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
+        const { key, token } = await createApiKey(
+          ganglion,
+          { tenantId, name: operator.name },
+          { name: name ?? `${role} key`, role, connectors: connector, expiresAt },
         )
         return {
           json: { id: key.id, token, role },
@@ -67,8 +63,8 @@ export function addKeyCommands(program: Command): void {
     key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
     z.object({ id: z.string() }),
     ({ id }, { dataDir }) =>
-      withGanglion(dataDir, async ({ apiKeys }) => {
-        if (!(await apiKeys.revoke(id, new Date()))) throw new Error(`There is no API key ${id}.`)
+      withGanglion(dataDir, async (ganglion) => {
+        await revokeApiKey(ganglion, {}, id).catch(orMissing('API key', id))
         return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
       }),
   )

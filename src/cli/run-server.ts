@@ -59,7 +59,10 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
-    const services = { ...servicesOf(ganglion, { answerer }), isReady: () => isReady }
+    const services = {
+      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate }),
+      isReady: () => isReady,
+    }
     const server = await buildServer(services, serverOptions(environment))
     started.push(() => server.close())
     started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))

@@ -43,14 +43,22 @@ import { readSourceText } from '../services/sources/read-source-text.ts'
 import { readUpload } from '../services/sources/read-upload.ts'
 import { receiveChunk } from '../services/sources/receive-chunk.ts'
 import { uploadSource } from '../services/sources/upload-source.ts'
+import { overviewServicesOf } from './overview-services.ts'
+import { settingsServicesOf } from './settings-services.ts'
 
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(
   ganglion: Ganglion,
-  { answerer = ganglion.extracts }: { answerer?: Answerer } = {},
+  { answerer = ganglion.extracts, webhookPrivate = false }: { answerer?: Answerer; webhookPrivate?: boolean } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
+  const freeDiskRatio = async () => {
+    const { bavail, blocks } = await statfs(ganglion.directory.root)
+    return bavail / blocks
+  }
   return {
+    ...overviewServicesOf(ganglion),
+    ...settingsServicesOf(ganglion, { health, webhookPrivate, freeDiskRatio }),
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
       return (
@@ -110,9 +118,6 @@ export function servicesOf(
     readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     problems: () => health.problems(),
-    async freeDiskRatio() {
-      const { bavail, blocks } = await statfs(ganglion.directory.root)
-      return bavail / blocks
-    },
+    freeDiskRatio,
   }
 }

@@ -1,21 +1,19 @@
 import type { Command } from 'commander'
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
+import { ReceiverUrl, type WebhookSummary } from '../contract/administration.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { EventKind } from '../contract/events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
-import { postMessage } from '../services/webhooks/post-message.ts'
-import type { Webhook } from '../store/webhooks.ts'
+import {
+  addWebhook,
+  listWebhooks,
+  removeWebhook,
+  replayWebhook,
+  testWebhook,
+} from '../services/webhooks/manage-webhooks.ts'
 import { act } from './command.ts'
 import { table } from './table.ts'
-import { requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
-
-const ReceiverUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .max(2_000)
-  .refine((text) => {
-    const url = URL.parse(text)
-    return url === null || `${url.username}${url.password}${url.hash}` === ''
-  }, 'must be without user, password and fragment')
+import { requireTenant, withGanglion } from './with-ganglion.ts'
 
 const Id = z.object({ id: z.string() })
 
@@ -44,13 +42,14 @@ function addAdd(webhook: Command): void {
       ),
     z.object({ url: ReceiverUrl, tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }),
     ({ url, tenant: slug, kb, kind: kinds }, { dataDir }) =>
-      withGanglion(dataDir, async ({ tenants, knowledgeBases, events, webhooks }) => {
-        const { id: tenantId } = await requireTenant(tenants, slug)
-        const identity = kb === undefined ? undefined : await knowledgeBases.find(tenantId, kb)
-        if (kb !== undefined && identity === undefined) throw new Error(`${slug} has no knowledge base ${kb}.`)
-        const { last: cursor } = await events.range(tenantId)
-        const added = { tenantId, kbId: identity?.id ?? null, url, kinds, cursor }
-        const { id, secret } = await webhooks.create(added, new Date())
+      withGanglion(dataDir, async (ganglion) => {
+        const tenant = { tenantId: (await requireTenant(ganglion.tenants, slug)).id }
+        // Whether the server sends to a private address is for its own environment to say.
+        const added = await addWebhook(ganglion, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
+          if (!(error instanceof GanglionError)) throw error
+          throw new Error(`${slug} has no knowledge base ${kb}.`)
+        })
+        const { id, secret } = added
         return {
           json: { id, url, secret },
           text: `Made the webhook ${id} of ${slug}. Its secret, shown only now:\n${secret}`,
@@ -64,15 +63,13 @@ function addList(webhook: Command): void {
     webhook.command('list').description('list webhooks').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
     ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async ({ tenants, knowledgeBases, webhooks, events }) => {
-        const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
-        const slugs = await tenantSlugs(tenants)
-        const listed = []
-        const kbs = new Map((await knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
-        for (const { secret: _, tenantId: owner, ...rest } of await webhooks.list(tenantId)) {
-          const kb = rest.kbId === null ? null : (kbs.get(rest.kbId) ?? rest.kbId)
-          const { last: lastEvent } = await events.range(owner)
-          listed.push({ ...rest, tenant: slugs.get(owner) ?? owner, kb, lastEvent })
+      withGanglion(dataDir, async (ganglion) => {
+        const { tenants } = ganglion
+        const tenantIds = tenant === undefined ? await tenants.list() : [await requireTenant(tenants, tenant)]
+        const listed: Listed[] = []
+        for (const { id: tenantId, slug } of tenantIds) {
+          const webhooks = await listWebhooks(ganglion, { tenantId })
+          listed.push(...webhooks.map((webhook) => ({ ...webhook, tenant: slug })))
         }
         return { json: { webhooks: listed }, text: webhookTable(listed) }
       }),
@@ -87,8 +84,8 @@ function addRemove(webhook: Command): void {
       .argument('<id>', 'as webhook list shows it'),
     Id,
     ({ id }, { dataDir }) =>
-      withGanglion(dataDir, async ({ webhooks }) => {
-        if (!(await webhooks.remove(id))) throw missing(id)
+      withGanglion(dataDir, async (ganglion) => {
+        await removeWebhook(ganglion, await ownerOf(ganglion, id), id)
         return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
       }),
   )
@@ -110,14 +107,14 @@ function addReplay(webhook: Command): void {
         .optional(),
     }),
     ({ id, from }, { dataDir }) =>
-      withGanglion(dataDir, async ({ webhooks, events }) => {
-        const { tenantId, cursor } = await requireWebhook({ webhooks }, id)
-        const { first, last } = await events.range(tenantId)
-        const begin = Math.max(from ?? cursor + 1, first)
-        if (from !== undefined && from > last) throw new Error(`The last event is ${last}.`)
-        await webhooks.replay(id, begin - 1)
-        const count = Math.max(0, last - begin + 1)
-        return { json: { id, from: begin, events: count }, text: `Sends ${count} events, from ${begin} on, to ${id}.` }
+      withGanglion(dataDir, async (ganglion) => {
+        const { from: begin, events } = await replayWebhook(ganglion, await ownerOf(ganglion, id), id, { from }).catch(
+          (error) => {
+            if (error instanceof ValidationError) throw new Error(error.fieldErrors.from?.[0])
+            throw error
+          },
+        )
+        return { json: { id, from: begin, events }, text: `Sends ${events} events, from ${begin} on, to ${id}.` }
       }),
   )
 }
@@ -130,35 +127,29 @@ function addTest(webhook: Command): void {
       .argument('<id>', 'as webhook list shows it'),
     Id,
     ({ id }, { dataDir, webhookPrivate }) =>
-      withGanglion(dataDir, async ({ webhooks, now }) => {
-        const receiver = await requireWebhook({ webhooks }, id)
-        const at = now()
-        const message = { id: `msg_${uuidv7()}`, type: 'webhook.test', timestamp: at.toISOString(), data: { id } }
-        const { status = null, note } = await postMessage(receiver, message, { now: at, allowPrivate: webhookPrivate })
+      withGanglion(dataDir, async (ganglion) => {
+        const options = { allowPrivate: webhookPrivate }
+        const { status, note } = await testWebhook(ganglion, await ownerOf(ganglion, id), id, options)
         return {
-          json: { id, status, taken: note === undefined, ...(note === undefined ? {} : { note }) },
+          json: { id, status, taken: note === null, ...(note === null ? {} : { note }) },
           text: note ?? `The receiver has taken it: ${status}.`,
-          isNegative: note !== undefined,
+          isNegative: note !== null,
         }
       }),
   )
 }
 
-async function requireWebhook({ webhooks }: Pick<Ganglion, 'webhooks'>, id: string): Promise<Webhook> {
+async function ownerOf({ webhooks }: Pick<Ganglion, 'webhooks'>, id: string): Promise<{ tenantId: string }> {
   const webhook = await webhooks.find(id)
-  if (webhook === undefined) throw missing(id)
+  if (webhook === undefined) throw new Error(`There is no webhook ${id}.`)
   return webhook
-}
-
-function missing(id: string): Error {
-  return new Error(`There is no webhook ${id}.`)
 }
 
 function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-type Listed = Omit<Webhook, 'tenantId' | 'secret'> & { tenant: string; kb: string | null; lastEvent: number }
+type Listed = WebhookSummary & { tenant: string }
 
 function webhookTable(webhooks: readonly Listed[]): string {
   if (webhooks.length === 0) return 'There are no webhooks.'

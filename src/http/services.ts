@@ -53,9 +53,11 @@ import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
 import type { SourceText } from '../services/sources/read-source-text.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
+import type { OverviewServices } from './overview-services.ts'
+import type { SettingsServices } from './settings-services.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
-export interface Services {
+export interface Services extends OverviewServices, SettingsServices {
   /** Nobody, for a token that is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Caller | undefined>
   /** Nobody, for a token that is malformed, unknown or expired, or of a person who may not come in any more. */

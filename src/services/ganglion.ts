@@ -23,6 +23,7 @@ import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import type { Schema } from '../store/schema.ts'
 import { Sessions } from '../store/sessions.ts'
 import { Sources } from '../store/sources.ts'
+import { Stamps } from '../store/stamps.ts'
 import { Tenants } from '../store/tenants.ts'
 import { Uploads } from '../store/uploads.ts'
 import { Users } from '../store/users.ts'
@@ -61,6 +62,7 @@ const tellingPauseMs = 50
 /** One data directory, open: its state, and its knowledge bases as they are asked for. */
 export class Ganglion {
   readonly directory: DataDirectory
+  readonly bucket: S3Options | undefined
   readonly tenants: Tenants
   readonly knowledgeBases: KnowledgeBases
   readonly apiKeys: ApiKeys
@@ -80,6 +82,7 @@ export class Ganglion {
   readonly sourceTexts: SourceTexts
   readonly jobs: Jobs
   readonly webhooks: Webhooks
+  readonly stamps: Stamps
   readonly now: () => Date
   readonly parser = new ParserPool()
   readonly renderer = new RenderPool()
@@ -110,10 +113,12 @@ export class Ganglion {
     this.uploads = new Uploads(database.db)
     this.uploadFiles = new UploadFiles(directory.uploads)
     const { bucket } = options
+    this.bucket = bucket
     this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
     this.jobs = new Jobs(database.db)
     this.webhooks = new Webhooks(database.db)
+    this.stamps = new Stamps(database.db)
     this.now = options.now ?? (() => new Date())
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''

@@ -18,9 +18,14 @@ export type ApiKey = {
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
+  /** Name of whoever made it; null: not known. */
+  createdBy: string | null
 }
 
-export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & { expiresAt: Date | null }
+export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
+  expiresAt: Date | null
+  createdBy?: string
+}
 
 /** Milliseconds between two records of a key's use. */
 const LAST_USE_INTERVAL = 60_000
@@ -50,6 +55,7 @@ export class ApiKeys {
       expires_at: key.expiresAt?.toISOString() ?? null,
       revoked_at: null,
       last_used_at: null,
+      created_by: key.createdBy ?? null,
     }
     await this.#db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -81,12 +87,26 @@ export class ApiKeys {
     return rows.map(toApiKey)
   }
 
-  /** Whether there is such a key. A key that is revoked again keeps its first time. */
-  async revoke(id: string, now: Date): Promise<boolean> {
+  /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
+  async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
+    const rows = await this.#db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toApiKey)
+  }
+
+  /** Whether there is such a key, of any tenant or of one. A key that is revoked again keeps its first time. */
+  async revoke(id: string, now: Date, tenantId?: string): Promise<boolean> {
     const row = await this.#db
       .updateTable('api_keys')
       .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now.toISOString())) }))
       .where('id', '=', id)
+      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .returning('id')
       .executeTakeFirst()
     return row !== undefined
@@ -126,5 +146,6 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    createdBy: row.created_by,
   }
 }

@@ -170,6 +170,16 @@ export function pendingRemovals(sql: Projection['read'], target: string): string
   )
 }
 
+/** The records of the pending candidates that a connector made for a Neuron, the oldest first. */
+export function pendingForTarget(
+  sql: Projection['read'],
+  { connector, target }: { connector: string; target: string },
+): { id: string; blob: string }[] {
+  const rows = sql.all`SELECT id, blob FROM candidates WHERE target = ${target} AND connector = ${connector}
+    AND status = 'pending' ORDER BY id`
+  return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
+}
+
 /** Pending candidates that a connector made of one thing for a Neuron, or for a new one, the oldest first. */
 export function pendingOfFingerprint(
   sql: Projection['read'],

@@ -119,18 +119,38 @@ export class EventLog {
   async #read(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#db
       .selectFrom('events')
-      .select(['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data', 'candidate'])
+      .select(columns)
       .where('tenant_id', '=', tenantId)
       .where('id', '>', id)
       .orderBy('id')
       .limit(limit)
       .execute()
-    return rows.map(({ curator_only, data, candidate, ...row }) => ({
-      ...row,
-      isCuratorOnly: curator_only === 1,
-      data: EventData.parse(JSON.parse(data)),
-      ...(candidate === null ? {} : { candidate: EventCandidate.parse(JSON.parse(candidate)) }),
-    }))
+    return rows.map(toEvent)
+  }
+
+  /** A tenant's events of some kinds, of one knowledge base or of all, the latest first: those from one id on, and before another. */
+  async before(
+    tenantId: string,
+    {
+      before,
+      from,
+      kbId,
+      kinds,
+      limit,
+    }: { before: number; from: number; kbId: string | undefined; kinds: readonly EventKind[]; limit: number },
+  ): Promise<StoredEvent[]> {
+    const rows = await this.#db
+      .selectFrom('events')
+      .select(columns)
+      .where('tenant_id', '=', tenantId)
+      .where('id', '<', before)
+      .where('id', '>=', from)
+      .where('kind', 'in', kinds)
+      .$if(kbId !== undefined, (query) => query.where('kb_id', '=', kbId ?? ''))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toEvent)
   }
 
   /** The ids of a tenant's first and last event that are kept; 1 and 0 where it has had none. */
@@ -202,6 +222,26 @@ export class EventLog {
         .execute()
     }
     await removeBefore(db, tenantId, last + rows.length - this.#maxKept + 1)
+  }
+}
+
+const columns = ['id', 'kb_id as kbId', 'kind', 'at', 'curator_only', 'data', 'candidate'] as const
+
+function toEvent({
+  curator_only,
+  data,
+  candidate,
+  ...row
+}: Pick<StoredEvent, 'id' | 'kbId' | 'kind' | 'at'> & {
+  curator_only: number
+  data: string
+  candidate: string | null
+}): StoredEvent {
+  return {
+    ...row,
+    isCuratorOnly: curator_only === 1,
+    data: EventData.parse(JSON.parse(data)),
+    ...(candidate === null ? {} : { candidate: EventCandidate.parse(JSON.parse(candidate)) }),
   }
 }
 

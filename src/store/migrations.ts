@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import { createAdministration } from './administration-migration.ts'
 import { createPeople } from './people-migration.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
@@ -15,6 +16,7 @@ export const migrations: Record<string, Migration> = {
   '0010-owners-of-uploads-and-chats': { up: addOwners },
   '0011-idempotency-of-callers': { up: nameCallersOfIdempotency },
   '0012-people': { up: createPeople },
+  '0013-administration': { up: createAdministration },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {

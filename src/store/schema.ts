@@ -16,6 +16,8 @@ export type Schema = {
   event_cursors: EventCursorRow
   jobs: JobRow
   webhooks: WebhookRow
+  webhook_deliveries: WebhookDeliveryRow
+  stamps: StampRow
   sources: SourceRow
   uploads: UploadRow
   users: UserRow
@@ -56,6 +58,8 @@ export type ApiKeyRow = {
   expires_at: string | null
   revoked_at: string | null
   last_used_at: string | null
+  /** Name of whoever made it, for people; null: not known. */
+  created_by: string | null
 }
 
 type IdempotencyKeyRow = {
@@ -299,4 +303,26 @@ export type AuditRow = {
   detail: string
   /** The client's address; null for commands on the server's machine. */
   address: string | null
+}
+
+type WebhookDeliveryRow = {
+  id: Generated<number>
+  webhook_id: string
+  /** Null: a test. */
+  event_id: number | null
+  /** Of the event, or `webhook.test`. */
+  kind: string
+  at: string
+  /** HTTP status of the answer; null where there was none. */
+  status: number | null
+  /** Why it was not taken; null where it was. */
+  note: string | null
+  /** Milliseconds. */
+  duration: number
+}
+
+/** When something was last done. */
+type StampRow = {
+  name: 'backup'
+  at: string
 }

@@ -84,6 +84,32 @@ export class Sources {
     return (await sourcesWithBytes(this.#db, kbId, contentHash)).find(isVisible)
   }
 
+  /** How many Sources a tenant has, and how large they are together, in bytes; archived ones included. */
+  async totalSize(tenantId: string): Promise<{ count: number; size: number }> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select((select) => [
+        select.fn.countAll<number>().as('count'),
+        select.fn.sum<number | null>('file_size').as('size'),
+      ])
+      .where('tenant_id', '=', tenantId)
+      .executeTakeFirst()
+    return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
+  }
+
+  /** How many Sources of a tenant have failed and are not archived, by knowledge base. */
+  async countFailed(tenantId: string): Promise<Map<string, number>> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .select((select) => ['kb_id', select.fn.countAll<number>().as('count')])
+      .where('tenant_id', '=', tenantId)
+      // Literals, so that SQLite takes the index of failed Sources.
+      .where(sql<SqlBool>`status = 'failed' and archived_at is null`)
+      .groupBy('kb_id')
+      .execute()
+    return new Map(rows.map(({ kb_id, count }) => [kb_id, Number(count)]))
+  }
+
   /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
   async list(
     kbId: string,

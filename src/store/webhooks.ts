@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
@@ -33,6 +33,25 @@ export type Webhook = {
 
 export type NewWebhook = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
+
+/** What became of one message. */
+export type Delivery = {
+  /** Null: a test. */
+  eventId: number | null
+  /** Of the event, or `webhook.test`. */
+  kind: string
+  /** ISO 8601, UTC. */
+  at: string
+  /** HTTP status of the answer; null where there was none. */
+  status: number | null
+  /** Why it was not taken; null where it was. */
+  note: string | null
+  /** Milliseconds. */
+  duration: number
+}
+
+/** Deliveries of one webhook that are kept. */
+const maxDeliveries = 100
 
 const Kinds = z.array(EventKind)
 
@@ -78,26 +97,59 @@ export class Webhooks {
     return row && toWebhook(row)
   }
 
+  /** The latest deliveries, newest first. */
+  async deliveries(id: string): Promise<Delivery[]> {
+    const rows = await this.#db
+      .selectFrom('webhook_deliveries')
+      .select(['event_id as eventId', 'kind', 'at', 'status', 'note', 'duration'])
+      .where('webhook_id', '=', id)
+      .orderBy('id', 'desc')
+      .limit(maxDeliveries)
+      .execute()
+    return rows
+  }
+
+  /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
+  async noteDelivery(id: string, delivery: Delivery): Promise<void> {
+    await this.#db.transaction().execute((transaction) => noteDelivery(transaction, id, delivery))
+  }
+
   /** @returns false where there is none. */
   async remove(id: string): Promise<boolean> {
     const result = await this.#db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
     return result.numDeletedRows === 1n
   }
 
-  /** Everything up to an id is delivered. @returns false where the cursor was moved meanwhile, or the webhook removed. */
-  async advance({ id, cursor }: Webhook, to: number): Promise<boolean> {
-    return this.#change({ id, cursor }, { cursor: to, ...healthy })
+  /**
+   * Everything up to an id is delivered.
+   * @param delivery of the event of that id, where it was sent
+   * @returns false where the cursor was moved meanwhile, or the webhook removed.
+   */
+  async advance({ id, cursor }: Webhook, to: number, delivery?: Delivery): Promise<boolean> {
+    return this.#change({ id, cursor }, { cursor: to, ...healthy }, delivery)
   }
 
   /** The next event was not delivered. @returns as {@link advance} does. */
-  async fail({ id, cursor, failures, failingSince }: Webhook, { note, isFinal, dueAt }: Failure, now: Date) {
-    return this.#change(
-      { id, cursor },
-      {
-        ...{ note, enabled: Number(!isFinal), failures: failures + 1, due_at: dueAt.toISOString() },
-        failing_since: failingSince ?? now.toISOString(),
-      },
-    )
+  async fail(
+    { id, cursor, failures, failingSince }: Webhook,
+    { note, isFinal, dueAt }: Failure,
+    delivery: Delivery,
+    now: Date,
+  ): Promise<boolean> {
+    const changes = {
+      ...{ note, enabled: Number(!isFinal), failures: failures + 1, due_at: dueAt.toISOString() },
+      failing_since: failingSince ?? now.toISOString(),
+    }
+    return this.#change({ id, cursor }, changes, delivery)
+  }
+
+  /** Sends nothing until it is switched on again, which goes on with what it has missed. */
+  async pause(id: string, note: string): Promise<boolean> {
+    return this.#change({ id }, { ...healthy, enabled: 0, note })
+  }
+
+  async setKinds(id: string, kinds: readonly EventKind[]): Promise<boolean> {
+    return this.#change({ id }, { kinds: JSON.stringify(kinds) })
   }
 
   /** Delivers everything after an id, again or for the first time, also where that had been given up. */
@@ -105,15 +157,47 @@ export class Webhooks {
     return this.#change({ id }, { cursor: after, enabled: 1, ...healthy })
   }
 
-  async #change({ id, cursor }: { id: string; cursor?: number }, changes: Partial<WebhookRow>): Promise<boolean> {
-    const result = await this.#db
-      .updateTable('webhooks')
-      .set(changes)
-      .where('id', '=', id)
-      .$if(cursor !== undefined, (query) => query.where('cursor', '=', cursor ?? 0).where('enabled', '=', 1))
-      .executeTakeFirst()
-    return result.numUpdatedRows === 1n
+  /** @param webhook with a cursor: only while it is enabled and stands there. */
+  async #change(
+    { id, cursor }: { id: string; cursor?: number },
+    changes: Partial<WebhookRow>,
+    delivery?: Delivery,
+  ): Promise<boolean> {
+    return this.#db.transaction().execute(async (transaction) => {
+      const result = await transaction
+        .updateTable('webhooks')
+        .set(changes)
+        .where('id', '=', id)
+        .$if(cursor !== undefined, (query) => query.where('cursor', '=', cursor ?? 0).where('enabled', '=', 1))
+        .executeTakeFirst()
+      // Also where the cursor was moved meanwhile: it was sent all the same.
+      if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
+      return result.numUpdatedRows === 1n
+    })
   }
+}
+
+async function noteDelivery(db: Transaction<Schema>, id: string, delivery: Delivery): Promise<void> {
+  const webhook = await db.selectFrom('webhooks').select('id').where('id', '=', id).executeTakeFirst()
+  if (webhook === undefined) return
+  const { eventId, ...rest } = delivery
+  await db
+    .insertInto('webhook_deliveries')
+    .values({ webhook_id: id, event_id: eventId, ...rest })
+    .execute()
+  await db
+    .deleteFrom('webhook_deliveries')
+    .where('webhook_id', '=', id)
+    .where('id', '<=', (select) =>
+      select
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('webhook_id', '=', id)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .offset(maxDeliveries),
+    )
+    .execute()
 }
 
 const healthy = { note: null, failures: 0, failing_since: null, due_at: null }

@@ -28,6 +28,7 @@ test('a key is made, listed and revoked', async () => {
     expiresAt: expect.any(String),
     revokedAt: null,
     lastUsedAt: null,
+    createdBy: 'Operator',
   })
   expect(Date.parse(key?.expiresAt ?? '') - Date.parse(key?.createdAt ?? '')).toBe(90 * 86_400_000)
 

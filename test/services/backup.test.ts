@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Repository } from '../../src/git/repository.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { backup } from '../../src/services/operations/backup.ts'
+import { latestSchema } from '../../src/services/operations/backup-manifest.ts'
 import { restore } from '../../src/services/operations/restore.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
@@ -70,7 +71,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   const { manifest } = await backup(ganglion, dir, { version })
   expect(manifest).toEqual({
     format: 1,
-    schema: '0010-owners-of-uploads-and-chats',
+    schema: latestSchema(),
     createdAt: expect.any(String),
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
@@ -195,7 +196,7 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
   [
     'was made by a newer version',
-    (dir) => edit(dir, '0010-owners-of-uploads-and-chats', '0999-wonders'),
+    (dir) => edit(dir, latestSchema(), '0999-wonders'),
     'newer version of Ganglion, 1.2.3',
   ],
   ['has half a bundle', (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500), 'git'],

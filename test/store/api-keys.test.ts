@@ -24,6 +24,7 @@ test('a key is known by its token, with what it was made with', async () => {
     expiresAt: '2026-03-01T12:00:00.000Z',
     revokedAt: null,
     lastUsedAt: null,
+    createdBy: null,
   })
   expect(await keys.authenticate(token, at('11:00'))).toEqual(key)
 })

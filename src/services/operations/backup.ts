@@ -48,6 +48,7 @@ export async function backup(
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))
+  await ganglion.stamps.set('backup', createdAt)
   return { dir, manifest }
 }
 

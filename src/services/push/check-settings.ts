@@ -19,7 +19,12 @@ export async function settingsProblems(
   }
   const { type, size = 0 } = (await repository.infos([change.after])).get(change.after) ?? {}
   const isReadable = type === 'blob' && size <= maxSettingsBytes
-  const { settings, problems } = parseKbFile(isReadable ? await repository.readTextOnce(change.after) : '')
+  return problemsInSettings(identity, isReadable ? await repository.readTextOnce(change.after) : '')
+}
+
+/** What is wrong with the text of a `kb.yaml` that is to be on main. */
+export function problemsInSettings(identity: KbIdentity, text: string): SettingsProblem[] {
+  const { settings, problems } = parseKbFile(text)
   const fixed = (['id', 'slug', 'prefix'] as const)
     .filter((key) => settings[key] !== null && settings[key] !== identity[key])
     .map((key): SettingsProblem => ({ path: key, severity: 'error', message: `must stay ${identity[key]}` }))

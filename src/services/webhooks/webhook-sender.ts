@@ -1,23 +1,16 @@
 import type { LoggedEvent } from '../../contract/events.ts'
-import type { Webhook } from '../../store/webhooks.ts'
+import type { Delivery, Webhook } from '../../store/webhooks.ts'
 import { EventView } from '../events/event-view.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { type Message, type PostOptions, postMessage } from './post-message.ts'
+import type { PostOptions } from './post-message.ts'
 import { isDue, nextAttempt } from './retry-schedule.ts'
+import { receiver, sendEvent } from './send-event.ts'
 
 export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
 
 const pageSize = 500
 /** What the receiver of an answer of this status wants is to be sent nothing more. */
 const gone = 410
-
-/** A receiver is told what an app may know that has sent nothing itself. */
-const receiver = { role: 'app', id: '', name: '' } as const
-
-/** A message about an event; its id is the same whenever it is sent to this webhook again. */
-function messageOf(webhook: Pick<Webhook, 'id'>, event: LoggedEvent): Message {
-  return { id: `msg_${webhook.id}_${event.id}`, type: event.kind, timestamp: event.at, data: event }
-}
 
 /**
  * Sends tenants' events to where they are wanted: in order, each until it is taken, so at least once. A receiver is told what an
@@ -63,8 +56,8 @@ export class WebhookSender {
   async #deliverTo(start: Webhook): Promise<void> {
     const { events, webhooks } = this.#ganglion
     let webhook = start
-    const advance = async (to: number) => {
-      const isMoved = await webhooks.advance(webhook, to)
+    const advance = async (to: number, delivery?: Delivery) => {
+      const isMoved = await webhooks.advance(webhook, to, delivery)
       webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
       return isMoved
     }
@@ -78,30 +71,28 @@ export class WebhookSender {
         const [event] = await view.tell([stored])
         if (event === undefined || !wants(webhook, event)) continue
         if (this.#stopping.signal.aborted) return
-        if (!(await this.#send(webhook, event)) || !(await advance(event.id))) return
+        const delivery = await this.#send(webhook, event)
+        if (delivery === undefined || !(await advance(event.id, delivery))) return
       }
       const end = page.at(-1)?.id
       if (end === undefined || (end > webhook.cursor && !(await advance(end)))) return
     }
   }
 
-  /** @returns whether the receiver has taken it. */
-  async #send(webhook: Webhook, event: LoggedEvent): Promise<boolean> {
+  /** @returns the delivery, if the receiver has taken it. */
+  async #send(webhook: Webhook, event: LoggedEvent): Promise<Delivery | undefined> {
     const { webhooks, now } = this.#ganglion
     const { signal } = this.#stopping
-    const { status, note } = await postMessage(webhook, messageOf(webhook, event), {
-      ...this.#options,
-      now: now(),
-      signal,
-    })
-    if (note === undefined) return true
-    if (signal.aborted) return false
+    const options = { ...this.#options, now: now(), signal }
+    const { delivery, status, note } = await sendEvent(webhook, event, options)
+    if (note === undefined) return delivery
+    if (signal.aborted) return undefined
     const failedAt = now()
     const dueAt = status === gone ? undefined : nextAttempt(webhook.failures + 1, webhook.failingSince, failedAt)
     const isFinal = dueAt === undefined
     const said = isFinal ? `${note} It is given up; "ganglion webhook replay" begins again.` : note
-    await webhooks.fail(webhook, { note: said, isFinal, dueAt: dueAt ?? failedAt }, failedAt)
-    return false
+    await webhooks.fail(webhook, { note: said, isFinal, dueAt: dueAt ?? failedAt }, delivery, failedAt)
+    return undefined
   }
 }
 

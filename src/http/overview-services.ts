@@ -1,0 +1,28 @@
+import type { Caller } from '../services/caller.ts'
+import type { ActivityPage, ActivityQuery } from '../services/events/read-activity.ts'
+import type { LintReport } from '../services/lint/lint-kb.ts'
+import type { FindingPage, FindingRule } from '../services/lint/list-findings.ts'
+import type { FindingProposals } from '../services/lint/propose-finding.ts'
+import type { KbOverview } from '../services/overview/read-overview.ts'
+
+/** What is going on in a tenant, for the console. */
+export interface OverviewServices {
+  /** The caller's knowledge bases in numbers, those with the most work first. */
+  readOverview(caller: Caller): Promise<KbOverview[]>
+  readKbOverview(caller: Caller, kb: string): Promise<KbOverview>
+  readActivity(caller: Caller, query: ActivityQuery): Promise<ActivityPage>
+  /** What is wrong with a knowledge base's links; undefined while it is looked for for the first time. For curators. */
+  listFindings(
+    caller: Caller,
+    kb: string,
+    query: { rule?: FindingRule | undefined; from: number; limit: number },
+  ): Promise<FindingPage | undefined>
+  /** Proposes what settles a finding. For curators. */
+  proposeFinding(
+    caller: Caller,
+    kb: string,
+    settling: { fingerprint: string; choice: string },
+  ): Promise<FindingProposals>
+  /** Looks for findings now, and puts those that are new into the queue. For curators. */
+  lintKnowledgeBase(caller: Caller, kb: string): Promise<LintReport>
+}

@@ -1,0 +1,45 @@
+import type {
+  ApiKeySummary,
+  NewApiKey,
+  NewWebhook,
+  WebhookDelivery,
+  WebhookSummary,
+} from '../contract/administration.ts'
+import type { EventKind } from '../contract/events.ts'
+import type { Caller } from '../services/caller.ts'
+import type { ApiKeyPage } from '../services/keys/manage-api-keys.ts'
+import type { HealthReport } from '../services/operations/health-report.ts'
+import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../services/settings/change-kb-settings.ts'
+
+/** What administrators do. Whoever calls these has seen to it that the caller is one. */
+export interface SettingsServices {
+  /** The token is in this answer only. */
+  createApiKey(caller: Caller, input: NewApiKey): Promise<{ key: ApiKeySummary; token: string }>
+  listApiKeys(caller: Caller, page: { before?: string | undefined }): Promise<ApiKeyPage>
+  revokeApiKey(caller: Caller, id: string): Promise<void>
+  /** The secret is in this answer only. */
+  addWebhook(caller: Caller, input: NewWebhook): Promise<{ id: string; url: string; secret: string }>
+  listWebhooks(caller: Caller): Promise<WebhookSummary[]>
+  readWebhook(
+    caller: Caller,
+    id: string,
+  ): Promise<{ webhook: WebhookSummary; deliveries: WebhookDelivery[]; firstEvent: number }>
+  removeWebhook(caller: Caller, id: string): Promise<void>
+  setWebhookKinds(caller: Caller, id: string, kinds: readonly EventKind[]): Promise<void>
+  pauseWebhook(caller: Caller, id: string): Promise<void>
+  replayWebhook(
+    caller: Caller,
+    id: string,
+    range: { from?: number | undefined },
+  ): Promise<{ from: number; events: number }>
+  testWebhook(caller: Caller, id: string): Promise<WebhookDelivery>
+  /** Sends one event again. */
+  resendEvent(caller: Caller, delivery: { id: string; eventId: number }): Promise<WebhookDelivery>
+  readKbSettings(caller: Caller, kb: string): Promise<KbSettingsForm>
+  previewKbSettings(caller: Caller, kb: string, change: SettingsChange): Promise<SettingsPreview>
+  /** Answers the commit; undefined where nothing differs. */
+  changeKbSettings(caller: Caller, kb: string, change: SettingsChange): Promise<string | undefined>
+  readHealth(caller: Caller): Promise<HealthReport>
+  /** Begins a verification in the background, unless one is under way. */
+  startVerification(caller: Caller): Promise<void>
+}

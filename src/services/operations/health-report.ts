@@ -1,0 +1,82 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { Health, Problem } from '../health.ts'
+import type { VerificationRun, Verifications } from './verifications.ts'
+
+/** The state of the server as an administrator of one tenant sees it. Sizes are bytes. */
+export type HealthReport = {
+  version: string
+  problems: Problem[]
+  /** When `ganglion backup` last ended here: ISO 8601, UTC. Undefined: never, or a copy was made by other means. */
+  backedUpAt: string | undefined
+  kbs: { slug: string; repository: number; index: number }[]
+  sources: { count: number; size: number }
+  /** Of the whole server: left out where other tenants share it. */
+  shared: { database: number; freeDisk: number } | undefined
+  verification: VerificationRun | undefined
+}
+
+type Sizes = Pick<HealthReport, 'kbs' | 'sources'>
+
+/** Milliseconds for which sizes hold: a repository may have thousands of files. */
+const sizesHoldMs = 60_000
+
+/** What the health page shows; sizes are measured at most once a minute. */
+export class HealthReports {
+  readonly #ganglion: Ganglion
+  readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()
+  readonly #parts: { health: Health; verifications: Verifications; version: string }
+
+  constructor(ganglion: Ganglion, parts: { health: Health; verifications: Verifications; version: string }) {
+    this.#ganglion = ganglion
+    this.#parts = parts
+  }
+
+  async read({ tenantId }: Pick<Caller, 'tenantId'>, freeDisk: number): Promise<HealthReport> {
+    const { directory, stamps, tenants } = this.#ganglion
+    const { health, verifications, version } = this.#parts
+    const isAlone = (await tenants.list()).length === 1
+    return {
+      version,
+      problems: await health.problems(),
+      backedUpAt: await stamps.find('backup'),
+      ...(await this.#sizesOf(tenantId)),
+      shared: isAlone ? { database: (await stat(directory.database)).size, freeDisk } : undefined,
+      verification: verifications.latest(tenantId),
+    }
+  }
+
+  #sizesOf(tenantId: string): Promise<Sizes> {
+    const known = this.#sizes.get(tenantId)
+    const now = performance.now()
+    if (known !== undefined && now - known.at < sizesHoldMs) return known.sizes
+    const sizes = this.#measure(tenantId)
+    this.#sizes.set(tenantId, { at: now, sizes })
+    sizes.catch(() => this.#sizes.delete(tenantId))
+    return sizes
+  }
+
+  async #measure(tenantId: string): Promise<Sizes> {
+    const { knowledgeBases, directory, sources } = this.#ganglion
+    const kbs: HealthReport['kbs'] = []
+    for (const { id, slug } of await knowledgeBases.list(tenantId)) {
+      const [repository, index] = [await sizeOf(directory.repository(id)), await sizeOf(directory.index(id))]
+      kbs.push({ slug, repository, index })
+    }
+    return { kbs, sources: await sources.totalSize(tenantId) }
+  }
+}
+
+/** Bytes of the files in a folder, of those that are there when they are looked at. */
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  let total = 0
+  for (const entry of entries) {
+    if (!entry.isFile()) continue
+    const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
+    total += found?.size ?? 0
+  }
+  return total
+}

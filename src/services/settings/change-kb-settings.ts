@@ -1,0 +1,135 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
+import { parseKbFile } from '../../markdown/kb-file.ts'
+import { editKbFile } from '../../markdown/kb-file-edit.ts'
+import { blobAtPath } from '../../store/file-queries.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import { commitMessage, signatureOf } from '../commit-message.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { problemsInSettings } from '../push/check-settings.ts'
+import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf } from './setting-values.ts'
+
+/** The settings of a knowledge base as a form shows them. */
+export type KbSettingsForm = {
+  slug: string
+  title: string
+  /** Object id of the `kb.yaml` that the values are from; empty where there is none. */
+  base: string
+  values: SettingValues
+  /** What `kb.yaml` says that is not right. With an error in it, a form cannot change it. */
+  problems: SettingsProblem[]
+}
+
+export type SettingsChange = {
+  /** Of the `kb.yaml` that the form showed. */
+  base: string
+  values: SettingValues
+}
+
+/** What a change would do. */
+export type SettingsPreview = { changed: SettingName[]; diff: string }
+
+type Planned = { text: string; before: string; changed: SettingName[] }
+
+/** @throws {GanglionError} `not_found` */
+export async function readKbSettings(ganglion: Ganglion, caller: Caller, kbName: string): Promise<KbSettingsForm> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const base = blobAtPath(kb.projection.read, 'kb.yaml') ?? ''
+  const text = base === '' ? '' : await kb.repository.readText(base)
+  const { settings, problems } = parseKbFile(text)
+  const { slug } = kb.identity
+  return { slug, title: settings.title ?? slug, base, values: valuesOf(settings), problems }
+}
+
+/**
+ * Shows what a change of the settings would commit.
+ * @throws {GanglionError} `not_found`, `merge_conflict` with `changed`: the settings that others have changed since
+ * @throws {ValidationError} by setting, as a push would be rejected
+ */
+export async function previewKbSettings(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  change: SettingsChange,
+): Promise<SettingsPreview> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const readText = (oid: string) => kb.repository.readText(oid)
+  const { text, before, changed } = await plan(kb, blobAtPath(kb.projection.read, 'kb.yaml'), change, readText)
+  return { changed, diff: (await ganglion.diffs.diff(before, text)).diff }
+}
+
+/**
+ * Changes the settings by a commit on main, which names the caller.
+ * @returns the commit; undefined where nothing differs
+ * @throws as {@link previewKbSettings} does
+ */
+export async function changeKbSettings(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  change: SettingsChange,
+): Promise<string | undefined> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const by = actorOf(caller)
+  return kb.write(async (staging) => {
+    const blob = blobAtPath(kb.projection.write, 'kb.yaml')
+    const { text, before, changed } = await plan(kb, blob, change, (oid) => staging.readText(oid))
+    if (text === before) return undefined
+    const at = ganglion.now()
+    return kb.commitToMain(staging, {
+      files: new Map([['kb.yaml', text]]),
+      message: commitMessage(`Change the settings: ${changed.join(', ')}`, {
+        Connector: 'console',
+        'Approved-By': `${by.name} <${by.id}>`,
+      }),
+      author: signatureOf(by, at),
+      at,
+    })
+  })
+}
+
+async function plan(
+  kb: KnowledgeBase,
+  blob: string | undefined,
+  { base, values }: SettingsChange,
+  readText: (oid: string) => Promise<string>,
+): Promise<Planned> {
+  const before = blob === undefined ? '' : await readText(blob)
+  const now = valuesOf(parseKbFile(before).settings)
+  if ((blob ?? '') !== base) {
+    throw new GanglionError('merge_conflict', 'The settings have changed since this page was shown.', {
+      changed: await changedSince(kb, base, now),
+    })
+  }
+  refuse(problemsInSettings(kb.identity, before), 'kb.yaml has errors: mend it by a push first.')
+  const changed = settingNames.filter((name) => values[name].trim() !== now[name].trim())
+  const edits = changed.flatMap((name) => editsOf(name, values[name], now))
+  const text = editKbFile(before, edits)
+  refuse(problemsInSettings(kb.identity, text))
+  return { text, before, changed: text === before ? [] : changed }
+}
+
+/** The settings that differ from those of an earlier `kb.yaml`, or all where that is none of main's. */
+async function changedSince(kb: KnowledgeBase, base: string, now: SettingValues): Promise<SettingName[]> {
+  const wasOnMain = /^[0-9a-f]{40,64}$/.test(base) && (await kb.repository.find(base))?.type === 'blob'
+  if (!wasOnMain) return [...settingNames]
+  const then = valuesOf(parseKbFile(await kb.repository.readText(base)).settings)
+  return settingNames.filter((name) => then[name] !== now[name])
+}
+
+/** @throws {ValidationError} for the errors among the problems. */
+function refuse(problems: readonly SettingsProblem[], asAWhole?: string): void {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return
+  if (asAWhole !== undefined) throw new ValidationError({}, [asAWhole])
+  const fieldErrors: Record<string, string[]> = {}
+  const formErrors: string[] = []
+  for (const { path, message } of errors) {
+    // An item of a list, or of the connectors, is reported at its own path.
+    const name = settingNames.find((each) => path === each || path.startsWith(`${each}.`))
+    if (name === undefined) formErrors.push(path === '' ? message : `${path} ${message}`)
+    else fieldErrors[name] = [...(fieldErrors[name] ?? []), message]
+  }
+  throw new ValidationError(fieldErrors, formErrors)
+}
