@@ -18,6 +18,7 @@ import { listQueue } from '../services/queue/list-queue.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { compareLines, comparePages } from '../services/read/compare-pages.ts'
+import { describeKb } from '../services/read/describe-kb.ts'
 import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../services/read/list-neurons.ts'
 import { llmsText } from '../services/read/llms-txt.ts'
@@ -87,6 +88,7 @@ export function servicesOf(
     renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
     compareLines: (versions) => compareLines(ganglion, versions),
     comparePages: (caller, versions) => comparePages(ganglion, caller, versions),
+    describeKb: (caller, kb) => describeKb(ganglion, caller, kb),
     listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
     listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
     readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),

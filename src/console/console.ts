@@ -4,12 +4,13 @@ import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
 
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
 const formLimit = 2 * 1024 * 1024
 
 /** Adds the pages for people who work in a browser, with their styles and scripts. */
-export async function consoleRoutes(app: ZodFastify, { limits }: PagesContext): Promise<void> {
+export async function consoleRoutes(app: ZodFastify, { limits, services }: PagesContext): Promise<void> {
   await app.register(formbody, { bodyLimit: formLimit })
   app.setErrorHandler(answerWithPage)
   // With `no-referrer` browsers would not say from where a form comes.
@@ -21,5 +22,6 @@ export async function consoleRoutes(app: ZodFastify, { limits }: PagesContext): 
   })
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, limits)
+    await sourceRoutes(pages, services)
   })
 }

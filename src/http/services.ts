@@ -43,14 +43,14 @@ import type { Problem } from '../services/health.ts'
 import type { OpenSession } from '../services/people/session.ts'
 import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
+import type { KbDescription } from '../services/read/describe-kb.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
-import type { Place } from '../services/sources/divide-text.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
 import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
-import type { SourceText } from '../services/sources/read-source-text.ts'
+import type { AskedPart, SourceText } from '../services/sources/read-source-text.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
 import type { OverviewServices } from './overview-services.ts'
@@ -94,6 +94,8 @@ export interface Services extends OverviewServices, SettingsServices {
   compareLines(versions: Versions): Promise<LineDiff>
   /** How two versions of a page differ as the caller sees them, by block, in safe HTML. */
   comparePages(caller: Caller, versions: Versions & { kb: string; path?: string | undefined }): Promise<BlockDiff>
+  /** What one knowledge base is called. */
+  describeKb(caller: Caller, kb: string): Promise<KbDescription>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
   readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>
@@ -142,7 +144,7 @@ export interface Services extends OverviewServices, SettingsServices {
   listSources(caller: Caller, kb: string, query: SourceSearch): Promise<SourcePage>
   readSource(caller: Caller, docId: string): Promise<SourceDetail>
   /** A part of its text; undefined while that is not read. */
-  readSourceText(caller: Caller, docId: string, asked: Place & { part?: number }): Promise<SourceText | undefined>
+  readSourceText(caller: Caller, docId: string, asked: AskedPart): Promise<SourceText | undefined>
   /** What has become of it. */
   readSourceOutcome(caller: Caller, docId: string): Promise<SourceOutcome>
   sourceContent(caller: Caller, docId: string): Promise<FileContent>

@@ -26,27 +26,40 @@ export const formOptions = {
   },
 } as const
 
+/** A part of any form with a file, as it comes. */
+export type AnyPart = Extract<FormPart, { name: 'file' }> | { name: string; value: unknown }
+
 /**
  * The parts of a form that uploads a file, as they come; what an upload has no use for is left out.
+ * @throws what {@link readParts} throws
+ */
+export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
+  for await (const part of readParts(request)) {
+    if ('bytes' in part) yield part
+    else if (part.name === 'path' || part.name === 'metadata') yield { name: part.name, value: part.value }
+  }
+}
+
+/**
+ * The parts of a form, as they come.
  * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`, `header_too_large`
  * @throws {ValidationError} for a field that is too long.
  */
-export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
+export async function* readParts(request: FastifyRequest): AsyncGenerator<AnyPart> {
   if (!request.isMultipart()) throw new GanglionError('unsupported_media_type')
   boundBody(request)
   try {
     for await (const part of request.parts()) {
       if (part.type === 'file') yield filePart(part)
       else if (part.valueTruncated) throw new ValidationError({ [part.fieldname]: ['must be at most 64 KB'] })
-      else if (part.fieldname === 'path' || part.fieldname === 'metadata')
-        yield { name: part.fieldname, value: part.value }
+      else yield { name: part.fieldname, value: part.value }
     }
   } catch (error) {
     throw refusal(error)
   }
 }
 
-function filePart({ fieldname, filename, file }: MultipartFile): FormPart {
+function filePart({ fieldname, filename, file }: MultipartFile): Extract<FormPart, { name: 'file' }> {
   if (fieldname !== 'file') throw new GanglionError('no_file', 'No file provided: its part is to be named "file"')
   return { name: 'file', filename: filename ?? '', bytes: fileBytes(file) }
 }

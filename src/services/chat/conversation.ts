@@ -4,6 +4,7 @@ import { type Audience, maySee } from '../../knowledge/audience.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { ChatSession, ChatTurn } from '../../store/chat-sessions.ts'
 import { accessOf } from '../../store/neuron-queries.ts'
+import { isPerson } from '../caller.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** How much of a conversation a question is understood by. */
@@ -27,11 +28,7 @@ export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
 
 /** Whether somebody may go on with a session. A person's is that person's alone; a key's belongs to all keys of the tenant. */
 export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: Actor): boolean {
-  return ownerId === id || !(isPerson(ownerId ?? '') || isPerson(id))
-}
-
-function isPerson(actorId: string): boolean {
-  return actorId.startsWith('user:')
+  return ownerId === id || !(isPerson({ id: ownerId ?? '' }) || isPerson({ id }))
 }
 
 /** Which Neurons an audience may be told of now. */

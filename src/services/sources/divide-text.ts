@@ -35,7 +35,7 @@ export function divideText(
 }
 
 /** The index of the part where a place begins, or of the one that it stands in. */
-export function partAt(parts: readonly Passage[][], sought: Place): number {
+export function partAt(parts: readonly Passage[][], sought: { [Key in keyof Place]: Place[Key] | undefined }): number {
   const reached = ({ place }: Passage) =>
     (sought.page !== undefined && (place.page ?? Number.POSITIVE_INFINITY) <= sought.page) ||
     (sought.slide !== undefined && (place.slide ?? Number.POSITIVE_INFINITY) <= sought.slide) ||

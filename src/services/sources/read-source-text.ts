@@ -3,11 +3,21 @@ import { withoutComments } from '../../markdown/comments.ts'
 import type { Source } from '../../store/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { divideText, type Passage, type Place, partAt } from './divide-text.ts'
+import { divideText, type Passage, partAt } from './divide-text.ts'
 import { findSource } from './find-source.ts'
 
 /** A part of a Source's text. `part` counts from 1. */
 export type SourceText = { passages: Passage[]; part: number; parts: number }
+
+/** A part by its number, or by a place that stands in it. */
+export type AskedPart = {
+  part?: number | undefined
+  page?: number | undefined
+  slide?: number | undefined
+  sheet?: string | undefined
+  /** Seconds. */
+  time?: number | undefined
+}
 
 /** UTF-16 units that are shown at once. */
 const maxPart = 24_000
@@ -20,7 +30,7 @@ export async function readSourceText(
   ganglion: Ganglion,
   caller: Caller,
   docId: string,
-  { part, ...place }: Place & { part?: number | undefined },
+  { part, ...place }: AskedPart,
 ): Promise<SourceText | undefined> {
   const source = await findSource(ganglion, caller, docId)
   const extracted = source.extractedAt === null ? undefined : await ganglion.sourceTexts.find(source)

@@ -350,6 +350,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (kb !== 'handbook') throw new GanglionError('not_found')
       return { after: lastEventId, hasGap: false, events: (async function* () {})() }
     },
+    describeKb: notFaked,
     listOpenUploads: notFaked,
     describeShelf: notFaked,
     readSourceText: notFaked,

@@ -1,0 +1,38 @@
+import { type IngestNews, newsWords } from './source-words.ts'
+
+/** Shows how far Sources are as the server tells it. */
+function follow(list: HTMLElement): void {
+  const events = new EventSource(`/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
+  const show = ({ data }: MessageEvent<string>) => {
+    const news: IngestNews & { documentId?: string } = JSON.parse(data)
+    const words = newsWords(news)
+    const source = sourceOf(news.documentId ?? '')
+    const badge = source?.querySelector('[data-status]')
+    if (words === undefined || badge === null || badge === undefined) return
+    badge.textContent = words.label
+    badge.className = `badge ${words.tone}`
+    // What it became is on the page of the server; what is chosen to replace it is kept.
+    const isChosen = document.querySelector('details.replace[open]') !== null
+    if (source?.tagName === 'P' && !isChosen && (news.kind === 'ingest.completed' || news.kind === 'ingest.failed'))
+      location.reload()
+  }
+  for (const kind of ['ingest.started', 'ingest.progress', 'ingest.completed', 'ingest.failed']) {
+    events.addEventListener(kind, show)
+  }
+  events.addEventListener('open', () => {
+    for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.hidden = true
+  })
+  addEventListener('pagehide', () => events.close())
+}
+
+function sourceOf(id: string): HTMLElement | undefined {
+  return [...document.querySelectorAll<HTMLElement>('[data-source]')].find(({ dataset }) => dataset.source === id)
+}
+
+const list = document.querySelector<HTMLElement>('[data-live-sources]')
+if (list !== null) follow(list)
+// A file that was uploaded stands in the list at once.
+document.addEventListener('sources-changed', () => {
+  const filters = document.querySelector<HTMLFormElement>('form.filters')
+  if (filters !== null) filters.requestSubmit()
+})

@@ -1,0 +1,83 @@
+import type { Reply, Transport } from './upload-run.ts'
+
+/** Bytes of a file that is hashed before it is sent, so that one that is there already is not sent at all. */
+const maxHashed = 64 * 1024 * 1024
+
+/** The browser's way to the API. `token`: of the page's forms. Everything ends when the signal aborts. */
+export function browserTransport(token: string, signal: AbortSignal): Transport {
+  return {
+    call: (method, path, body) => call(method, path, token, signal, body),
+    sendBlob: (path, range, blob, sent) =>
+      sendBlob(path, { 'content-range': range, 'x-csrf-token': token }, blob, { signal, sent }),
+    hash: hashOf,
+    wait: (milliseconds) => pause(milliseconds, signal),
+  }
+}
+
+async function call(method: string, path: string, token: string, signal: AbortSignal, body?: unknown): Promise<Reply> {
+  try {
+    const response = await fetch(path, {
+      ...{ method, signal },
+      headers: { 'x-csrf-token': token, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const retryAfter = response.headers.get('retry-after')
+    return { status: response.status, body: parsed(await response.text()), retryAfter }
+  } catch {
+    return { status: 0, body: undefined, retryAfter: null }
+  }
+}
+
+/** By the old interface, since only that tells how much was sent. */
+function sendBlob(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  blob: Blob,
+  { signal, sent }: { signal: AbortSignal; sent: (bytes: number) => void },
+): Promise<Reply> {
+  return new Promise((resolve) => {
+    const xhr = new XMLHttpRequest()
+    xhr.open('PATCH', path)
+    for (const [name, value] of Object.entries({ 'content-type': 'application/octet-stream', ...headers })) {
+      xhr.setRequestHeader(name, value)
+    }
+    xhr.upload.addEventListener('progress', ({ loaded }) => sent(loaded))
+    const abort = () => xhr.abort()
+    signal.addEventListener('abort', abort, { once: true })
+    xhr.addEventListener('loadend', () => {
+      signal.removeEventListener('abort', abort)
+      const retryAfter = xhr.status === 0 ? null : xhr.getResponseHeader('retry-after')
+      resolve({ status: xhr.status, body: parsed(xhr.responseText), retryAfter })
+    })
+    xhr.send(blob)
+  })
+}
+
+/** Nothing for a large file, and where the browser has no such function, as without TLS. */
+async function hashOf(file: File): Promise<string | undefined> {
+  if (file.size > maxHashed || globalThis.crypto?.subtle === undefined) return undefined
+  const hash = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      removeEventListener('online', done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    addEventListener('online', done)
+    signal.addEventListener('abort', done)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

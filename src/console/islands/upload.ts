@@ -1,0 +1,105 @@
+import { type OpenUpload, refusal, uploadOf } from './upload-plan.ts'
+import { UploadRow } from './upload-row.ts'
+
+/** Uploads that run side by side. */
+const maxRunning = 2
+
+/** Takes several files, by picker or drop, and uploads them in chunks; goes on with those that were cut off. */
+function takeFiles(section: HTMLElement): void {
+  const form = section.querySelector('form')
+  const input = section.querySelector<HTMLInputElement>('input[type=file]')
+  const list = section.querySelector<HTMLElement>('.uploads')
+  if (form === null || input === null || list === null) return
+  const { kb = '', types = '', max = '0' } = section.dataset
+  const field = (name: string) => form.querySelector<HTMLInputElement>(`input[name="${name}"]`)
+  const news = section.querySelector('[data-upload-news]')
+  const open = openUploads(list)
+  const waiting: UploadRow[] = []
+  let running = 0
+
+  const run = () => {
+    for (
+      let row = running < maxRunning ? waiting.shift() : undefined;
+      row;
+      row = running < maxRunning ? waiting.shift() : undefined
+    ) {
+      running++
+      void row.run().finally(() => {
+        running--
+        run()
+      })
+    }
+  }
+  const start = (row: UploadRow) => {
+    waiting.push(row)
+    run()
+  }
+  const add = (files: Iterable<File>) => {
+    for (const file of files) {
+      const known = uploadOf(file, open)
+      if (known !== undefined) {
+        open.splice(open.indexOf(known), 1)
+        list.querySelector(`[data-upload="${CSS.escape(known.uploadId)}"]`)?.remove()
+      }
+      const row = new UploadRow(file, {
+        kb,
+        path: field('path')?.value ?? '/',
+        replace: field('replace')?.checked === true,
+        token: field('_csrf')?.value ?? '',
+        known,
+        tell: (text) => {
+          if (news !== null) news.textContent = text
+        },
+        restart: start,
+      })
+      list.prepend(row.element)
+      const problem = refusal(file, types.split(' '), Number(max))
+      if (problem === undefined) start(row)
+      else row.refuse(problem)
+    }
+  }
+
+  input.multiple = true
+  input.required = false
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    add([...(input.files ?? [])])
+    input.value = ''
+  })
+  input.addEventListener('change', () => form.requestSubmit())
+  acceptDrops(section, add)
+  for (const hint of section.querySelectorAll<HTMLElement>('[data-drop-hint], [data-resume-hint]')) hint.hidden = false
+  for (const hint of section.querySelectorAll<HTMLElement>('[data-without-scripts]')) hint.hidden = true
+  addEventListener('beforeunload', (event) => {
+    if (running > 0) event.preventDefault()
+  })
+}
+
+/** What the server says is open. */
+function openUploads(list: HTMLElement): OpenUpload[] {
+  return [...list.querySelectorAll<HTMLElement>('[data-upload]')].map(({ dataset }) => ({
+    uploadId: dataset.upload ?? '',
+    filename: dataset.filename ?? '',
+    fileSize: Number(dataset.size),
+    bytesReceived: Number(dataset.received),
+  }))
+}
+
+function acceptDrops(section: HTMLElement, add: (files: Iterable<File>) => void): void {
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
+  section.addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return
+    event.preventDefault()
+    section.classList.add('dropping')
+  })
+  section.addEventListener('dragleave', () => section.classList.remove('dropping'))
+  section.addEventListener('drop', (event) => {
+    if (!hasFiles(event)) return
+    event.preventDefault()
+    section.classList.remove('dropping')
+    add([...(event.dataTransfer?.files ?? [])])
+  })
+}
+
+const section = document.querySelector<HTMLElement>('#upload')
+if (section !== null) takeFiles(section)

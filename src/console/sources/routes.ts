@@ -1,0 +1,247 @@
+import multipart from '@fastify/multipart'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { fileTypes, type Source } from '../../contract/documents.ts'
+import { Cursor } from '../../contract/envelope.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import { callerOf } from '../../http/auth.ts'
+import { answerFile } from '../../http/file-answer.ts'
+import type { Services } from '../../http/services.ts'
+import { formOptions, maxFormBytes } from '../../http/upload-form.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { FormPart } from '../../services/sources/upload-source.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { archivePage } from './archive-page.ts'
+import { type OpenForm, openForm } from './read-upload-form.ts'
+import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
+import { sourceDetailPage } from './source-page.ts'
+import { sourcePage, sourcesPage } from './source-paths.ts'
+import { refusedUpload, type UploadAttempt } from './upload-attempt.ts'
+
+const KbPath = z.object({ kb: KbId })
+const SourcePath = KbPath.extend({ id: z.uuid() })
+const UploadPath = KbPath.extend({ uploadId: z.uuid() })
+/** An empty field of a filter asks for nothing. */
+const filter = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
+const ListQuery = z.object({
+  text: filter(z.string().max(200)),
+  status: filter(z.enum(['waiting', 'processing', 'success', 'failed'])),
+  folder: filter(z.string().max(5000)),
+  type: filter(z.enum(fileTypes)),
+  cursor: filter(Cursor),
+  done: filter(z.enum(['archived', 'removed'])),
+})
+const count = z
+  .string()
+  .regex(/^[1-9][0-9]{0,8}$/)
+  .transform(Number)
+const TextQuery = z.object({
+  part: filter(count),
+  page: filter(count),
+  slide: filter(count),
+  sheet: filter(z.string().max(1000)),
+  time: filter(
+    z
+      .string()
+      .regex(/^[0-9]{1,9}$/)
+      .transform(Number),
+  ),
+  done: filter(z.enum(['uploaded', 'ingest'])),
+})
+const notices = {
+  archived: 'The Source is archived.',
+  removed: 'The upload is removed.',
+  uploaded: 'Uploaded. Its pages come once it is read.',
+  ingest: 'It is being read again.',
+} as const
+const statusesOf: Readonly<Record<string, readonly Source['status'][]>> = {
+  waiting: ['pending', 'ready'],
+  processing: ['processing'],
+  success: ['success'],
+  failed: ['failed'],
+}
+const sourcesPerPage = 50
+const curators = { people: 'curator' } as const
+
+/** Adds the pages of Sources. */
+export async function sourceRoutes(app: ZodFastify, services: Services): Promise<void> {
+  listRoutes(app, services)
+  detailRoutes(app, services)
+  await app.register(async (forms: ZodFastify) => {
+    await forms.register(multipart, formOptions)
+    uploadRoutes(forms, services)
+  })
+}
+
+function listRoutes(app: ZodFastify, services: Services): void {
+  app.get('/kb/:kb/sources', { schema: { hide: true, params: KbPath, querystring: ListQuery } }, (request, reply) => {
+    const { done, ...query } = request.query
+    return sendList(services, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
+  })
+
+  app.post(
+    '/kb/:kb/sources/uploads/:uploadId/remove',
+    { config: curators, schema: { hide: true, params: UploadPath } },
+    async (request, reply) => {
+      await services.abandonUpload(callerOf(request), request.params.uploadId)
+      return reply.redirect(`${sourcesPage(request.params.kb)}?done=removed`, 303)
+    },
+  )
+}
+
+function detailRoutes(app: ZodFastify, services: Services): void {
+  const schema = { hide: true, params: SourcePath } as const
+
+  app.get('/kb/:kb/sources/:id', { schema: { ...schema, querystring: TextQuery } }, (request, reply) => {
+    const { done, ...place } = request.query
+    return sendSource(services, request, reply, { ...request.params, place, notice: done && notices[done] })
+  })
+
+  app.get('/kb/:kb/sources/:id/file', { config: curators, schema }, async (request, reply) => {
+    const { source } = await findSource(services, request, request.params)
+    return answerFile(request, reply, await services.sourceContent(callerOf(request), source.id))
+  })
+
+  app.post('/kb/:kb/sources/:id/ingest', { config: curators, schema }, async (request, reply) => {
+    const { kb, source } = await findSource(services, request, request.params)
+    await services.ingestDocument(callerOf(request), source.id)
+    return reply.redirect(`${sourcePage(kb.slug, source.id)}?done=ingest`, 303)
+  })
+
+  app.get('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) =>
+    send(reply, archivePage(visitOf(request), await findSource(services, request, request.params))),
+  )
+
+  app.post('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) => {
+    const { kb, source } = await findSource(services, request, request.params)
+    await services.archiveSource(callerOf(request), source.id)
+    return reply.redirect(`${sourcesPage(kb.slug)}?done=archived`, 303)
+  })
+}
+
+/** Forms with a file, which is read as it arrives. */
+function uploadRoutes(app: ZodFastify, services: Services): void {
+  const options = { config: { ...curators, upload: true, readsForm: true }, bodyLimit: maxFormBytes }
+
+  app.post('/kb/:kb/sources', { ...options, schema: { hide: true, params: KbPath } }, async (request, reply) => {
+    const { kb } = request.params
+    let fields: OpenForm['fields'] = new Map()
+    try {
+      const form = await openForm(request)
+      fields = form.fields
+      const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
+      const source = await services.uploadSource(callerOf(request), kb, partsOf(form, fields.get('path') ?? '/'), asked)
+      return reply.redirect(`${sourcePage(kb, source.id)}?done=uploaded`, 303)
+    } catch (error) {
+      const { status, ...attempt } = refusedUpload(error, fields)
+      return sendList(services, request, reply, { kb, query: {}, attempt, status })
+    }
+  })
+
+  app.post(
+    '/kb/:kb/sources/:id/replace',
+    { ...options, schema: { hide: true, params: SourcePath } },
+    async (request, reply) => {
+      const { kb, source } = await findSource(services, request, request.params)
+      try {
+        const form = await openForm(request)
+        const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
+        const asked = { replace: true, force: false }
+        const { id } = await services.uploadSource(callerOf(request), kb.slug, partsOf(edition, source.path), asked)
+        return reply.redirect(`${sourcePage(kb.slug, id)}?done=uploaded`, 303)
+      } catch (error) {
+        const { status, errors } = refusedUpload(error, new Map())
+        return sendSource(services, request, reply, { ...request.params, place: {}, errors, status })
+      }
+    },
+  )
+}
+
+/** An edition stands under the name of the document. @throws {ValidationError} for a file of another type. */
+function editionName({ filename, fileType }: Source, chosen: string): string {
+  const isSameType = chosen.toLowerCase().endsWith(`.${fileType}`)
+  if (!isSameType) throw new ValidationError({ file: [`Choose a .${fileType} file, as the edition before is one.`] })
+  return filename
+}
+
+/** @throws {ValidationError} where no file was chosen. */
+async function* partsOf({ file }: OpenForm, path: string): AsyncGenerator<FormPart> {
+  if (file.filename === '') throw new ValidationError({ file: ['Choose a file.'] })
+  yield { name: 'path', value: path }
+  yield file
+}
+
+async function sendList(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    kb: kbName,
+    query,
+    attempt,
+    notice,
+    status,
+  }: { kb: string; query: SourceListQuery; attempt?: UploadAttempt; notice?: string | undefined; status?: number },
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const visit = visitOf(request)
+  const isCurator = reaches(visit.session.role, 'curator')
+  const { text, folder, type, cursor } = query
+  const [kb, shelf, page, openUploads] = await Promise.all([
+    services.describeKb(caller, kbName),
+    services.describeShelf(caller, kbName),
+    services.listSources(caller, kbName, {
+      ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
+      ...(cursor === undefined ? {} : { cursor }),
+    }),
+    isCurator ? services.listOpenUploads(caller, kbName) : [],
+  ])
+  const { documents: sources, nextCursor } = page
+  return send(
+    reply,
+    sourceListPage(visit, { kb, query, sources, nextCursor, ...shelf, openUploads, attempt, notice }),
+    status,
+  )
+}
+
+async function sendSource(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    place,
+    errors,
+    notice,
+    status,
+    ...path
+  }: z.output<typeof SourcePath> & {
+    place: Omit<z.output<typeof TextQuery>, 'done'>
+    errors?: UploadAttempt['errors']
+    notice?: string | undefined
+    status?: number
+  },
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const { kb, source } = await findSource(services, request, path)
+  const [outcome, text] = await Promise.all([
+    services.readSourceOutcome(caller, source.id),
+    services.readSourceText(caller, source.id, place),
+  ])
+  return send(reply, sourceDetailPage(visitOf(request), { kb, source, outcome, text, errors, notice }), status)
+}
+
+/** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
+async function findSource(
+  services: Services,
+  request: FastifyRequest,
+  { kb: kbName, id }: z.output<typeof SourcePath>,
+) {
+  const caller = callerOf(request)
+  const [kb, source] = await Promise.all([services.describeKb(caller, kbName), services.readSource(caller, id)])
+  if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')
+  return { kb, source }
+}

@@ -1,0 +1,125 @@
+import type { Source, UploadStatus } from '../../contract/documents.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import { statusWords } from '../islands/source-words.ts'
+import { sizeInWords } from '../islands/upload-plan.ts'
+import { button, type Choice, field, select } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { sourcePage, sourcesPage } from './source-paths.ts'
+import type { UploadAttempt } from './upload-attempt.ts'
+import { uploadSection } from './upload-section.ts'
+
+/** What the list is narrowed to, as it stands in the URL. */
+export type SourceListQuery = {
+  text?: string | undefined
+  status?: string | undefined
+  folder?: string | undefined
+  type?: string | undefined
+  cursor?: string | undefined
+}
+
+export type SourceList = {
+  kb: PageKb
+  query: SourceListQuery
+  sources: readonly Source[]
+  nextCursor: string | null
+  fileTypes: readonly string[]
+  folders: readonly string[]
+  openUploads: readonly UploadStatus[]
+  /** An upload that was refused. */
+  attempt?: UploadAttempt | undefined
+  notice?: string | undefined
+}
+
+const states: readonly Choice[] = [
+  { value: '', label: 'Any' },
+  { value: 'waiting', label: 'Waiting' },
+  { value: 'processing', label: 'Being read' },
+  { value: 'success', label: 'Done' },
+  { value: 'failed', label: 'Failed' },
+]
+
+/** The Sources of a knowledge base, with the form that uploads more. */
+export function sourceListPage(visit: Visit, list: SourceList): Html {
+  const { kb, query, notice } = list
+  const isCurator = reaches(visit.session.role, 'curator')
+  const main = html`<h1>Sources</h1>
+    <p class="hint">Files that pages are made of.</p>
+    ${isCurator && uploadSection(visit, list)}
+    ${filters(list)}
+    ${results(list)}`
+  const title = `Sources · ${kb.title}`
+  return page(visit, {
+    title: query.text === undefined ? title : `${query.text} · ${title}`,
+    kb,
+    main,
+    notice,
+    islands: isCurator ? ['live-sources', 'upload'] : ['live-sources'],
+  })
+}
+
+function filters({ kb, query, fileTypes, folders }: SourceList): Html {
+  const all = { value: '', label: 'Any' }
+  return html`<form class="filters row" method="get" action="${sourcesPage(kb.slug)}" role="search" aria-label="Filter the Sources"
+    hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML" hx-push-url="true"
+    hx-trigger="submit, change, input delay:300ms">
+    ${field({ name: 'text', label: 'Name contains', value: query.text, type: 'search', attributes: { maxlength: 200 } })}
+    ${select({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}
+    ${
+      folders.length > 1 &&
+      select({
+        ...{ name: 'folder', label: 'Folder', value: query.folder ?? '' },
+        choices: [all, ...folders.map((folder) => ({ value: folder, label: folder }))],
+      })
+    }
+    ${select({
+      ...{ name: 'type', label: 'Type', value: query.type ?? '' },
+      choices: [all, ...fileTypes.map((type) => ({ value: type, label: `.${type}` }))],
+    })}
+    ${button('Show', { class: 'second' })}
+  </form>`
+}
+
+function results(list: SourceList): Html {
+  const { kb, query, sources, nextCursor } = list
+  if (sources.length === 0) return html`<div id="sources">${emptyState(list)}</div>`
+  const isUnfinished = sources.some(({ status }) => status !== 'success' && status !== 'failed')
+  return html`<div id="sources" data-live-sources="${kb.slug}">
+    <div class="scroll"><table>
+      <caption>${query.cursor === undefined ? 'The newest first' : 'Older ones'}</caption>
+      <thead><tr><th scope="col">File</th><th scope="col">Status</th><th scope="col">Size</th><th scope="col">Added</th></tr></thead>
+      <tbody>${sources.map((source) => row(kb.slug, source))}</tbody>
+    </table></div>
+    ${isUnfinished && html`<p><a href="${hrefOf(kb.slug, query)}" data-refresh>Refresh to see how far they are</a></p>`}
+    <nav class="row" aria-label="Pages of the list">
+      ${query.cursor !== undefined && html`<a href="${hrefOf(kb.slug, { ...query, cursor: undefined })}">Newest</a>`}
+      ${nextCursor !== null && html`<a rel="next" href="${hrefOf(kb.slug, { ...query, cursor: nextCursor })}">Older</a>`}
+    </nav>
+  </div>`
+}
+
+function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSize, createdAt }: Source): Html {
+  const { label, tone } = statusWords(status)
+  return html`<tr data-source="${id}">
+    <th scope="row"><a href="${sourcePage(kbSlug, id)}"><bdi>${filename}</bdi></a>${path !== '/' && html` <small class="hint"><bdi>${path}</bdi></small>`}</th>
+    <td><span class="badge ${tone}" data-status>${label}</span>${errorMessage !== null && html` <small>${errorMessage}</small>`}</td>
+    <td>${sizeInWords(fileSize)}</td>
+    <td>${when(createdAt)}</td>
+  </tr>`
+}
+
+function emptyState({ kb, query }: SourceList): Html {
+  const { text, status, folder, type, cursor } = query
+  if ([text, status, folder, type, cursor].some((filter) => filter !== undefined)) {
+    return html`<p class="empty">No Source fits. <a href="${sourcesPage(kb.slug)}">Show all</a></p>`
+  }
+  return html`<p class="empty">There are no Sources yet. Upload a document, a sheet, slides, a recording or a picture, and its pages
+    wait in the queue or go straight into the knowledge base, as its rules say.</p>`
+}
+
+function hrefOf(kbSlug: string, query: SourceListQuery): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return given.length === 0 ? sourcesPage(kbSlug) : `${sourcesPage(kbSlug)}?${new URLSearchParams(given)}`
+}

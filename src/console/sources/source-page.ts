@@ -1,0 +1,155 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { SourceDetail } from '../../contract/documents.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import type { SourceOutcome } from '../../services/sources/read-source-outcome.ts'
+import type { SourceText } from '../../services/sources/read-source-text.ts'
+import { statusWords } from '../islands/source-words.ts'
+import { sizeInWords } from '../islands/upload-plan.ts'
+import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { sourcePage, sourcesPage } from './source-paths.ts'
+import { sourceText } from './source-text.ts'
+
+export type SourceView = {
+  kb: PageKb
+  source: SourceDetail
+  outcome: SourceOutcome
+  text: SourceText | undefined
+  /** Why a new edition was refused. */
+  errors?: FormErrors | undefined
+  notice?: string | undefined
+}
+
+/** A Source: what became of it, what may be done with it, and its text. */
+export function sourceDetailPage(visit: Visit, view: SourceView): Html {
+  const { kb, source, outcome, text, notice } = view
+  const isCurator = reaches(visit.session.role, 'curator')
+  const main = html`<nav aria-label="Where you are"><a href="${sourcesPage(kb.slug)}">Sources</a></nav>
+    <h1><bdi>${source.filename}</bdi></h1>
+    ${state(kb, source)}
+    ${facts(source)}
+    ${isCurator && source.archivedAt === null && actions(visit, view)}
+    ${warnings(source)}
+    ${outcomeLists(kb, outcome)}
+    ${editions(kb, source, outcome)}
+    ${sourceText(kb.slug, source.id, text)}`
+  return page(visit, { title: `${source.filename} · ${kb.title}`, kb, main, notice, islands: ['live-sources'] })
+}
+
+function state(kb: PageKb, { id, status, errorMessage, archivedAt }: SourceDetail): Html {
+  const { label, tone } = statusWords(status)
+  const isOver = status === 'success' || status === 'failed'
+  return html`<p data-live-sources="${kb.slug}" data-source="${id}">
+      <span class="badge ${tone}" data-status>${label}</span>
+      ${!isOver && html`<a href="${sourcePage(kb.slug, id)}" data-refresh>Refresh</a>`}
+    </p>
+    ${errorMessage !== null && html`<p class="problems">${errorMessage}</p>`}
+    ${archivedAt !== null && html`<p class="warning">Archived ${when(archivedAt)}. The pages that were made of it stay.</p>`}`
+}
+
+function facts({
+  path,
+  fileType,
+  fileSize,
+  seq,
+  createdAt,
+  tags,
+  connector,
+  sourceUrl,
+  contentHash,
+}: SourceDetail): Html {
+  const shown: [string, Part][] = [
+    ['Folder', html`<bdi>${path}</bdi>`],
+    ['Type', `.${fileType}, ${sizeInWords(fileSize)}`],
+    ['Number', seq],
+    ['Added', when(createdAt)],
+    ['Tags', tags === null ? undefined : html`<bdi>${tags.replaceAll(',', ', ')}</bdi>`],
+    ['Came by', connector],
+    ['Found at', sourceUrl === null ? undefined : addressOf(sourceUrl)],
+    ['SHA-256', html`<code>${contentHash}</code>`],
+  ]
+  return html`<dl class="facts">${shown.map(([name, value]) => value !== undefined && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+function addressOf(text: string): Part {
+  const url = URL.parse(text)
+  const leads = url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
+  return leads ? html`<a href="${url.href}" rel="noreferrer nofollow">${text}</a>` : html`<bdi>${text}</bdi>`
+}
+
+function actions(visit: Visit, { kb, source, errors }: SourceView): Html {
+  const { id, status, filename, fileType } = source
+  const path = sourcePage(kb.slug, id)
+  const isOver = status === 'success' || status === 'failed'
+  return html`<div class="row actions">
+      <a class="button second" href="${path}/file" download>Download</a>
+      ${isOver && form(visit, { action: `${path}/ingest` }, button(status === 'failed' ? 'Try again' : 'Read again', { class: 'second' }))}
+      ${status !== 'processing' && html`<a class="button second" href="${path}/archive">Archive…</a>`}
+    </div>
+    <details class="replace"${errors !== undefined && html` open`}>
+      <summary>Replace with a new edition</summary>
+      ${form(
+        visit,
+        { action: `${path}/replace`, errors, attributes: { enctype: 'multipart/form-data' } },
+        html`${field({
+          ...{ name: 'file', label: 'File', type: 'file', errors },
+          hint: html`A .${fileType} file, whatever its name; it is kept as <bdi>${filename}</bdi>. Its pages take the place of those that there are: they keep their
+            numbers, and edits to them are merged.`,
+          attributes: { required: true, accept: `.${fileType}` },
+        })}
+        ${button('Replace')}`,
+      )}
+    </details>`
+}
+
+function warnings({ warnings = [] }: SourceDetail): Html | undefined {
+  if (warnings.length === 0) return undefined
+  return html`<section class="warning" aria-labelledby="warnings"><h2 id="warnings">What to check</h2>
+    <ul>${warnings.map((text) => html`<li>${text}</li>`)}</ul></section>`
+}
+
+function outcomeLists(kb: PageKb, { neurons, neuronCount, candidates, candidateCount }: SourceOutcome): Html {
+  return html`<section aria-labelledby="neurons"><h2 id="neurons">Pages made of it</h2>
+      ${
+        neurons.length === 0
+          ? html`<p class="empty">None yet.</p>`
+          : html`<ul>${neurons.map(
+              ({ seqId, title }) => html`<li><a href="${neuronPage(kb.slug, seqId)}"><bdi>${title}</bdi></a></li>`,
+            )}</ul>`
+      }
+      ${more(neuronCount - neurons.length)}
+    </section>
+    ${
+      candidates.length > 0 &&
+      html`<section aria-labelledby="candidates"><h2 id="candidates">Waiting for a decision</h2>
+        <ul>${candidates.map(
+          ({ candidateId, title, removes, warnings }) =>
+            html`<li><a href="/queue/${encodeURIComponent(candidateId)}"><bdi>${title}</bdi></a>${removes && ' (to be removed)'}
+              ${warnings.map((text) => html`<br><small>${text}</small>`)}</li>`,
+        )}</ul>
+        ${more(candidateCount - candidates.length)}
+      </section>`
+    }`
+}
+
+function more(count: number): Html | undefined {
+  return count > 0 ? html`<p class="hint">And ${count} more.</p>` : undefined
+}
+
+function editions(kb: PageKb, { id }: SourceDetail, { editions }: SourceOutcome): Html | undefined {
+  if (editions.length < 2) return undefined
+  return html`<section aria-labelledby="editions"><h2 id="editions">Editions</h2>
+    <div class="scroll"><table>
+      <thead><tr><th scope="col">Number</th><th scope="col">Added</th><th scope="col">By</th><th scope="col">State</th></tr></thead>
+      <tbody>${editions.map(
+        (edition) => html`<tr>
+          <th scope="row">${edition.id === id ? html`<strong>${edition.seq}</strong> (this one)` : html`<a href="${sourcePage(kb.slug, edition.id)}">${edition.seq}</a>`}</th>
+          <td>${when(edition.createdAt)}</td><td><bdi>${edition.uploader}</bdi></td>
+          <td>${edition.archivedAt === null ? 'In use' : html`Archived ${when(edition.archivedAt)}`}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div></section>`
+}
