@@ -12,6 +12,7 @@ import { packageVersion } from './package-version.ts'
 import { addReviewCommand } from './review.ts'
 import { addServeCommand } from './serve.ts'
 import { addUploadCommand } from './upload.ts'
+import { addUserCommands } from './user.ts'
 import { addWatchCommand } from './watch.ts'
 import { addWebhookCommands } from './webhook.ts'
 
@@ -19,6 +20,7 @@ const commands = [
   addServeCommand,
   addKnowledgeBaseCommands,
   addKeyCommands,
+  addUserCommands,
   addImportCommand,
   addUploadCommand,
   addWatchCommand,
@@ -38,6 +40,7 @@ Examples:
   ganglion serve                                        start the server; the first start makes a knowledge base and keys
   ganglion kb create handbook --tenant acme             make a knowledge base
   ganglion key create --tenant acme --role app          make an API key
+  ganglion user create ada@example.com --tenant acme    make a user; prints the link by which they choose a password
   ganglion key list --json                              list API keys, as JSON`
 
 /** Runs a command line (without `node` and the script) and answers its exit code: 0, 1 for a failure, 2 for wrong usage. */

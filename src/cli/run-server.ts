@@ -45,6 +45,8 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())
       await ganglion.sessions.sweep(ganglion.now())
+      await ganglion.oneTimeLinks.sweep(ganglion.now())
+      await ganglion.audit.sweep(ganglion.now())
       await ganglion.events.sweep(ganglion.now())
       await sweepUploads(ganglion)
     }

@@ -9,6 +9,7 @@ import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
+import { peopleServices } from '../services/people/people-services.ts'
 import { openSession } from '../services/people/session.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
 import { commentCandidate } from '../services/queue/comment-candidate.ts'
@@ -73,6 +74,7 @@ export function servicesOf(
       )
     },
     openSession: (token) => openSession(ganglion, token),
+    people: peopleServices(ganglion),
     submitCandidate: (caller, input, options) => submitCandidate(ganglion, caller, input, options),
     approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
     dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),

@@ -40,6 +40,7 @@ import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
+import type { PeopleServices } from '../services/people/people-services.ts'
 import type { OpenSession } from '../services/people/session.ts'
 import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
@@ -62,6 +63,7 @@ export interface Services extends OverviewServices, SettingsServices {
   authenticate(token: string): Promise<Caller | undefined>
   /** Nobody, for a token that is malformed, unknown or expired, or of a person who may not come in any more. */
   openSession(token: string): Promise<OpenSession | undefined>
+  readonly people: PeopleServices
   submitCandidate(
     caller: Caller,
     input: CandidateInput,

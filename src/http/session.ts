@@ -82,7 +82,7 @@ export async function readSessions(
 
 function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSession): void {
   request.session = session
-  request.caller = caller
+  request.caller = { ...caller, address: request.ip }
   request.formSecret = formSecret
 }
 

@@ -12,6 +12,8 @@ export type Caller = {
   role: Role
   /** Connectors that the key may speak as. */
   connectors: readonly string[]
+  /** Of a person: where the request comes from. */
+  address?: string
 }
 
 export function actorOf({ id, name }: Pick<Caller, 'id' | 'name'>): Actor {

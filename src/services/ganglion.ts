@@ -8,6 +8,7 @@ import { ParserPool } from '../markdown/parser-pool.ts'
 import { RenderPool } from '../markdown/render/render-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
+import { Audit } from '../store/audit.ts'
 import type { BlobStore } from '../store/blobs/blob-store.ts'
 import { FolderBlobs } from '../store/blobs/folder-blobs.ts'
 import { S3Blobs, type S3Options } from '../store/blobs/s3-blobs.ts'
@@ -20,6 +21,7 @@ import { Idempotency } from '../store/idempotency.ts'
 import { Jobs } from '../store/jobs.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
+import { OneTimeLinks } from '../store/one-time-links.ts'
 import type { Schema } from '../store/schema.ts'
 import { Sessions } from '../store/sessions.ts'
 import { Sources } from '../store/sources.ts'
@@ -32,6 +34,7 @@ import { coalesce } from './coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
 import { SourceTexts } from './ingest/source-texts.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base.ts'
+import { SignInThrottle } from './people/sign-in-throttle.ts'
 import { OutsideAdoption } from './push/adopt-outside.ts'
 import { formatFindings } from './push/check-report.ts'
 import { finishApprovals } from './queue/approval.ts'
@@ -68,6 +71,9 @@ export class Ganglion {
   readonly apiKeys: ApiKeys
   readonly users: Users
   readonly sessions: Sessions
+  readonly oneTimeLinks: OneTimeLinks
+  readonly audit: Audit
+  readonly signIns = new SignInThrottle()
   readonly idempotency: Idempotency
   readonly chatSessions: ChatSessions
   readonly events: EventLog
@@ -106,6 +112,8 @@ export class Ganglion {
     this.apiKeys = new ApiKeys(database.db)
     this.users = new Users(database.db)
     this.sessions = new Sessions(database.db)
+    this.oneTimeLinks = new OneTimeLinks(database.db)
+    this.audit = new Audit(database.db)
     this.idempotency = new Idempotency(database.db)
     this.chatSessions = new ChatSessions(database.db)
     this.events = new EventLog(database.db)
@@ -196,6 +204,11 @@ export class Ganglion {
   /** Where a curator finds a candidate. */
   queueUrl(candidateId: string): string {
     return `${this.#publicUrl}/queue/${candidateId}`
+  }
+
+  /** Where a one-time link leads. Its token is in the query, which no log holds. */
+  setUpUrl(token: string): string {
+    return `${this.#publicUrl}/set-up?link=${token}`
   }
 
   /** Where a Neuron can be read. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonRole } from '../contract/vocabulary.ts'
 import type { Schema, SessionRow } from './schema.ts'
@@ -31,9 +31,9 @@ export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'a
 
 /** Signed-in people. The tokens themselves are stored nowhere: only their SHA-256 is. */
 export class Sessions {
-  readonly #db: Kysely<Schema>
+  readonly #db: Kysely<Schema> | Transaction<Schema>
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema> | Transaction<Schema>) {
     this.#db = db
   }
 
@@ -92,11 +92,15 @@ export class Sessions {
       .execute()
   }
 
-  /** Moves a session to a tenant and role, under a new token. Undefined where it has ended, or another request moved it. */
+  /**
+   * Moves a session to a tenant and role, under a new token. `from`: where it must be still; the token before is then taken for a
+   * moment. Undefined where it has ended, or is elsewhere.
+   */
   async rotate(
-    { id, tenantId, role }: StoredSession,
+    id: string,
     to: Pick<StoredSession, 'tenantId' | 'role'>,
     now: Date,
+    from?: Pick<StoredSession, 'tenantId' | 'role'>,
   ): Promise<string | undefined> {
     const { token, hash } = newToken()
     const row = await this.#db
@@ -105,19 +109,49 @@ export class Sessions {
         tenant_id: to.tenantId,
         role: to.role,
         hash,
-        previous_hash: set.ref('hash'),
+        previous_hash: from === undefined ? null : set.ref('hash'),
         rotated_at: now.toISOString(),
       }))
       .where('id', '=', id)
-      .where('tenant_id', '=', tenantId)
-      .where('role', '=', role)
+      .$if(from !== undefined, (query) =>
+        query.where('tenant_id', '=', from?.tenantId ?? '').where('role', '=', from?.role ?? 'reader'),
+      )
       .returning('id')
       .executeTakeFirst()
     return row && token
   }
 
-  async end(id: string): Promise<void> {
-    await this.#db.deleteFrom('sessions').where('id', '=', id).execute()
+  /** A user's sessions that have not ended, the last used first. */
+  async list(userId: string, now: Date): Promise<StoredSession[]> {
+    const rows = await this.#db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('used_at', '>', before(now, idleTime))
+      .where('created_at', '>', before(now, lifetime))
+      .orderBy('used_at', 'desc')
+      .execute()
+    return rows.map(toSession)
+  }
+
+  /** Ends a session of a user. Whether there was one. */
+  async end(userId: string, id: string): Promise<boolean> {
+    const result = await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return result.numDeletedRows > 0
+  }
+
+  /** Ends all sessions of a user, or all but one. Answers how many. */
+  async endAll(userId: string, except?: string): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .$if(except !== undefined, (query) => query.where('id', '!=', except ?? ''))
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
   }
 
   /** Removes sessions that have ended by time; answers how many. */

@@ -21,6 +21,15 @@ export type User = {
 /** A person's role in a tenant. */
 export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole }
 
+/** A user as one of a tenant's people. */
+export type Person = User & {
+  role: PersonRole
+  /** That are open. */
+  sessions: number
+  /** When one of those was last used; null: there is none. */
+  seenAt: string | null
+}
+
 export type NewUser = Pick<User, 'email' | 'name' | 'passwordHash'>
 
 /** People, and the roles that they have in tenants. */
@@ -63,16 +72,18 @@ export class Users {
     return row && toUser(row)
   }
 
-  async change(id: string, changes: Partial<Pick<User, 'name' | 'passwordHash'>>): Promise<void> {
-    const { name, passwordHash } = changes
-    await this.#db
-      .updateTable('users')
-      .set({
-        ...(name === undefined ? {} : { name }),
-        ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
-      })
-      .where('id', '=', id)
-      .execute()
+  async rename(id: string, name: string): Promise<void> {
+    await this.#db.updateTable('users').set({ name }).where('id', '=', id).execute()
+  }
+
+  async setPassword(id: string, passwordHash: string): Promise<void> {
+    await this.#db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
+  }
+
+  /** `at`: since when the user may not come in; null: they may. */
+  async setDisabled(id: string, at: Date | null): Promise<void> {
+    const disabled_at = at?.toISOString() ?? null
+    await this.#db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
   }
 
   /** A user's tenants, by slug. */
@@ -93,6 +104,75 @@ export class Users {
       .values({ user_id: userId, tenant_id: tenantId, role })
       .onConflict((conflict) => conflict.columns(['user_id', 'tenant_id']).doUpdateSet({ role }))
       .execute()
+  }
+
+  async removeRole(userId: string, tenantId: string): Promise<void> {
+    await this.#db.deleteFrom('memberships').where('user_id', '=', userId).where('tenant_id', '=', tenantId).execute()
+  }
+
+  /** The people of a tenant by e-mail, those after an e-mail where one is given. */
+  async list(tenantId: string, { after = '', limit }: { after?: string; limit: number }): Promise<Person[]> {
+    const rows = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .selectAll('users')
+      .select('memberships.role')
+      .select((select) => [
+        select
+          .selectFrom('sessions')
+          .whereRef('sessions.user_id', '=', 'users.id')
+          .select((session) => session.fn.countAll<number>().as('count'))
+          .as('sessions'),
+        select
+          .selectFrom('sessions')
+          .whereRef('sessions.user_id', '=', 'users.id')
+          .select((session) => session.fn.max('used_at').as('at'))
+          .as('seen_at'),
+      ])
+      .where('tenant_id', '=', tenantId)
+      .where('email', '>', after)
+      .orderBy('email')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      ...toUser(row),
+      role: row.role,
+      sessions: row.sessions ?? 0,
+      seenAt: row.seen_at ?? null,
+    }))
+  }
+
+  /** Everybody by e-mail, with their roles. */
+  async all(): Promise<(User & { memberships: Membership[] })[]> {
+    const rows = await this.#select().orderBy('email').execute()
+    return Promise.all(rows.map(async (row) => ({ ...toUser(row), memberships: await this.memberships(row.id) })))
+  }
+
+  /** How many administrators of a tenant may come in, beside a user. */
+  async otherAdmins(tenantId: string, userId: string): Promise<number> {
+    const row = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .where('tenant_id', '=', tenantId)
+      .where('role', '=', 'admin')
+      .where('users.id', '!=', userId)
+      .where('disabled_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return row.count
+  }
+
+  /** Administrators of any tenant who may come in, the first made first. */
+  async administrators(): Promise<{ id: string; canSignIn: boolean }[]> {
+    const rows = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .select(['users.id', 'password_hash', 'subject'])
+      .where('role', '=', 'admin')
+      .where('disabled_at', 'is', null)
+      .orderBy('users.id')
+      .execute()
+    return rows.map(({ id, password_hash, subject }) => ({ id, canSignIn: password_hash !== null || subject !== null }))
   }
 
   #select() {

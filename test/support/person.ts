@@ -22,9 +22,10 @@ export async function signIn(
   const user = (await users.findByEmail(email)) ?? (await users.create({ email, name, passwordHash: null }, now()))
   if (user === undefined) throw new Error(`no user ${email}`)
   await users.setRole(user.id, tenantId, role)
-  const token = await startSession(ganglion, user.id, { address: '127.0.0.1', agent: 'test' }, tenantId)
-  const formSecret = token && (await openSession(ganglion, token))?.formSecret
-  if (token === undefined || formSecret === undefined) throw new Error('no session')
+  const begun = await startSession(ganglion, user.id, { address: '127.0.0.1', agent: 'test' }, tenantId)
+  const token = begun?.token ?? ''
+  const formSecret = (await openSession(ganglion, token))?.formSecret
+  if (formSecret === undefined) throw new Error('no session')
   const headers = {
     cookie: `ganglion=${token}`,
     'sec-fetch-site': 'same-origin',

@@ -31,14 +31,14 @@ const maxAgent = 300
 
 /**
  * Begins a session for a person who has proved who they are, in the tenant that is asked for or their first.
- * @returns its token; undefined if the person has no role anywhere, or not in that tenant.
+ * @returns its token and tenant; undefined if the person has no role anywhere, or not in that tenant.
  */
 export async function startSession(
   { users, sessions, now }: Ganglion,
   userId: string,
   { address, agent }: Client,
   tenantId?: string,
-): Promise<string | undefined> {
+): Promise<{ token: string; tenantId: string } | undefined> {
   const memberships = await users.memberships(userId)
   const membership = memberships.find((membership) => tenantId === undefined || membership.tenantId === tenantId)
   if (membership === undefined) return undefined
@@ -46,7 +46,7 @@ export async function startSession(
     { userId, tenantId: membership.tenantId, role: membership.role, address, agent: agent.slice(0, maxAgent) },
     now(),
   )
-  return token
+  return { token, tenantId: membership.tenantId }
 }
 
 /**
@@ -63,7 +63,8 @@ export async function openSession(ganglion: Ganglion, token: string): Promise<Op
   if (user === undefined || membership === undefined) return undefined
   const { tenantId, role } = membership
   const hasChanged = tenantId !== stored.tenantId || role !== stored.role
-  const newToken = hasChanged && !isReplaced ? await sessions.rotate(stored, { tenantId, role }, now()) : undefined
+  const newToken =
+    hasChanged && !isReplaced ? await sessions.rotate(stored.id, { tenantId, role }, now(), stored) : undefined
   await sessions.recordUse(stored, now())
   return {
     ...viewOf(stored, user, membership, memberships),

@@ -151,6 +151,9 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     reviewCandidate: notFaked,
     readOutcome: notFaked,
     proposeReverse: notFaked,
+    get people(): never {
+      throw new GanglionError('not_found')
+    },
     async submitCandidate(caller, input, { idempotencyKey }) {
       fake.submitted.push({ input, idempotencyKey })
       if (input.knowledgeBaseId !== 'handbook') throw new GanglionError('not_found')

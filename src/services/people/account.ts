@@ -1,0 +1,100 @@
+import { ValidationError } from '../../contract/errors.ts'
+import { OneTimeLinks } from '../../store/one-time-links.ts'
+import { Sessions, type StoredSession } from '../../store/sessions.ts'
+import { Users } from '../../store/users.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { byPerson } from './audit.ts'
+import { hashInTurn, hashPassword, isPasswordOf, requireHardPassword } from './password.ts'
+import type { Client, Session } from './session.ts'
+
+export type Account = {
+  /** Whether the person can sign in with a password. */
+  hasPassword: boolean
+  /** Those that are open, the last used first. */
+  sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
+}
+
+export async function readAccount({ users, sessions, now }: Ganglion, { id, user }: Session): Promise<Account> {
+  const [known, open] = await Promise.all([users.get(user.id), sessions.list(user.id, now())])
+  return {
+    hasPassword: known !== undefined && known.passwordHash !== null,
+    sessions: open.map((session) => ({
+      id: session.id,
+      address: session.address,
+      agent: session.agent,
+      createdAt: session.createdAt,
+      usedAt: session.usedAt,
+      isThis: session.id === id,
+    })),
+  }
+}
+
+/** Changes a person's own name: of what they do from now on. */
+export async function changeName(ganglion: Ganglion, session: Session, name: string, client: Client): Promise<void> {
+  const { user } = session
+  if (name === user.name) return
+  await ganglion.users.rename(user.id, name)
+  await record(ganglion, session, client, { action: 'user.renamed', detail: `from ${user.name} to ${name}` })
+}
+
+/**
+ * Changes a person's own password, and ends their other sessions. A person who has none needs no current one.
+ * @returns the new token of this session.
+ * @throws {ValidationError} of `current` or `password`; {GanglionError} `rate_limited`, `unavailable`
+ */
+export async function changePassword(
+  ganglion: Ganglion,
+  session: Session,
+  { current, password }: { current: string; password: string },
+  client: Client,
+): Promise<string | undefined> {
+  const { user, id } = session
+  const known = await ganglion.users.get(user.id)
+  await requireHardPassword(password, [user.email, user.name])
+  if (known !== undefined && known.passwordHash !== null) {
+    const isRight = await hashInTurn(async () => {
+      await ganglion.signIns.attempt(user.email, client.address)
+      return isPasswordOf(known.passwordHash, current)
+    })
+    if (!isRight) throw new ValidationError({ current: ['is wrong'] })
+    await ganglion.signIns.forgive(user.email, client.address)
+  }
+  const passwordHash = await hashPassword(password)
+  await ganglion.transaction(async (transaction) => {
+    await new Users(transaction).setPassword(user.id, passwordHash)
+    await new Sessions(transaction).endAll(user.id, id)
+    await new OneTimeLinks(transaction).remove(user.id)
+  })
+  await record(ganglion, session, client, { action: 'user.password-changed' })
+  return ganglion.sessions.rotate(id, { tenantId: session.tenant.id, role: session.role }, ganglion.now())
+}
+
+/** Goes on in another of the person's tenants. @returns the session's new token; undefined if the person has no role there. */
+export async function switchTenant(
+  { sessions, now }: Ganglion,
+  { id, tenants }: Session,
+  tenantId: string,
+): Promise<string | undefined> {
+  const tenant = tenants.find((tenant) => tenant.id === tenantId)
+  return tenant && sessions.rotate(id, { tenantId, role: tenant.role }, now())
+}
+
+/** Ends one of the person's own sessions. */
+export async function endOwnSession({ sessions }: Ganglion, { user }: Session, id: string): Promise<void> {
+  await sessions.end(user.id, id)
+}
+
+export async function signOut(ganglion: Ganglion, session: Session, client: Client): Promise<void> {
+  await ganglion.sessions.end(session.user.id, session.id)
+  await record(ganglion, session, client, { action: 'user.signed-out' })
+}
+
+async function record(
+  { audit, now }: Ganglion,
+  session: Session,
+  { address }: Client,
+  { action, detail = '' }: { action: string; detail?: string },
+): Promise<void> {
+  const by = byPerson(session, address)
+  await audit.record(session.tenant.id, { ...by, action, subject: session.user.email, detail }, now())
+}

@@ -1,0 +1,51 @@
+import type { Actor } from '../../knowledge/candidate.ts'
+import type { StoredAuditEntry } from '../../store/audit.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { Session } from './session.ts'
+
+/** Who acts, and from where; the address is null for commands on the server's machine. */
+export type By = { actor: Actor; address: string | null }
+
+export type Act = {
+  /** `<what>.<done>`, e.g. `key.revoked`. */
+  action: string
+  /** Whom or what it was done to, for people. */
+  subject: string
+  /** For people, where the action does not say it all. */
+  detail?: string
+}
+
+export type AuditPage = {
+  entries: StoredAuditEntry[]
+  /** For the query of the next page; null on the last one. */
+  next: number | null
+}
+
+const pageSize = 50
+
+/** Records what a person did to a tenant, beside its knowledge. */
+export async function recordAct(
+  { audit, now }: Pick<Ganglion, 'audit' | 'now'>,
+  caller: Caller,
+  act: Act,
+): Promise<void> {
+  const { id, name, tenantId, address = null } = caller
+  await audit.record(tenantId, { actor: { id, name }, address, detail: '', ...act }, now())
+}
+
+/** Who acts in a session. */
+export function byPerson({ user }: Pick<Session, 'user'>, address: string): By {
+  return { actor: { id: `user:${user.id}`, name: user.name }, address }
+}
+
+/** The latest acts first. */
+export async function listAudit(
+  { audit }: Pick<Ganglion, 'audit'>,
+  tenantId: string,
+  before?: number,
+): Promise<AuditPage> {
+  const entries = await audit.list(tenantId, { before, limit: pageSize + 1 })
+  const shown = entries.slice(0, pageSize)
+  return { entries: shown, next: entries.length > pageSize ? (shown.at(-1)?.id ?? null) : null }
+}

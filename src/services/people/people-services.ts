@@ -1,0 +1,54 @@
+import type { PersonRole } from '../../contract/vocabulary.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from './account.ts'
+import { listAudit } from './audit.ts'
+import { makeAdministrator, type NewAdministrator, readLink, setPasswordByLink } from './links.ts'
+import {
+  administratorOf,
+  changePerson,
+  changeRole,
+  invitePerson,
+  listPeople,
+  makeResetLink,
+  type PersonChange,
+} from './manage-people.ts'
+import type { Client, Session } from './session.ts'
+import { signIn } from './sign-in.ts'
+
+export type PeopleServices = ReturnType<typeof peopleServices>
+
+/** What people do about themselves, and administrators about them. The latter throw `insufficient_role` for others. */
+export function peopleServices(ganglion: Ganglion) {
+  const admin = (session: Session, { address }: Client) => administratorOf(session, address)
+  return {
+    signIn: (given: { email: string; password: string }, client: Client) => signIn(ganglion, given, client),
+    signOut: (session: Session, client: Client) => signOut(ganglion, session, client),
+    readLink: (token: string) => readLink(ganglion, token),
+    makeAdministrator: (token: string, given: NewAdministrator, client: Client) =>
+      makeAdministrator(ganglion, token, given, client),
+    setPasswordByLink: (token: string, password: string, client: Client) =>
+      setPasswordByLink(ganglion, token, password, client),
+    readAccount: (session: Session) => readAccount(ganglion, session),
+    changeName: (session: Session, name: string, client: Client) => changeName(ganglion, session, name, client),
+    changePassword: (session: Session, given: { current: string; password: string }, client: Client) =>
+      changePassword(ganglion, session, given, client),
+    switchTenant: (session: Session, tenantId: string) => switchTenant(ganglion, session, tenantId),
+    endOwnSession: (session: Session, id: string) => endOwnSession(ganglion, session, id),
+    listPeople: (session: Session, client: Client, after?: string) =>
+      listPeople(ganglion, admin(session, client), after),
+    /** Gives the URL of the link, relative if the server does not know where it is reached. */
+    async invitePerson(session: Session, client: Client, person: { email: string; name: string; role: PersonRole }) {
+      return ganglion.setUpUrl(await invitePerson(ganglion, admin(session, client), person))
+    },
+    changeRole: (session: Session, client: Client, userId: string, role: PersonRole | 'none') =>
+      changeRole(ganglion, admin(session, client), userId, role),
+    changePerson: (session: Session, client: Client, userId: string, change: PersonChange) =>
+      changePerson(ganglion, admin(session, client), userId, change),
+    /** Gives the URL of the link, as {@link invitePerson}. */
+    async makeResetLink(session: Session, client: Client, userId: string) {
+      return ganglion.setUpUrl(await makeResetLink(ganglion, admin(session, client), userId))
+    },
+    listAudit: (session: Session, client: Client, before?: number) =>
+      listAudit(ganglion, admin(session, client).tenantId, before),
+  }
+}

@@ -1,0 +1,53 @@
+import { onTestFinished } from 'vitest'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { hashPassword } from '../../../src/services/people/password.ts'
+import { openSession, type Session } from '../../../src/services/people/session.ts'
+import type { User } from '../../../src/store/users.ts'
+import { signIn } from '../../support/person.ts'
+import { tempDir } from '../../support/temp.ts'
+
+export const client = { address: '192.0.2.1', agent: 'Mozilla/5.0' }
+export const password = 'kolibri tanzt leise'
+
+export type People = {
+  ganglion: Ganglion
+  /** Moves the clock. */
+  wait(ms: number): void
+  /** Opens the session of somebody who is made for it. */
+  session(role: 'reader' | 'curator' | 'admin', email?: string, tenant?: string): Promise<Session & { token: string }>
+  /** Makes a person of the tenant `acme` with {@link password}. */
+  person(email: string, role?: 'reader' | 'curator' | 'admin'): Promise<User>
+  /** What the audit of `acme` holds, the first first. */
+  audit(): Promise<string[]>
+}
+
+/** A data directory with the tenant `acme`, and a clock that stands still. */
+export async function people(): Promise<People> {
+  let now = Date.parse('2026-03-01T10:00:00.000Z')
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), now: () => new Date(now) })
+  onTestFinished(() => ganglion.close())
+  const acme = await ganglion.tenants.ensure('acme', ganglion.now())
+  return {
+    ganglion,
+    wait(ms) {
+      now += ms
+    },
+    async session(role, email = `${role}@example.com`, tenant = 'acme') {
+      const { token } = await signIn(ganglion, tenant, role, { email })
+      const open = await openSession(ganglion, token)
+      if (open === undefined) throw new Error('no session')
+      return { ...open.session, token }
+    },
+    async person(email, role = 'curator') {
+      const passwordHash = await hashPassword(password)
+      const user = await ganglion.users.create({ email, name: 'Ada', passwordHash }, ganglion.now())
+      if (user === undefined) throw new Error('there is such a user')
+      await ganglion.users.setRole(user.id, acme.id, role)
+      return user
+    },
+    async audit() {
+      const entries = await ganglion.audit.list(acme.id, { limit: 100 })
+      return entries.reverse().map(({ action, subject, detail }) => [action, subject, detail].join(' ').trim())
+    },
+  }
+}
