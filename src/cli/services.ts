@@ -16,6 +16,7 @@ import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
 import { listCandidates } from '../services/queue/list-candidates.ts'
 import { listQueue } from '../services/queue/list-queue.ts'
+import { queueNeighbours } from '../services/queue/queue-neighbours.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { compareLines, comparePages } from '../services/read/compare-pages.ts'
@@ -84,6 +85,7 @@ export function servicesOf(
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     listQueue: (caller, query) => listQueue(ganglion, caller, query),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
+    queueNeighbours: (caller, candidateId, view) => queueNeighbours(ganglion, caller, candidateId, view),
     readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
     proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),

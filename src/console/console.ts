@@ -4,6 +4,7 @@ import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
+import { queueRoutes } from './queue/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
@@ -23,5 +24,6 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, limits)
     await sourceRoutes(pages, services)
+    queueRoutes(pages, services)
   })
 }

@@ -43,6 +43,7 @@ import type { Problem } from '../services/health.ts'
 import type { PeopleServices } from '../services/people/people-services.ts'
 import type { OpenSession } from '../services/people/session.ts'
 import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
+import type { Neighbours } from '../services/queue/queue-neighbours.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
 import type { KbDescription } from '../services/read/describe-kb.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
@@ -84,6 +85,7 @@ export interface Services extends OverviewServices, SettingsServices {
   listQueue(caller: Caller, query: QueueQuery): Promise<QueuePage>
   /** A candidate with all that a curator decides by, and its neighbours in a view of the queue. */
   reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
+  queueNeighbours(caller: Caller, candidateId: string, view: QueueView): Promise<Neighbours>
   readOutcome(caller: Caller, candidateId: string): Promise<Outcome>
   /** Returns the id of the candidate that takes back what an approved one did. */
   proposeReverse(caller: Caller, candidateId: string): Promise<string>

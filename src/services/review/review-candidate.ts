@@ -2,12 +2,12 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
-import { countByZone, pendingLike, type QueuePlace, queuePosition } from '../../store/candidate-queue.ts'
+import { pendingLike } from '../../store/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
-import { pageAcross, queuedKbs } from '../queue/queue-pages.ts'
+import { type Neighbours, neighboursOf } from '../queue/queue-neighbours.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
@@ -28,7 +28,7 @@ export type ReviewStep = {
 export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
 
 /** A candidate with all that a curator decides by. */
-export type Review = {
+export type Review = Neighbours & {
   entry: QueueEntry
   kb: { slug: string; title: string }
   /** A JSON object as text, as submitted. */
@@ -41,10 +41,6 @@ export type Review = {
   similar: SimilarNeuron[] | undefined
   duplicates: Duplicate[]
   steps: ReviewStep[]
-  /** Its neighbours in the view that it was opened from, and how many wait there: see `QueueCounts`. */
-  previous: string | undefined
-  next: string | undefined
-  count: number
 }
 
 const maxDuplicates = 10
@@ -108,21 +104,4 @@ function duplicatesOf(kb: KnowledgeBase, row: CandidateRow): Duplicate[] {
       ...(other.textKey === row.textKey ? ['same text' as const] : []),
     ],
   }))
-}
-
-async function neighboursOf(
-  ganglion: Ganglion,
-  caller: Caller,
-  row: CandidateRow,
-  { kb, ...filter }: QueueView,
-): Promise<Pick<Review, 'previous' | 'next' | 'count'>> {
-  const kbs = await queuedKbs(ganglion, caller, kb)
-  const at = queuePosition(row)
-  const besides = (place: QueuePlace) => pageAcross(kbs, filter, place, 1)[0]?.row.id
-  return { previous: besides({ before: at }), next: besides({ after: at }), count: countAll(kbs, filter) }
-}
-
-function countAll(kbs: readonly KnowledgeBase[], { status = 'pending', ...filter }: QueueView): number {
-  const counts = kbs.flatMap(({ projection }) => Object.values(countByZone(projection.read, { ...filter, status })))
-  return counts.reduce((sum, count) => sum + count, 0)
 }

@@ -1,0 +1,211 @@
+import { forget, restoreDrafts } from './review-drafts.ts'
+
+/**
+ * The queue by keys: moves, opens and decides. Without it, the same links and forms are pressed by hand. The next candidate is
+ * fetched ahead, so that it is there as soon as a decision is made.
+ */
+const settingKey = 'ganglion.review.keys'
+const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditable]'
+
+type Ahead = { url: string; text: Promise<string | undefined> }
+
+let ahead: Ahead | undefined
+let isDeciding = false
+
+const find = <Kind extends Element = HTMLElement>(selector: string) => document.querySelector<Kind>(selector)
+
+function areKeysOn(): boolean {
+  try {
+    return localStorage.getItem(settingKey) !== 'off'
+  } catch {
+    return true
+  }
+}
+
+const actions: Readonly<Record<string, () => void>> = {
+  j: () => move(1),
+  k: () => move(-1),
+  o: () => rowInFocus()?.querySelector<HTMLElement>('[data-open]')?.click(),
+  x: () => rowInFocus()?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click(),
+  a: () => find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')?.requestSubmit(),
+  d: () => find('[data-reason]')?.focus(),
+  e: () => find('[data-edit]')?.click(),
+  u: () => find('.notices [data-undo]')?.click(),
+  '?': openHelp,
+}
+
+document.addEventListener('keydown', (event) => {
+  const { key, target } = event
+  const isInField = target instanceof Element && target.closest(editable) !== null
+  if (isInField || !isPlain(event) || !areKeysOn() || find('dialog[open]') !== null) return
+  const action = actions[key]
+  if (action === undefined) return
+  event.preventDefault()
+  // A key that is held down must not decide on one candidate after the other.
+  if (!event.repeat || key === 'j' || key === 'k') action()
+})
+
+/** Whether a key is pressed on its own, outside of an input method; Shift makes some of them. */
+function isPlain({ ctrlKey, altKey, metaKey, shiftKey, isComposing, key }: KeyboardEvent): boolean {
+  return !ctrlKey && !altKey && !metaKey && !isComposing && (!shiftKey || key === '?')
+}
+
+function move(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>('[data-entry] [data-open]')]
+  if (links.length === 0) {
+    const link = find<HTMLAnchorElement>(`.around a[rel="${step > 0 ? 'next' : 'prev'}"]`)
+    if (link === null) announce(step > 0 ? 'This is the last candidate.' : 'This is the first candidate.')
+    else void open(link.href)
+    return
+  }
+  const at = links.findIndex((link) => link.closest('[data-entry]') === rowInFocus())
+  const next = links[Math.min(links.length - 1, Math.max(0, at < 0 ? 0 : at + step))]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}
+
+function rowInFocus(): Element | null {
+  return document.activeElement?.closest('[data-entry]') ?? null
+}
+
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (!(form instanceof HTMLFormElement) || form.dataset.decide === undefined) return
+  event.preventDefault()
+  if (!isDeciding) void decide(form)
+})
+
+/** Sends a decision, and shows the next candidate; the server's own page says what is wrong with it, if something is. */
+async function decide(form: HTMLFormElement): Promise<void> {
+  isDeciding = true
+  announce('Deciding…')
+  try {
+    const response = await fetch(form.action, {
+      method: 'POST',
+      headers: { 'hx-request': 'true', accept: 'text/html' },
+      body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
+    })
+    const next = response.headers.get('hx-location')
+    const signIn = response.headers.get('hx-redirect')
+    if (response.ok && next !== null) {
+      forget(form)
+      await show(next, await response.text())
+    } else if (signIn !== null) tell('You were signed out. What you typed is kept.', { href: signIn, label: 'Sign in' })
+    else form.submit()
+  } catch {
+    tell('The server could not be reached. Nothing was decided: try again.')
+  } finally {
+    isDeciding = false
+  }
+}
+
+/** Shows a page that was fetched ahead, below what is said of the decision; any other is opened by the browser. */
+async function show(path: string, notice: string): Promise<void> {
+  const { pathname, href } = new URL(path, location.href)
+  const known = ahead !== undefined && new URL(ahead.url).pathname === pathname ? await ahead.text : undefined
+  if (known === undefined || !replaceMain(known)) {
+    location.assign(href)
+    return
+  }
+  history.pushState({ review: true }, '', href)
+  const notices = find('.notices')
+  const box = document.createElement('div')
+  box.className = 'notice'
+  box.innerHTML = notice
+  notices?.replaceChildren(box)
+  arrive()
+}
+
+async function open(url: string): Promise<void> {
+  const known = ahead?.url === url ? await ahead.text : undefined
+  if (known === undefined || !replaceMain(known)) {
+    location.assign(url)
+    return
+  }
+  history.pushState({ review: true }, '', url)
+  arrive()
+}
+
+/** @returns whether the text is a candidate's page. */
+function replaceMain(text: string): boolean {
+  const page = new DOMParser().parseFromString(text, 'text/html')
+  const [main, fresh] = [find('main'), page.querySelector('main')]
+  if (main === null || fresh?.querySelector('[data-candidate]') === null || fresh === null) return false
+  main.replaceChildren(...fresh.childNodes)
+  document.title = page.title
+  return true
+}
+
+/** The page is another one now. */
+function arrive(): void {
+  scrollTo(0, 0)
+  find('.candidate h1')?.focus()
+  begin()
+}
+
+addEventListener('popstate', () => location.reload())
+
+function fetchAhead(): void {
+  const link = find<HTMLAnchorElement>('.candidate .around a[rel="next"]')
+  if (link === null) return
+  const text = fetch(link.href, { headers: { accept: 'text/html' } }).then(
+    (response) => (response.ok ? response.text() : undefined),
+    () => undefined,
+  )
+  ahead = { url: link.href, text }
+}
+
+function announce(text: string): void {
+  const place = find('[data-announce]')
+  if (place !== null) place.textContent = text
+}
+
+/** Says what went wrong, where everybody sees it. */
+function tell(problem: string, link?: { href: string; label: string }): void {
+  announce('')
+  const box = document.createElement('div')
+  box.className = 'problems'
+  box.setAttribute('role', 'alert')
+  box.append(problem)
+  if (link !== undefined) {
+    const anchor = document.createElement('a')
+    anchor.href = link.href
+    anchor.textContent = link.label
+    box.append(' ', anchor)
+  }
+  find('.notices')?.replaceChildren(box)
+  scrollTo(0, 0)
+}
+
+function openHelp(): void {
+  find<HTMLDialogElement>('[data-keys] dialog')?.showModal()
+}
+
+document.addEventListener('click', ({ target }) => {
+  if (!(target instanceof Element)) return
+  if (target.closest('[data-keys-open]') !== null) openHelp()
+  if (target.closest('[data-keys-switch]') !== null) {
+    try {
+      localStorage.setItem(settingKey, areKeysOn() ? 'off' : 'on')
+    } catch {
+      announce('The browser does not keep this setting.')
+    }
+    showSetting()
+  }
+})
+
+function showSetting(): void {
+  const isOn = areKeysOn()
+  const button = find('[data-keys-switch]')
+  button?.setAttribute('aria-pressed', String(isOn))
+  if (button !== null) button.textContent = isOn ? 'Shortcuts are on' : 'Shortcuts are off'
+}
+
+function begin(): void {
+  for (const keys of document.querySelectorAll<HTMLElement>('[data-keys]')) keys.hidden = false
+  showSetting()
+  restoreDrafts()
+  fetchAhead()
+}
+
+begin()

@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { Outcome } from '../../services/review/read-outcome.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { type CandidatePage, candidatePage, type Typed } from './candidate-page.ts'
+import { changeOf } from './change.ts'
+import { togetherNotice } from './decide-together.ts'
+import { type ListPage, queueListPage } from './list-page.ts'
+import { outcomeNotice } from './outcome-notice.ts'
+import { refusalText } from './refusal.ts'
+import {
+  type CandidateParams,
+  candidatePath,
+  type ListParams,
+  listPath,
+  pageLength,
+  type QueueParams,
+  viewOf,
+} from './view.ts'
+
+/** A form that was sent from a candidate's page. */
+type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
+
+type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done'> } & Partial<
+  Pick<CandidatePage, 'isEditing' | 'refusal' | 'typed' | 'errors'>
+>
+
+/** What the routes of the queue answer with. */
+export function answersOf(services: Services) {
+  async function sendList(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    params: ListParams,
+    { problem, reason }: Pick<ListPage, 'problem' | 'reason'> = {},
+  ): Promise<FastifyReply> {
+    const [visit, caller] = [visitOf(request), callerOf(request)]
+    const { after, before, pick, done, did = [] } = params
+    const queue = await services.listQueue(caller, { ...viewOf(params), after, before, limit: pageLength })
+    const outcomes = await Promise.all(
+      did.map(async ([id, result]) => ({ outcome: await services.readOutcome(caller, id), result })),
+    )
+    const notice =
+      outcomes.length > 0
+        ? togetherNotice(visit, outcomes, params)
+        : done !== undefined && outcomeNotice(visit, await services.readOutcome(caller, done), params)
+    const shown = { queue, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
+    const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
+    return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
+  }
+
+  async function sendCandidate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, params, isEditing = false, ...told }: Shown,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const [visit, caller] = [visitOf(request), callerOf(request)]
+    const { done } = params
+    const [review, outcome] = await Promise.all([
+      services.reviewCandidate(caller, id, viewOf(params)),
+      done === undefined ? undefined : services.readOutcome(caller, done),
+    ])
+    const [change, comments] = await Promise.all([
+      changeOf(services, caller, review, params.show ?? 'rendered'),
+      commentsOf(caller, review),
+    ])
+    const notice = outcome && outcomeNotice(visit, outcome, params)
+    return send(reply, candidatePage(visit, { review, change, comments, params, isEditing, notice, ...told }), status)
+  }
+
+  function commentsOf(caller: Caller, { steps, kb }: Review) {
+    const comments = steps.filter(({ action }) => action === 'comment')
+    return Promise.all(
+      comments.map(({ reason = '' }) =>
+        services.renderMarkdown(caller, { kb: kb.slug, content: reason, idPrefix: null }),
+      ),
+    )
+  }
+
+  /** Decides, and goes on to the next candidate; what is refused stays where it is, with what was typed. */
+  async function decide(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sent: Sent,
+    work: (caller: Caller) => Promise<void>,
+  ): Promise<FastifyReply> {
+    try {
+      await work(callerOf(request))
+    } catch (error) {
+      return sendRefusal(request, reply, sent, error)
+    }
+    return sendNext(request, reply, sent)
+  }
+
+  async function sendNext(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, params }: Pick<Sent, 'id' | 'params'>,
+  ): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const { next } = await services.queueNeighbours(caller, id, viewOf(params))
+    const to = next === undefined ? listPath(params, { done: id }) : candidatePath(next, params, { done: id })
+    if (!isFragment(request)) return reply.redirect(to, 303)
+    // The script has the next page, and needs what is said above it.
+    const outcome = await services.readOutcome(caller, id)
+    return send(reply.header('hx-location', to), outcomeNotice(visitOf(request), outcome, params))
+  }
+
+  async function sendRefusal(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    sent: Sent,
+    error: unknown,
+  ): Promise<FastifyReply> {
+    const { id, params, form, typed } = sent
+    if (error instanceof ValidationError) {
+      return sendCandidate(request, reply, { id, params, typed, errors: { [form]: error } }, 400)
+    }
+    if (!(error instanceof GanglionError) || error.status !== 409) throw error
+    const outcome = await services.readOutcome(callerOf(request), id)
+    // The same decision, sent twice.
+    if (error.code === 'not_pending' && isSame(sent, outcome, visitOf(request).session.user.name)) {
+      return sendNext(request, reply, sent)
+    }
+    return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error.code, outcome) }, 409)
+  }
+
+  return { sendList, sendCandidate, sendRefusal, decide }
+}
+
+function isSame({ form }: Sent, { status, by }: Outcome, name: string): boolean {
+  return by === name && status === (form === 'dismiss' ? 'dismissed' : 'approved')
+}

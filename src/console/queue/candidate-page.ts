@@ -1,0 +1,104 @@
+import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import type { Rendered } from '../../services/read/render-markdown.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
+import type { FormErrors } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { type Change, changeSection } from './change.ts'
+import { decidePanel } from './decide-panel.ts'
+import { conflictSection, editForm, type TypedEdit } from './edit-form.ts'
+import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
+import { duplicateSection, fieldSection, linkSection, similarSection, sourceSection } from './facts.ts'
+import { keysHelp } from './keys-help.ts'
+import { talkSection } from './talk.ts'
+import { candidatePath, listPath, type QueueParams } from './view.ts'
+
+/** What somebody typed into a form that was not taken, so that it is not lost. */
+export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
+
+export type CandidatePage = {
+  review: Review
+  change: Change
+  /** Rendered, in the order of the comments. */
+  comments: readonly Rendered[]
+  params: QueueParams
+  isEditing: boolean
+  notice?: Part
+  /** Why the decision that was sent was not made. */
+  refusal?: Part
+  typed?: Typed
+  errors?: { [form in 'edit' | 'dismiss' | 'comment']?: FormErrors }
+}
+
+const problems: Partial<Record<ErrorCode, string>> = {
+  target_not_found:
+    'The page that it changes is not there any more. Dismiss it, or copy what is of use into a new page.',
+  target_unreadable: 'The properties of the page that it changes cannot be read. Edit the page first.',
+  malformed_request: 'Its properties would be larger than 16 KB. Edit its tags, or dismiss it.',
+}
+
+/** A candidate, and all that one decides by. */
+export function candidatePage(visit: Visit, shown: CandidatePage): Html {
+  const { review, change, params, notice, refusal, typed = {}, errors = {} } = shown
+  const { entry, kb, sides } = review
+  const isPending = entry.status === 'pending'
+  const isEditing = isPending && (shown.isEditing || typed.edit !== undefined || sides.conflict?.isSolvable === true)
+  return page(visit, {
+    title: `${entry.title} · Queue`,
+    islands: ['review'],
+    notice,
+    main: html`<article class="candidate" data-candidate="${entry.id}">
+      ${around(review, params)}
+      <header>
+        <h1 tabindex="-1" dir="auto">${entry.title}</h1>
+        <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a></p>
+        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}</p>
+        ${entry.tags.length > 0 && html`<p>${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>`}
+        ${keysHelp()}
+      </header>
+      ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
+      ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}
+      ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
+      <div class="desk">
+        <div class="reading">
+          ${conflictSection(review)}
+          ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
+          ${!isPending && lostEdit(typed.edit)}
+          <div class="beside">${changeSection(change, review, params)}${sourceSection(review.sources, kb.slug)}</div>
+          ${fieldSection(review.fields)}
+        </div>
+        <aside aria-label="Decision and context">
+          ${decidePanel(visit, review, { params, reason: typed.reason, errors: errors.dismiss })}
+          ${duplicateSection(review.duplicates, params)}
+          ${similarSection(review)}
+          ${linkSection(review.links, kb.slug)}
+          ${talkSection(visit, review, { comments: shown.comments, params, typed: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment })}
+        </aside>
+      </div>
+    </article>`,
+  })
+}
+
+/** The way back to the list, and to the neighbours in the filter. */
+function around({ previous, next, count }: Review, params: QueueParams): Html {
+  const link = (id: string | undefined, rel: 'prev' | 'next', label: string) =>
+    id === undefined
+      ? html`<span class="soft">${label}</span>`
+      : html`<a rel="${rel}" href="${candidatePath(id, params)}" aria-keyshortcuts="${rel === 'next' ? 'j' : 'k'}">${label}</a>`
+  return html`<nav class="row around" aria-label="Queue">
+    <a href="${listPath(params)}" data-list>Queue</a>
+    ${link(previous, 'prev', 'Previous')}
+    ${link(next, 'next', 'Next')}
+    <span class="soft">${countText(count)} in this filter</span>
+    <a href="#decide">Go to the decision</a>
+  </nav>`
+}
+
+/** An edit that cannot be used any more is not thrown away. */
+function lostEdit(edit: TypedEdit | undefined): Html | undefined {
+  if (edit === undefined) return undefined
+  return html`<section aria-labelledby="lost-title"><h2 id="lost-title">Your edit, which was not used</h2>
+    <pre dir="auto" tabindex="0">${edit.title}\n${edit.tags}\n\n${edit.content}</pre></section>`
+}

@@ -1,0 +1,62 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
+import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { Visit } from '../layout/visit.ts'
+import { statusLabels, verdictText, warningList } from './entry-parts.ts'
+import { undoForm } from './outcome-notice.ts'
+import { candidatePath, type QueueParams } from './view.ts'
+
+type Deciding = {
+  params: QueueParams
+  /** The reason that was typed. */
+  reason: string | undefined
+  errors: FormErrors | undefined
+}
+
+/** Why a candidate waits, and the buttons that decide. */
+export function decidePanel(visit: Visit, review: Review, deciding: Deciding): Html {
+  const { entry } = review
+  return html`<section class="decide" id="decide" aria-labelledby="decide-title">
+    <h2 id="decide-title">${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
+    <p>${verdictText(entry)}</p>
+    ${warningList(entry.warnings)}
+    ${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}
+  </section>`
+}
+
+function decisions(visit: Visit, { entry, sides }: Review, { params, reason, errors }: Deciding): Html {
+  const { id, seen } = entry
+  const seenField = html`<input type="hidden" name="seen" value="${seen}">`
+  const canApprove = sides.problem === undefined
+  const isEditable = canApprove ? entry.intent.does !== 'remove' : sides.conflict?.isSolvable === true
+  return html`<div class="row">
+      ${
+        canApprove &&
+        form(
+          visit,
+          { action: candidatePath(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
+          html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
+        )
+      }
+      ${isEditable && html`<a class="button second" href="${candidatePath(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">${canApprove ? 'Edit, then approve' : 'Solve the conflict'}</a>`}
+    </div>
+    ${form(
+      visit,
+      {
+        action: candidatePath(id, params, {}, 'dismiss'),
+        errors,
+        attributes: { 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` },
+      },
+      html`${seenField}
+      ${field({ name: 'reason', label: 'Reason to dismiss (optional)', value: reason, errors, attributes: { maxlength: 2000, dir: 'auto', autocomplete: 'off', 'data-reason': true } })}
+      ${button('Dismiss', { class: 'danger', 'aria-keyshortcuts': 'd' })}`,
+    )}`
+}
+
+function undone(visit: Visit, { entry }: Review, params: QueueParams): Html {
+  const { id, kb, status, seqId, intent } = entry
+  return html`${status === 'approved' && seqId !== undefined && intent.does !== 'remove' && html`<p><a href="${neuronPage(kb, seqId)}">See the page</a></p>`}
+    ${undoForm(visit, { id, status }, params)}
+    ${status === 'approved' && html`<p class="hint">An approval stays in the history. Its reverse is a new candidate, which you then approve.</p>`}`
+}

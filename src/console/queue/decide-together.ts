@@ -1,0 +1,76 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { Services } from '../../http/services.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { Outcome } from '../../services/review/read-outcome.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { Visit } from '../layout/visit.ts'
+import { decidedBy, undoForm } from './outcome-notice.ts'
+import { candidatePath, type QueueParams, type Result } from './view.ts'
+
+export type Together = {
+  decision: 'approve' | 'dismiss' | 'reopen'
+  picks: readonly Picked[]
+  reason?: string | undefined
+}
+type Picked = { id: string; seen: string }
+
+/**
+ * Decides on each of several candidates on its own: none waits for another, or fails with it.
+ * @returns what came of each, as the list's query holds it
+ */
+export async function decideTogether(
+  services: Services,
+  caller: Caller,
+  { picks, ...together }: Together,
+): Promise<string> {
+  const done = await Promise.all(
+    picks.map(async (pick) => `${pick.id}.${await decideOne(services, caller, pick, together)}`),
+  )
+  return done.join(',')
+}
+
+async function decideOne(
+  services: Services,
+  caller: Caller,
+  { id, seen }: Picked,
+  { decision, reason }: Omit<Together, 'picks'>,
+): Promise<Result> {
+  try {
+    if (decision === 'approve') await services.approveCandidate(caller, id, { seen })
+    else if (decision === 'reopen') await services.reopenCandidate(caller, id)
+    else await services.dismissCandidate(caller, id, { seen, ...(reason === undefined ? {} : { reason }) })
+    return 'done'
+  } catch (error) {
+    if (error instanceof ValidationError) return 'failed'
+    if (!(error instanceof GanglionError) || error.status >= 500) throw error
+    if (error.code === 'merge_conflict') return 'conflict'
+    if (error.code === 'stale_head') return 'changed'
+    return error.code === 'not_pending' || error.code === 'not_dismissed' ? 'decided' : 'failed'
+  }
+}
+
+/** Says of each candidate what came of the decision on it, by what it is now. */
+export function togetherNotice(
+  visit: Visit,
+  decided: readonly { outcome: Outcome; result: Result }[],
+  params: QueueParams,
+): Html {
+  const count = decided.filter(({ result }) => result === 'done').length
+  return html`<h2>${count} of ${decided.length} decided</h2>
+    <ul class="results">${decided.map(
+      ({ outcome, result }) => html`<li class="row">
+        <span><a href="${candidatePath(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
+        ${result === 'done' && outcome.status === 'dismissed' && undoForm(visit, outcome, params)}
+      </li>`,
+    )}</ul>`
+}
+
+function resultText(outcome: Outcome, result: Result): Html {
+  if (result === 'conflict')
+    return html`not approved, since the page has changed and the changes conflict. Open it to solve that.`
+  if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`
+  if (result === 'failed') return html`not decided. Open it to see why.`
+  if (result === 'decided' && outcome.status !== 'pending') return html`${decidedBy(outcome)} before you.`
+  if (outcome.status === 'pending') return html`waits in the queue again.`
+  return html`${outcome.status}.`
+}

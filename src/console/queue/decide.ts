@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { CandidateComment, CandidateEdit, Dismissal } from '../../contract/candidates.ts'
+import { ValidationError } from '../../contract/errors.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
+import { proposedEdit, type TypedEdit } from './edit-form.ts'
+
+const text = z.string().default('')
+
+/** The fields of the forms that decide; what they hold is checked when it is used, so that what was typed can be shown again. */
+export const ApproveForm = z.object({
+  seen: text,
+  base: z.string().optional(),
+  title: z.string().optional(),
+  content: z.string().optional(),
+  tags: z.string().optional(),
+})
+export const DismissForm = z.object({ seen: text, reason: text })
+export const CommentForm = z.object({ comment: text })
+
+/** The edit that a form holds, with the line breaks that a browser sends as they are stored. */
+export function typedEdit({ base, title, content, tags }: z.output<typeof ApproveForm>): TypedEdit | undefined {
+  if (title === undefined || content === undefined) return undefined
+  return { title, content: unixLines(content), tags: tags ?? '', base: base ?? '' }
+}
+
+/** What a curator has changed of what was proposed. @throws {ValidationError} */
+export function editOf(review: Review, typed: TypedEdit): CandidateEdit {
+  const proposed = proposedEdit(review)
+  const isResolved = review.sides.conflict !== undefined
+  const isEdited = isResolved || unixLines(proposed.content) !== typed.content
+  return parsed(CandidateEdit, {
+    ...(typed.title === proposed.title ? {} : { title: typed.title }),
+    ...(typed.tags === proposed.tags ? {} : { tags: tagsIn(typed.tags) }),
+    ...(isEdited ? { content: typed.content } : {}),
+    ...(isEdited && typed.base !== '' ? { base: typed.base } : {}),
+  })
+}
+
+/** @throws {ValidationError} */
+export function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
+  return parsed(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+}
+
+/** @throws {ValidationError} */
+export function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
+  return parsed(CandidateComment, { comment: unixLines(comment) })
+}
+
+function parsed<Value>(schema: z.ZodType<Value>, value: unknown): Value {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const problems = Map.groupBy(result.error.issues, ({ path }) => String(path[0]))
+  const fieldErrors = [...problems].map(([name, issues]) => [name, issues.map(({ message }) => message)] as const)
+  throw new ValidationError(Object.fromEntries(fieldErrors))
+}
+
+function tagsIn(text: string): string[] {
+  return [...new Set(text.split(',').map((tag) => tag.trim().replace(/^#/, '')))].filter((tag) => tag !== '')
+}
+
+function unixLines(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}

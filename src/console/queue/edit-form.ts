@@ -1,0 +1,78 @@
+import type { Review } from '../../services/review/review-candidate.ts'
+import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { Visit } from '../layout/visit.ts'
+import { candidatePath, type QueueParams } from './view.ts'
+
+/** What a curator makes of a candidate before it is approved, as it was typed. */
+export type TypedEdit = { title: string; content: string; tags: string; base: string }
+
+type Editing = { params: QueueParams; typed: TypedEdit | undefined; errors: FormErrors | undefined }
+
+/** The title, tags and content with which a candidate is approved. After a conflict all three texts stand beside each other. */
+export function editForm(visit: Visit, review: Review, { params, typed, errors }: Editing): Html {
+  const { entry, sides } = review
+  const { title, content, tags, base } = typed ?? proposedEdit(review)
+  return html`<section id="edit" aria-labelledby="edit-title">
+    <h2 id="edit-title">${sides.conflict === undefined ? 'Edit before approving' : 'Solve the conflict'}</h2>
+    ${form(
+      visit,
+      {
+        action: candidatePath(entry.id, params, {}, 'approve'),
+        errors,
+        attributes: { class: 'edit', 'data-decide': 'approve', 'data-keep': `edit-${entry.id}` },
+      },
+      html`<input type="hidden" name="seen" value="${entry.seen}">
+      <input type="hidden" name="base" value="${base}">
+      ${field({ name: 'title', label: 'Title', value: title, errors, attributes: { required: true, maxlength: 1000, dir: 'auto' } })}
+      ${field({ name: 'tags', label: 'Tags', hint: 'Separated by commas.', value: tags, errors, attributes: { dir: 'auto' } })}
+      ${textArea({ name: 'content', label: 'Text', hint: 'Markdown.', value: content, errors, attributes: { required: true, dir: 'auto', rows: 20 } })}
+      <div class="row">${button('Approve with these edits')}
+        <a class="button second" href="${candidatePath(entry.id, params)}">Cancel</a></div>`,
+    )}
+  </section>`
+}
+
+/** What the form begins with: the page as approving would make it, or what is proposed where that conflicts. */
+export function proposedEdit({ sides, entry }: Pick<Review, 'sides' | 'entry'>): TypedEdit {
+  return {
+    title: sides.title,
+    content: sides.conflict?.proposed ?? sides.after?.content ?? '',
+    tags: (sides.after?.fields.tags ?? entry.tags).join(', '),
+    base: sides.commit ?? '',
+  }
+}
+
+/** The three texts of a conflict, and where they differ. */
+export function conflictSection({ sides }: Pick<Review, 'sides'>): Html | undefined {
+  const { conflict } = sides
+  if (conflict === undefined) return undefined
+  const { conflicts, isSolvable, proposed } = conflict
+  return html`<section aria-labelledby="conflict-title">
+    <h2 id="conflict-title">Conflict</h2>
+    <p class="warning">The page has changed since this was proposed, in the same lines. ${
+      isSolvable
+        ? 'Edit the text below so that it says what is right, then approve.'
+        : proposed === null
+          ? 'It cannot be removed as it is: dismiss this, and remove the page yourself if that is still right.'
+          : 'Its properties conflict, which cannot be solved here: edit the page yourself, then dismiss this.'
+    }</p>
+    ${conflicts.slice(0, maxShown).map(
+      (
+        { line, base, current, proposed: theirs },
+        index,
+      ) => html`<div class="three" role="group" aria-label="Conflict ${index + 1} of ${conflicts.length}, line ${line}">
+        ${text('Before both changes', base)}${text('The page now', current)}${text('This candidate', theirs)}</div>`,
+    )}
+    ${conflicts.length > maxShown && html`<p>${conflicts.length - maxShown} more places conflict.</p>`}
+    <details><summary>The whole texts</summary>
+      <div class="three">${text('Before both changes', conflict.base)}${text('The page now', conflict.current)}${text('This candidate', proposed ?? '')}</div>
+    </details>
+  </section>`
+}
+
+const maxShown = 20
+
+function text(label: string, value: string): Html {
+  return html`<div><h3>${label}</h3><pre dir="auto" tabindex="0">${value === '' ? html`<em>nothing</em>` : value}</pre></div>`
+}

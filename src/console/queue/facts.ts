@@ -1,0 +1,104 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { FieldChange } from '../../services/review/field-changes.ts'
+import type { LinkChange, LinkChanges } from '../../services/review/link-changes.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
+import type { SourcePassage } from '../../services/review/source-passage.ts'
+import { type Html, html } from '../layout/html.ts'
+import { when } from '../layout/when.ts'
+import { candidatePath, type QueueParams } from './view.ts'
+
+/** What stands in the front matter of both sides; what is the same is folded away. */
+export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
+  const changed = fields.filter(({ isChanged }) => isChanged)
+  const same = fields.filter(({ isChanged }) => !isChanged)
+  if (fields.length === 0) return undefined
+  return html`<section aria-labelledby="fields-title">
+    <h2 id="fields-title">Properties</h2>
+    ${changed.length === 0 ? html`<p class="empty">None of them changes.</p>` : fieldTable('Changed properties', changed)}
+    ${same.length > 0 && html`<details><summary>${same.length} unchanged</summary>${fieldTable('Unchanged properties', same)}</details>`}
+  </section>`
+}
+
+function fieldTable(caption: string, fields: readonly FieldChange[]): Html {
+  return html`<div class="scroll"><table class="fields">
+    <caption class="unseen">${caption}</caption>
+    <thead><tr><th scope="col">Property</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+    <tbody>${fields.map(
+      ({ name, before, after }) => html`<tr><th scope="row" dir="auto">${name}</th>
+        <td>${before.map((line) => html`<div dir="auto">${after.includes(line) ? line : html`<del>${line}</del>`}</div>`)}</td>
+        <td>${after.map((line) => html`<div dir="auto">${before.includes(line) ? line : html`<ins>${line}</ins>`}</div>`)}</td></tr>`,
+    )}</tbody>
+  </table></div>`
+}
+
+export function linkSection(links: LinkChanges, kb: string): Html | undefined {
+  if (links.gainedCount + links.lostCount === 0) return undefined
+  return html`<section aria-labelledby="links-title">
+    <h2 id="links-title">Links</h2>
+    ${linkList('Gained', links.gained, links.gainedCount, kb)}
+    ${linkList('Lost', links.lost, links.lostCount, kb)}
+  </section>`
+}
+
+function linkList(label: string, links: readonly LinkChange[], count: number, kb: string): Html | undefined {
+  if (count === 0) return undefined
+  return html`<h3>${label} (${count})</h3>
+    <ul class="links">${links.map((link) => html`<li>${link.type !== 'cites' && html`${link.type}: `}${linkText(link, kb)}</li>`)}
+    ${count > links.length && html`<li>${count - links.length} more</li>`}</ul>`
+}
+
+function linkText({ target, leadsTo, kb: other }: LinkChange, kb: string): Html {
+  if (typeof leadsTo === 'object')
+    return html`<a href="${neuronPage(kb, leadsTo.seqId)}" dir="auto">${leadsTo.title}</a>`
+  if (leadsTo === 'nothing') return html`<bdi>${target}</bdi> <span class="badge warn">leads nowhere</span>`
+  if (leadsTo === 'several')
+    return html`<bdi>${target}</bdi> <span class="badge warn">several pages have this name</span>`
+  if (leadsTo === 'a file') return html`<bdi>${target}</bdi> (a file)`
+  return html`<bdi>${target}</bdi> in <bdi>${other}</bdi>`
+}
+
+export function sourceSection(sources: readonly SourcePassage[], kb: string): Html | undefined {
+  if (sources.length === 0) return undefined
+  return html`<section class="source" aria-labelledby="source-title">
+    <h2 id="source-title">What the Source says</h2>
+    ${sources.map(
+      ({ id, filename, place, text, isCut }) => html`<h3>${
+        id === undefined
+          ? html`<bdi>${filename}</bdi>`
+          : html`<a href="/kb/${encodeURIComponent(kb)}/sources/${encodeURIComponent(id)}" dir="auto">${filename}</a>`
+      }${place !== undefined && html`, ${place}`}</h3>
+      ${
+        text === undefined
+          ? html`<p class="empty">Its text is not kept. ${id === undefined ? 'The Source is gone.' : 'Open the Source and ingest it again to see it here.'}</p>`
+          : html`<pre class="passage" dir="auto" tabindex="0">${text}</pre>${isCut && html`<p class="hint">The passage goes on: open the Source to read all of it.</p>`}`
+      }`,
+    )}
+  </section>`
+}
+
+export function similarSection({ similar, entry }: Pick<Review, 'similar' | 'entry'>): Html {
+  return html`<section aria-labelledby="similar-title">
+    <h2 id="similar-title">Similar pages</h2>
+    ${
+      similar === undefined
+        ? html`<p class="empty">Search is busy. Reload the page to see them.</p>`
+        : similar.length === 0
+          ? html`<p class="empty">None found.</p>`
+          : html`<ul>${similar.map(
+              ({ seqId, title, why }) =>
+                html`<li><a href="${neuronPage(entry.kb, seqId)}" dir="auto">${title}</a> <span class="soft" dir="auto">${why.join(' · ')}</span></li>`,
+            )}</ul>`
+    }
+  </section>`
+}
+
+export function duplicateSection(duplicates: Review['duplicates'], params: QueueParams): Html | undefined {
+  if (duplicates.length === 0) return undefined
+  return html`<section aria-labelledby="duplicates-title">
+    <h2 id="duplicates-title">Also waiting</h2>
+    <ul>${duplicates.map(
+      ({ entry, why }) =>
+        html`<li><a href="${candidatePath(entry.id, params)}" dir="auto">${entry.title}</a> <span class="soft">${why.join(', ')}, ${when(entry.createdAt)}</span></li>`,
+    )}</ul>
+  </section>`
+}

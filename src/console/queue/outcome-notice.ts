@@ -1,0 +1,40 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { Outcome } from '../../services/review/read-outcome.ts'
+import { button, form } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { statusLabels } from './entry-parts.ts'
+import { candidatePath, type QueueParams } from './view.ts'
+
+/** Says what became of a candidate that was decided just now, and offers to take it back. */
+export function outcomeNotice(visit: Visit, outcome: Outcome, params: QueueParams): Html {
+  const { id, title, status } = outcome
+  const name = html`<a href="${candidatePath(id, params)}"><bdi>${title}</bdi></a>`
+  if (status === 'pending') return html`<p>${name} waits in the queue again.</p>`
+  return html`<div class="row decided">
+    <p>${statusLabels[status]} ${name}. ${seeIt(outcome)}</p>
+    ${undoForm(visit, outcome, params)}
+  </div>`
+}
+
+function seeIt({ kb, seqId, isRemoval }: Outcome): Html | undefined {
+  if (seqId === undefined || isRemoval) return undefined
+  return html`<a href="${neuronPage(kb, seqId)}">See the page</a>`
+}
+
+/**
+ * A dismissed candidate is put back. An approval is in the history of the knowledge base for good: what takes it back is a
+ * proposal of its own.
+ */
+export function undoForm(visit: Visit, { id, status }: Pick<Outcome, 'id' | 'status'>, params: QueueParams): Html {
+  const action = candidatePath(id, params, {}, status === 'dismissed' ? 'reopen' : 'reverse')
+  const label = status === 'dismissed' ? 'Undo: put it back' : 'Undo: propose the reverse'
+  return form(visit, { action, attributes: { class: 'undo' } }, button(label, { class: 'second', 'data-undo': true }))
+}
+
+/** Who decided on a candidate, and when. */
+export function decidedBy({ status, by, at }: Outcome): Html {
+  const verb = status === 'approved' ? 'approved' : 'dismissed'
+  return html`<strong dir="auto">${by ?? 'Somebody'}</strong> ${verb} it ${at !== undefined && when(at)}`
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { CandidatePath } from '../../contract/candidates.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { answersOf } from './answers.ts'
+import { ApproveForm, CommentForm, commentOf, DismissForm, dismissalOf, editOf, typedEdit } from './decide.ts'
+import { decideTogether } from './decide-together.ts'
+import { CandidateParams, candidatePath, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
+
+const Picked = z
+  .string()
+  .max(200)
+  .regex(/^\S+ \S+$/)
+const BulkForm = z.object({
+  decision: z.enum(['approve', 'dismiss', 'reopen']),
+  pick: z.union([Picked.transform((one) => [one]), z.array(Picked).max(2 * pageLength)]).default([]),
+  reason: z.string().max(2000).default(''),
+})
+
+/** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
+export function queueRoutes(app: ZodFastify, services: Services): void {
+  const { sendList, sendCandidate, sendRefusal, decide } = answersOf(services)
+  const config = { people: 'curator' } as const
+  const ofList = { hide: true, querystring: ListParams } as const
+  const ofOne = { hide: true, params: CandidatePath, querystring: QueueParams } as const
+
+  app.get('/queue', { config, schema: ofList }, (request, reply) => sendList(request, reply, request.query))
+
+  app.post('/queue', { config, schema: { ...ofList, body: BulkForm } }, async (request, reply) => {
+    const { query, body } = request
+    const { decision, pick, reason } = body
+    if (pick.length === 0) {
+      return sendList(request, reply, query, { problem: 'Select at least one candidate.', reason })
+    }
+    const picks = pick.map((each) => each.split(' ')).map(([id = '', seen = '']) => ({ id, seen }))
+    const given = reason.trim() === '' ? undefined : reason
+    const did = await decideTogether(services, callerOf(request), { decision, picks, reason: given })
+    return reply.redirect(listPath(query, { after: query.after, before: query.before, did }), 303)
+  })
+
+  app.get('/queue/:id', { config, schema: { ...ofOne, querystring: CandidateParams } }, (request, reply) => {
+    const { params, query } = request
+    return sendCandidate(request, reply, { id: params.id, params: query, isEditing: query.edit !== undefined })
+  })
+
+  app.post('/queue/:id/approve', { config, schema: { ...ofOne, body: ApproveForm } }, (request, reply) => {
+    const { params, query, body } = request
+    const edit = typedEdit(body)
+    const sent = { id: params.id, params: query, form: 'edit', typed: { edit } } as const
+    return decide(request, reply, sent, async (caller) => {
+      const changes = edit && editOf(await services.reviewCandidate(caller, params.id, viewOf(query)), edit)
+      await services.approveCandidate(caller, params.id, { ...changes, seen: body.seen })
+    })
+  })
+
+  app.post('/queue/:id/dismiss', { config, schema: { ...ofOne, body: DismissForm } }, (request, reply) => {
+    const { params, query, body } = request
+    const sent = { id: params.id, params: query, form: 'dismiss', typed: { reason: body.reason } } as const
+    return decide(request, reply, sent, async (caller) => {
+      await services.dismissCandidate(caller, params.id, { ...dismissalOf(body), seen: body.seen })
+    })
+  })
+
+  app.post('/queue/:id/comment', { config, schema: { ...ofOne, body: CommentForm } }, async (request, reply) => {
+    const { params, query, body } = request
+    const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
+    try {
+      await services.commentCandidate(callerOf(request), params.id, commentOf(body))
+    } catch (error) {
+      return sendRefusal(request, reply, sent, error)
+    }
+    return reply.redirect(`${candidatePath(params.id, query)}#comment`, 303)
+  })
+
+  app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
+    const { id } = request.params
+    try {
+      await services.reopenCandidate(callerOf(request), id)
+    } catch (error) {
+      // Somebody else has put it back, or it was approved since: its page says so.
+      if (!(error instanceof GanglionError) || error.code !== 'not_dismissed') throw error
+    }
+    return reply.redirect(candidatePath(id, request.query, { done: id }), 303)
+  })
+
+  app.post('/queue/:id/reverse', { config, schema: ofOne }, async (request, reply) => {
+    const { params, query } = request
+    try {
+      return reply.redirect(candidatePath(await services.proposeReverse(callerOf(request), params.id), query), 303)
+    } catch (error) {
+      return sendRefusal(request, reply, { id: params.id, params: query, form: 'reverse', typed: {} }, error)
+    }
+  })
+}

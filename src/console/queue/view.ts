@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
+import type { QueueView } from '../../services/queue/list-queue.ts'
+
+const maxText = 200
+
+/** A form sends the fields that nobody filled in, too. */
+function orBlank<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .literal('')
+    .transform(() => undefined)
+    .or(schema)
+    .optional()
+}
+
+const text = (max: number) => orBlank(z.string().trim().max(max, `must be at most ${max} characters`))
+
+/** How a candidate's change is shown. */
+export const shows = ['rendered', 'lines', 'split', 'sides'] as const
+export type Show = (typeof shows)[number]
+
+/** The query of the queue's pages: what is looked at, and how. */
+export const QueueParams = z.object({
+  kb: text(100),
+  status: orBlank(z.enum([...CandidateStatus.options, 'any'])),
+  kind: orBlank(CandidateKind),
+  connector: text(200),
+  zone: orBlank(z.enum([...Zone.options, 'none'])),
+  tag: text(100),
+  text: text(maxText),
+  show: orBlank(z.enum(shows)),
+})
+export type QueueParams = z.output<typeof QueueParams>
+
+/** What came of one of several decisions. */
+export const results = ['done', 'conflict', 'changed', 'decided', 'failed'] as const
+export type Result = (typeof results)[number]
+
+/** Candidates on one page of the list. */
+export const pageLength = 25
+
+/** The results of decisions as a query holds them: `<id>.<result>`, joined by commas. */
+const Did = z
+  .string()
+  .max(100 * pageLength)
+  .transform((text) => text.split(',').map((each) => each.split('.')))
+  .pipe(z.array(z.tuple([z.uuid(), z.enum(results)])).max(2 * pageLength))
+
+const CandidateId = z.uuid().optional()
+const Cursor = z.string().max(500).optional()
+
+/** The query of the list: `done` and `did` name what was decided just now. */
+export const ListParams = QueueParams.extend({
+  after: Cursor,
+  before: Cursor,
+  pick: z.literal('all').optional(),
+  done: CandidateId,
+  did: Did.optional(),
+})
+export type ListParams = z.output<typeof ListParams>
+
+export const CandidateParams = QueueParams.extend({ edit: z.literal('1').optional(), done: CandidateId })
+export type CandidateParams = z.output<typeof CandidateParams>
+
+/** What is asked of the services. The queue is what waits, unless somebody asks for more. */
+export function viewOf({ kb, kind, connector, zone, tag, text, status = 'pending' }: QueueParams): QueueView {
+  return { kb, kind, connector, zone, tag, text, ...(status === 'any' ? {} : { status }) }
+}
+
+type More = Readonly<Record<string, string | undefined>>
+
+export function listPath(params: QueueParams, more: More = {}): string {
+  return `/queue${search(params, more)}`
+}
+
+/** @param action the last part of the path of what is done to the candidate. */
+export function candidatePath(id: string, params: QueueParams, more: More = {}, action?: string): string {
+  return `/queue/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}${search(params, more)}`
+}
+
+function search(params: QueueParams, more: More): string {
+  const { kb, status, zone, kind, connector, tag, text, show } = params
+  const isDefault = status === 'pending'
+  const all = { kb, status: isDefault ? undefined : status, zone, kind, connector, tag, text, show, ...more }
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}

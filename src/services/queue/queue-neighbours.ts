@@ -1,0 +1,45 @@
+import { GanglionError } from '../../contract/errors.ts'
+import { candidateStatuses } from '../../contract/vocabulary.ts'
+import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import { countByZone, type QueuePlace, queuePosition } from '../../store/candidate-queue.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { QueueView } from './list-queue.ts'
+import { pageAcross, queuedKbs } from './queue-pages.ts'
+
+/** The candidates beside one in a view of the queue, by id, and how many are in it: see `QueueCounts`. */
+export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
+
+/** Of a candidate that may be decided already: its place stays. @throws {GanglionError} `not_found` */
+export async function queueNeighbours(
+  ganglion: Ganglion,
+  caller: Caller,
+  candidateId: string,
+  view: QueueView,
+): Promise<Neighbours> {
+  const { projection } = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const row = findCandidate(projection.read, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  return neighboursOf(ganglion, caller, row, view)
+}
+
+export async function neighboursOf(
+  ganglion: Ganglion,
+  caller: Caller,
+  row: CandidateRow,
+  { kb, ...filter }: QueueView,
+): Promise<Neighbours> {
+  const kbs = await queuedKbs(ganglion, caller, kb)
+  const at = queuePosition(row)
+  const beside = (place: QueuePlace) => pageAcross(kbs, filter, place, 1)[0]?.row.id
+  return { previous: beside({ before: at }), next: beside({ after: at }), count: countAll(kbs, filter) }
+}
+
+function countAll(kbs: readonly KnowledgeBase[], filter: Omit<QueueView, 'kb'>): number {
+  const statuses = filter.status === undefined ? candidateStatuses : [filter.status]
+  const counts = kbs.flatMap(({ projection }) =>
+    statuses.flatMap((status) => Object.values(countByZone(projection.read, { ...filter, status }))),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}

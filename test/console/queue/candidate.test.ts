@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest'
+import { deskForFile, follow, formOf, hostile } from './desk.ts'
+
+const desk = deskForFile()
+
+test('a candidate shows what it changes, in four ways, and all that one decides by', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({
+    title: 'Escalation',
+    content: 'Page the lead.\n\nSee [[Old]].',
+    metadata: '{"tags":["one"]}',
+  })
+  const id = await kb.correct(seqId, 'Page the deputy.\n\nSee [[Escalation]].', {
+    title: 'Deputies',
+    metadata: JSON.stringify({ targetNeuron: seqId, tags: ['two'] }),
+    confidence: 0.5,
+  })
+  const page = await curator.get(`/queue/${id}`)
+  expect(page.texts('h1')).toEqual(['Deputies'])
+  expect(page.texts('header p')[0]).toContain('Changes Escalation')
+  expect(page.texts('.page-diff .removed')).toContainEqual(expect.stringContaining('Page the lead.'))
+  expect(page.texts('.page-diff .added')).toContainEqual(expect.stringContaining('Page the deputy.'))
+  expect(page.texts('#decide')[0]).toContain('Policy: confidence 0.5 is below every threshold.')
+  expect(page.texts('.fields ins')).toContain('two')
+  expect(page.texts('.links li')).toEqual(['Escalation', 'Old leads nowhere'])
+  expect(page.texts('.steps li')[0]).toContain('The app proposed it')
+
+  const lines = await curator.get(`/queue/${id}?show=lines`)
+  expect(lines.texts('.diff del')).toContain('lead')
+  expect(lines.texts('.diff ins')).toContain('deputy')
+  expect((await curator.get(`/queue/${id}?show=split`)).texts('.diff tbody tr').length).toBeGreaterThan(1)
+  expect((await curator.get(`/queue/${id}?show=sides`)).texts('.side h3')).toEqual(['Before', 'After'])
+})
+
+test('deciding opens the next candidate of the filter, says what was done, and a dismissal is undone', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const filter = `kb=${kb.slug}&text=tram&show=lines`
+  const [one, two] = [await kb.submit({ title: 'Tram one' }), await kb.submit({ title: 'Tram two' })]
+  await kb.submit({ title: 'Bus' })
+  const first = await curator.get(`/queue/${one}?${filter}`)
+  expect(first.texts('.around')[0]).toContain('2 in this filter')
+  const { action, fields } = formOf(first, '/dismiss')
+  const second = await follow(curator, await curator.post(action, { ...fields, reason: 'No.' }))
+  expect(second.texts('h1')).toEqual(['Tram two'])
+  expect(second.texts('.notice p')).toEqual(['Dismissed Tram one.'])
+  expect(second.document.querySelector('.around a[rel="prev"]')).toBeNull()
+
+  const undo = formOf(second, '/reopen')
+  const back = await follow(curator, await curator.post(undo.action, undo.fields))
+  expect(back.texts('h1')).toEqual(['Tram one'])
+  expect(back.texts('.notice')).toEqual(['Tram one waits in the queue again.'])
+
+  const approve = formOf(second, '/approve')
+  const list = await follow(curator, await curator.post(approve.action, approve.fields))
+  expect(list.texts('.notice p')).toEqual(['Approved Tram two. See the page'])
+  expect(list.texts('[data-entry] h2')).toEqual(['Tram one'])
+  expect((await curator.get(`/queue/${two}`)).texts('.steps li').at(-1)).toContain('Cora Curator approved it')
+})
+
+test('an approval is taken back by a proposal of its own, which says so', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Hasty' })
+  const approve = formOf(await curator.get(`/queue/${id}`), '/approve')
+  await curator.post(approve.action, approve.fields)
+  const done = await curator.get(`/queue/${id}`)
+  expect(done.texts('#decide')[0]).toContain('An approval stays in the history.')
+  const reverse = formOf(done, '/reverse')
+  const proposal = await follow(curator, await curator.post(reverse.action, reverse.fields))
+  expect(proposal.texts('header p')[0]).toContain('Removes Hasty')
+  const accept = formOf(proposal, '/approve')
+  const list = await follow(curator, await curator.post(accept.action, accept.fields))
+  expect(list.texts('.notice p')[0]).toMatch(/^Approved Hasty/)
+})
+
+test('a candidate is edited before it is approved; what was not touched stays as it was', async () => {
+  const { curator, newKb, ganglion } = desk()
+  const kb = await newKb()
+  const content = 'line one\n\nline two\n'
+  const id = await kb.submit({ title: 'Draft', content, metadata: '{"tags":["a","b"]}' })
+  const page = await curator.get(`/queue/${id}?edit=1`)
+  const edit = page.document.querySelector('form.edit')
+  expect(edit?.querySelector('textarea')?.textContent).toBe(`\n${content}`)
+  const { fields } = formOf(page, '/approve')
+  const seen = { seen: fields.seen ?? '' }
+  const answer = await curator.post(`/queue/${id}/approve`, {
+    ...{ ...seen, base: '', title: 'Final', tags: 'a, #c', content: 'line one\r\n\r\nline three\r\n' },
+  })
+  expect(answer.status).toBe(303)
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const kbOpen = await ganglion.kb(tenantId, kb.slug)
+  const [row] = kbOpen.projection.read.all`SELECT blob, title FROM neurons`
+  const text = await kbOpen.repository.readText(String(row?.blob))
+  expect(row?.title).toBe('Final')
+  expect(text).toMatch(/\nline one\n\nline three\n+$/)
+  expect(text).toContain('tags: [a, c]')
+})
+
+test('an edit that is refused keeps what was typed, with the problem beside its field', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Draft' })
+  const { fields } = formOf(await curator.get(`/queue/${id}?edit=1`), '/approve')
+  const page = await curator.post(`/queue/${id}/approve`, {
+    ...{ seen: fields.seen ?? '', base: '', title: 'x'.repeat(501), tags: hostile, content: 'My words' },
+  })
+  expect(page.status).toBe(400)
+  expect(page.texts('#field-title-error')).toEqual(['must be at most 500 characters'])
+  expect(page.document.querySelector('#field-tags')?.getAttribute('value')).toBe(hostile)
+  expect(page.texts('#field-content')).toEqual(['My words'])
+})
+
+test('a conflict shows three texts and is solved by an edit', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Base', content: 'one\ntwo\n' })
+  const clash = await kb.correct(seqId, 'eins\ntwo\n', { title: 'Clash' })
+  await kb.approve(await kb.correct(seqId, 'ONE\ntwo\n'))
+  const page = await curator.get(`/queue/${clash}`)
+  expect(page.texts('.three h3').slice(0, 3)).toEqual(['Before both changes', 'The page now', 'This candidate'])
+  expect(page.texts('.three pre').slice(0, 3)).toEqual(['one', 'ONE', 'eins'])
+  expect(page.texts('#decide button')).toEqual(['Dismiss'])
+  const { action, fields } = formOf(page, '/approve')
+  const answer = await curator.post(action, { ...fields, content: 'Eins\r\ntwo\r\n' })
+  expect(answer.status).toBe(303)
+  const done = await curator.get(`/queue/${clash}?show=lines`)
+  expect(done.texts('.diff tr.added .text')).toEqual(['Eins'])
+})
+
+test('what somebody else decided meanwhile is told, and nothing that was typed is lost', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Contested' })
+  const page = await curator.get(`/queue/${id}?edit=1`)
+  const [approve, dismiss] = [formOf(page, '/approve'), formOf(page, '/dismiss')]
+  await kb.approve(id)
+  const late = await curator.post(dismiss.action, { ...dismiss.fields, reason: 'A good reason' })
+  expect(late.status).toBe(409)
+  expect(late.texts('.problems')[0]).toMatch(/^Olga Other approved it .* before you\./)
+  expect(late.texts('#field-comment')).toEqual(['A good reason'])
+  const edited = { seen: approve.fields.seen ?? '', base: '', title: 'Mine', tags: '', content: 'My edit' }
+  const lost = await curator.post(approve.action, edited)
+  expect(lost.status).toBe(409)
+  expect(lost.texts('#lost-title')).toEqual(['Your edit, which was not used'])
+  expect(lost.body).toContain('My edit')
+})
+
+test('a decision on what has changed since it was opened is not made, and can be made after another look', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ content: 'one\ntwo\nthree\nfour\n' })
+  const id = await kb.correct(seqId, 'one\ntwo\nthree\nFOUR\n')
+  const { action, fields } = formOf(await curator.get(`/queue/${id}`), '/dismiss')
+  await kb.approve(await kb.correct(seqId, 'ONE\ntwo\nthree\nfour\n'))
+  const refused = await curator.post(action, { ...fields, reason: 'Typed' })
+  expect(refused.status).toBe(409)
+  expect(refused.texts('.problems')[0]).toContain('It has changed since you opened it')
+  const again = formOf(refused, '/dismiss')
+  expect(again.fields.reason).toBe('Typed')
+  expect((await curator.post(again.action, again.fields)).status).toBe(303)
+  expect((await curator.post(again.action, again.fields)).status).toBe(303) // sent twice
+})
+
+test('a comment is kept beside the candidate; a blank one is refused beside its field', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit()
+  const { action } = formOf(await curator.get(`/queue/${id}`), '/comment')
+  const page = await follow(curator, await curator.post(action, { comment: `**Wait** ${hostile}` }))
+  expect(page.texts('.steps strong')).toEqual(['Wait'])
+  expect(page.document.querySelectorAll('main script, main img')).toHaveLength(0)
+  const refused = await curator.post(action, { comment: '  ' })
+  expect(refused.status).toBe(400)
+  expect(refused.texts('#field-comment-error')).toEqual(['must not be blank'])
+})
+
+test('a script gets what is said of a decision, and where the next candidate is', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const [one, two] = [await kb.submit({ title: 'One' }), await kb.submit({ title: 'Two' })]
+  const { action, fields } = formOf(await curator.get(`/queue/${one}?kb=${kb.slug}`), '/approve')
+  const answer = await curator.post(action, fields, { 'hx-request': 'true' })
+  expect(answer.status).toBe(200)
+  expect(answer.headers['hx-location']).toBe(`/queue/${two}?kb=${kb.slug}&done=${one}`)
+  expect(answer.body).toContain('Approved')
+  expect(answer.body).not.toContain('<main')
+})
+
+test('what cannot be approved has no button for it, and says what to do', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const page = await curator.get(`/queue/${await kb.correct('nowhere_00000009', 'Text.')}`)
+  expect(page.texts('#decide button')).toEqual(['Dismiss'])
+  expect(page.texts('.warning')[0]).toContain('is not there any more')
+})
+
+test('hostile text stays text in every part of the page', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: hostile, content: `# ${hostile}\n\n[[${hostile}]] <script>alert(4)</script>` })
+  const id = await kb.correct(seqId, `${hostile}\n\n[[cites:"><script>]]\n<iframe src="//x">`, {
+    title: hostile,
+    metadata: JSON.stringify({ targetNeuron: seqId, tags: ['"><script>'], connector: '<b>', note: '</pre><script>' }),
+  })
+  const forms = formOf(await curator.get(`/queue/${id}`), '/dismiss')
+  await curator.post(forms.action, { ...forms.fields, reason: hostile })
+  const paths = ['?show=rendered', '?show=lines', '?show=split', '?show=sides', '?edit=1', `?done=${id}`]
+  for (const path of paths) {
+    const page = await curator.get(`/queue/${id}${path}`)
+    expect(page.status).toBe(200)
+    expect([...page.document.querySelectorAll('main script, main iframe, main img, [onerror], [style]')]).toEqual([])
+    expect([...page.document.querySelectorAll('[href^="javascript:" i]')]).toEqual([])
+    expect(page.texts('h1')[0]).toContain('<script>alert(1)</script>')
+  }
+})
+
+test('a candidate of half a megabyte, or with thousands of changed lines, has a page', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const lines = (name: string) => Array.from({ length: 10_000 }, (_, n) => `${name} ${n}`).join('\n')
+  const seqId = await kb.add({ title: 'Long', content: lines('old') })
+  const id = await kb.correct(seqId, lines('new'))
+  for (const show of ['rendered', 'lines', 'split']) {
+    const page = await curator.get(`/queue/${id}?show=${show}`)
+    expect(page.status).toBe(200)
+  }
+  expect((await curator.get(`/queue/${id}?show=lines`)).texts('#change .warning')).toEqual([
+    'There is more: the rest is left out.',
+  ])
+  const huge = await kb.submit({ title: 'Huge', content: 'ü'.repeat(256 * 1024) })
+  expect((await curator.get(`/queue/${huge}`)).status).toBe(200)
+})

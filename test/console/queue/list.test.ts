@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import type { Page } from '../support.ts'
+import { deskForFile, follow, hostile } from './desk.ts'
+
+const desk = deskForFile()
+
+const titles = (page: Page) => page.texts('[data-entry] h2')
+const picks = (page: Page) =>
+  [...page.document.querySelectorAll('input[name="pick"]')].map((box) => box.getAttribute('value') ?? '')
+const hrefOf = (page: Page, selector: string) => page.document.querySelector(selector)?.getAttribute('href') ?? ''
+
+test('the queue lists what waits, the most urgent first, with all that one chooses by', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Escalation' })
+  await kb.submit({ title: 'Plain', confidence: 0.4 })
+  await kb.correct(seqId, 'New.', {
+    title: 'Correction',
+    metadata: JSON.stringify({ targetNeuron: seqId, actionZone: 'red', tags: ['ops'] }),
+  })
+  const page = await curator.get(`/queue?kb=${kb.slug}`)
+  expect(page.status).toBe(200)
+  expect(page.texts('h1')).toEqual(['Queue'])
+  expect(titles(page)).toEqual(['Correction', 'Plain'])
+  const [first, second] = page.texts('[data-entry]')
+  expect(first).toContain('Red zone Changes Escalation')
+  expect(first).toContain('#ops')
+  expect(first).toContain('Policy: zone red.')
+  expect(first).toContain('check it with care')
+  expect(second).toContain('Adds a new page')
+  expect(second).toContain('Confidence 40 %')
+  expect(second).toContain('by The app')
+  expect(page.texts('nav[aria-label="Zones"] a')).toEqual([
+    'All 2',
+    'Red zone 1',
+    'Yellow zone 0',
+    'Green zone 0',
+    'No zone 1',
+  ])
+})
+
+test('filters stand in the address, stay while one pages, and are kept by every link', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  for (let n = 0; n < 30; n++)
+    await kb.submit({ title: `Tram ${n}`, impactEstimate: 100 - n, metadata: '{"tags":["a&b"]}' })
+  await kb.submit({ title: 'Other' })
+  const first = await curator.get(`/queue?kb=${kb.slug}&kind=&connector=&tag=a%26b&text=TRAM&zone=`)
+  expect(titles(first)).toHaveLength(25)
+  expect(first.document.querySelector('input[name="tag"]')?.getAttribute('value')).toBe('a&b')
+  const open = hrefOf(first, '[data-open]')
+  expect(new URL(open, 'http://x').searchParams.get('tag')).toBe('a&b')
+  const second = await curator.get(hrefOf(first, 'a[rel="next"]'))
+  expect(titles(second)).toEqual(['Tram 25', 'Tram 26', 'Tram 27', 'Tram 28', 'Tram 29'])
+  expect(hrefOf(second, 'a[rel="next"]')).toBe('')
+  const back = await curator.get(hrefOf(second, 'a[rel="prev"]'))
+  expect(titles(back)).toEqual(titles(first))
+  expect(titles(await curator.get(`/queue?kb=${kb.slug}&status=dismissed`))).toEqual([])
+})
+
+test.each(['kind=nonsense', 'zone=blue', 'after=nonsense', 'did=x', 'kind=chat&kind=chat', `text=${'x'.repeat(201)}`])(
+  'a query that no page made (%s) is refused',
+  async (query) => {
+    expect((await desk().curator.get(`/queue?${query}`)).status).toBe(400)
+  },
+)
+
+test('an empty queue says what comes next, and an empty filter how to leave it', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const page = await curator.get(`/queue?kb=${kb.slug}`)
+  expect(page.texts('.empty')).toEqual(['No candidate passes these filters. Show all that wait'])
+  expect((await curator.get('/queue?kb=nowhere')).status).toBe(404)
+})
+
+test('several are decided together, each on its own, and the page says what became of each', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const seqId = await kb.add({ title: 'Base', content: 'one\n' })
+  await kb.submit({ title: 'Fine' })
+  await kb.correct(seqId, 'two\n', { title: 'First change' })
+  const clash = await kb.correct(seqId, 'three\n', { title: 'Second change' })
+  const gone = await kb.submit({ title: 'Gone' })
+  const path = `/queue?kb=${kb.slug}&pick=all`
+  const page = await curator.get(path)
+  expect([...page.document.querySelectorAll('input[name="pick"][checked]')]).toHaveLength(4)
+  await kb.approve(gone)
+  const answer = await curator.post(`/queue?kb=${kb.slug}`, { decision: 'approve', pick: picks(page), reason: '' })
+  const result = await follow(curator, answer)
+  expect(result.texts('.notice h2')).toEqual(['2 of 4 decided'])
+  const texts = result.texts('.notice li')
+  expect(texts).toContainEqual('Fine: approved.')
+  expect(texts).toContainEqual('First change: approved.')
+  expect(texts).toContainEqual(expect.stringMatching(/^Second change: not decided, since it or its page has changed/))
+  expect(texts).toContainEqual(expect.stringMatching(/^Gone: Olga Other approved it .* before you\.$/))
+  expect(titles(result)).toEqual(['Second change'])
+
+  const again = await curator.post(`/queue?kb=${kb.slug}`, {
+    decision: 'dismiss',
+    pick: picks(result),
+    reason: 'Twice.',
+  })
+  const dismissed = await follow(curator, again)
+  expect(dismissed.texts('.notice li')).toEqual(['Second change: dismissed. Undo: put it back'])
+  expect((await curator.get(`/queue/${clash}`)).texts('.steps blockquote')).toEqual(['Twice.'])
+  const back = await curator.post(`/queue?kb=${kb.slug}&status=dismissed`, {
+    decision: 'reopen',
+    pick: `${clash} x`,
+    reason: '',
+  })
+  expect((await follow(curator, back)).texts('.notice li')).toEqual(['Second change: waits in the queue again.'])
+})
+
+test('nothing selected is said beside the buttons, and the reason that was typed stays', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  await kb.submit()
+  const page = await curator.post(`/queue?kb=${kb.slug}`, { decision: 'dismiss', reason: 'My reason' })
+  expect(page.status).toBe(422)
+  expect(page.texts('[role="alert"]')).toEqual(['There is a problem Select at least one candidate.'])
+  expect(page.document.querySelector('input[name="reason"]')?.getAttribute('value')).toBe('My reason')
+  expect(titles(page)).toHaveLength(1)
+})
+
+test('only curators and administrators see the queue', async () => {
+  const { browser, app } = desk()
+  expect((await (await browser('reader')).get('/queue')).status).toBe(403)
+  expect((await (await browser('admin')).get('/queue')).status).toBe(200)
+  const nobody = await app.inject({
+    url: '/queue/019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70?zone=red',
+    headers: { accept: 'text/html' },
+  })
+  expect(nobody.statusCode).toBe(302)
+  expect(nobody.headers.location).toBe(
+    `/sign-in?next=${encodeURIComponent('/queue/019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70?zone=red')}`,
+  )
+})
+
+test("another tenant's candidates are not there", async () => {
+  const { browser, newKb, curator } = desk()
+  const kb = await newKb()
+  const id = await kb.submit()
+  const stranger = await browser('curator', { tenant: 'other', email: 'else@example.com' })
+  expect((await stranger.get(`/queue/${id}`)).status).toBe(404)
+  expect((await stranger.post(`/queue/${id}/approve`, { seen: 'x' })).status).toBe(404)
+  expect((await stranger.get(`/queue?kb=${kb.slug}`)).status).toBe(404)
+  expect((await curator.get(`/queue/${id}`)).status).toBe(200)
+})
+
+test('hostile text stays text', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const metadata = JSON.stringify({ tags: ['"><script>'], connector: '<b>x</b>' })
+  await kb.submit({ title: hostile, metadata })
+  await kb.submit({ title: '🦊'.repeat(500) })
+  await kb.submit({ title: 'مرحبا بالعالم' })
+  const page = await curator.get(`/queue?kb=${kb.slug}&text=${encodeURIComponent(hostile.slice(0, 150))}`)
+  expect(page.document.querySelectorAll('main script, main img, main b')).toHaveLength(0)
+  const all = await curator.get(`/queue?kb=${kb.slug}`)
+  expect(titles(all)[0]).toContain('<script>alert(1)</script>')
+  expect(all.document.querySelectorAll('main script, main img, main b')).toHaveLength(0)
+  expect(all.document.querySelectorAll('[href^="javascript:" i]')).toHaveLength(0)
+  expect(all.body).not.toContain('style=')
+})
