@@ -9,6 +9,8 @@ const maxDepth = 100
 const maxCost = 5e7
 /** So few special characters cost less than the characters around them. */
 const fewSpecials = 200
+/** How much more two nested blocks cost than a special character and a character. */
+const nestingFactor = 5
 
 const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
 const quotes = /^(?: {0,3}> ?)+/
@@ -32,7 +34,8 @@ type Place = { quote: string; text: string; column: number }
  *
  * micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times the
  * characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a row of a
- * table begins. Where that is not certain, the run goes on, which overestimates.
+ * table begins. Where that is not certain, the run goes on, which overestimates. Lists and quotes that begin inside others take
+ * quadratic time in their number, too.
  */
 export function isTooComplex(source: string): boolean {
   if (source.length > maxLength) return true
@@ -56,6 +59,8 @@ class CostCounter {
   #run = { specials: 0, length: 0, lines: 0, first: '' }
   #levels: Level[] = []
   #quote = ''
+  /** Lists and quotes that began within others. */
+  #nested = 0
   #isTable = false
   #code: { end: RegExp; content: number } | undefined
   /** In HTML, what looks like a fence is none. */
@@ -80,7 +85,7 @@ class CostCounter {
 
   end(): number {
     this.#endRun()
-    return this.#cost
+    return this.#cost + nestingFactor * this.#nested ** 2
   }
 
   #endRun(isTable = false): void {
@@ -106,24 +111,29 @@ class CostCounter {
       if (isOpen && quote.length < this.#quote.length && !item.test(text)) return false
       this.#quote = quote
       this.#levels = []
+      this.#nested++
     }
+    const sibling = this.#levels.find(({ content }) => column < content)?.kind
     if (!isOpen) this.#closeLevels(column)
     if (column - this.#contentAt(column) > 3) return false
-    const isItem = this.#beginsItem(text, column)
+    const isItem = this.#beginsItem(text, column, sibling)
     if (!isItem) return this.#beginsCode(text, column) || heading.test(text)
     const rest = text.replace(item, '')
+    this.#nested += depthOf(rest)
     this.#beginsCode(rest, this.#levels.at(-1)?.content ?? 0)
     return true
   }
 
-  #beginsItem(text: string, column: number): boolean {
+  /** `sibling`: the kind of the item that this one may follow. */
+  #beginsItem(text: string, column: number, sibling: string | undefined): boolean {
     const [marker, bullet, number = '', delimiter = '', blanks = ''] = item.exec(text) ?? []
     if (marker === undefined) return false
     const kind = bullet ?? delimiter
-    const isSibling = this.#levels.find(({ content }) => column < content)?.kind === kind
+    const isSibling = sibling === kind
     const mayInterrupt = (bullet !== undefined || Number(number) === 1) && text !== marker
     if (this.#run.lines > 0 && !isSibling && !mayInterrupt) return false
     this.#closeLevels(column)
+    if (this.#levels.length > 0 && !isSibling) this.#nested++
     const width = marker.length - blanks.length
     this.#levels.push({ content: column + width + (/^ {1,4}$/.test(blanks) ? blanks.length : 1), kind })
     return true

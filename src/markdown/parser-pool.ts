@@ -28,9 +28,8 @@ type Job = PageRequest & {
   reject: (error: Error) => void
 }
 
-/** Milliseconds of CPU time for a task, and for each character of it: some ten times what parsing takes. */
-const taskTime = 2000
-const characterTime = 0.02
+/** Milliseconds of CPU time for a task of so many characters: some ten times what parsing takes. */
+const budgetOf = (characters: number) => 2000 + 0.02 * characters
 const idleTimeout = 30_000
 /** Characters of a task, some 50 ms of work: enough to make the way to a thread cheap, far from the time limit. */
 const taskSize = 64 * 1024
@@ -54,8 +53,14 @@ export class ParserPool {
     maxThreads,
     idleTimeout,
   })
+  readonly #budget: (characters: number) => number
   #running = 0
   #isClosed = false
+
+  /** @param options.budget the milliseconds of CPU time that a task of so many characters may use. */
+  constructor({ budget = budgetOf }: { budget?: (characters: number) => number } = {}) {
+    this.#budget = budget
+  }
 
   /** The links of a content, 2,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
@@ -117,7 +122,7 @@ export class ParserPool {
     try {
       const size = jobs.reduce((sum, { content }) => sum + content.length, 0)
       const requests = jobs.map(({ content, wants }) => ({ content, wants }))
-      const results = await this.#pool.run(requests, taskTime + characterTime * size)
+      const results = await this.#pool.run(requests, this.#budget(size))
       for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? nothing)
     } catch (error) {
       const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'

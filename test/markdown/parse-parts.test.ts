@@ -87,6 +87,9 @@ describe('a text is too complex', () => {
     ['behind HTML', `<div>\n\`\`\`\n\n${'*a_ '.repeat(20_000)}`],
     ['nested', '> '.repeat(200)],
     ['long', 'a '.repeat(200_000)],
+    ['with lists within lists', '1. a\n   - b\n'.repeat(5000)],
+    ['with lists on one line', 'x\n>- 1. a\n'.repeat(5000)],
+    ['with quotes within items', '1. a\n   > b\n'.repeat(5000)],
   ])('also %s', (_name, text) => {
     expect(isTooComplex(text)).toBe(true)
   })
@@ -95,6 +98,8 @@ describe('a text is too complex', () => {
     ['a table', `| a | b |\n| - | - |\n${'| [c](d) *e* | **f** |\n'.repeat(5000)}`],
     ['a list', '- [x](<a b.md>) *c* **d**\n'.repeat(5000)],
     ['numbers', '1. [x](<a b.md>) *c* **d**\n'.repeat(5000)],
+    ['nested items of one list', `1. root\n${'   - a\n\n     b\n'.repeat(5000)}`],
+    ['a list in a quote', '> - a\n'.repeat(5000)],
     ['code', `\`\`\`js\n${'a[1] * b_c < d\n'.repeat(5000)}\`\`\`\n`],
     ['code in a list', `- \`\`\`js\n${'  a[1] * b_c < d\n'.repeat(5000)}  \`\`\`\n`],
     ['links below each other', '[[Some page or other]]\n'.repeat(5000)],

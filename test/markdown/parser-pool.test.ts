@@ -56,6 +56,19 @@ describe('ParserPool', () => {
     expect(await pool.links(certain)).toEqual({ links: [link], flag: 'too-complex' })
   })
 
+  test('of what uses too much CPU time gives the same, and says so; others are parsed', async () => {
+    const own = new ParserPool({ budget: (characters) => (characters > 100_000 ? 1 : 60_000) })
+    const slow = needsParser(`\n\n${'- *b* [[c]]\n'.repeat(100_000)}`)
+    const [first, second, last] = await own.linksOfMany([needsParser('b'), slow, needsParser('c')])
+    const { links, flag } = second ?? { links: [] }
+    expect(flag).toBe('too-slow')
+    expect([links.length, links[0], links[1]]).toEqual([2000, link, { target: 'c', embed: false, line: 3 }])
+    expect([first, last]).toEqual([{ links: [link] }, { links: [link] }])
+    expect(await own.chunks(slow)).toEqual({ chunks: plainChunks(slow), flag: 'too-slow' })
+    expect(await own.linkPlaces(slow)).toBeUndefined()
+    await own.close()
+  })
+
   test('only the part that is too complex is not parsed', async () => {
     const items = (name: string) => Array.from({ length: 500 }, (_, n) => `- [${name} ${n}](<${name} ${n}.md>) *b*\n`)
     const page = `${items('x').join('')}\n${'*a_'.repeat(20_000)} [[b]]\n\n# H\n\n${items('y').join('')}`
@@ -104,6 +117,7 @@ describe('ParserPool', () => {
     ['lazy lines', needsParser('\n> a\nb'.repeat(10_000))],
     ['nested lists', `${'- '.repeat(5000)}[[a]] <b>`],
     ['backticks', needsParser(Array.from({ length: 500 }, (_, index) => '`'.repeat(index)).join(' '))],
+    ['lists within lists', needsParser(`\n\n${'>- 1. a\n'.repeat(30_000)}`)],
     ['half a million lines', needsParser('b\n'.repeat(500_000))],
     ['links', tooComplex],
   ])('bounds hostile text: %s', async (_name, content) => {
