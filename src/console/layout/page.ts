@@ -1,5 +1,4 @@
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
-import type { Session } from '../../services/people/session.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
 import { type Html, html, type Part } from './html.ts'
@@ -49,11 +48,11 @@ const placesOfKb = (slug: string): readonly Link[] => {
 
 /** A whole page, in the frame that all pages for signed-in people share. */
 export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): Html {
-  const { session, path } = visit
+  const { session } = visit
   return html`${top(head)}
     <header class="bar">
       <a class="brand" href="/">Ganglion</a>
-      ${navigation('Main', places, session, path)}
+      ${navigation('Main', places, visit)}
       <form class="find" action="${kb === undefined ? '/search' : `/kb/${encodeURIComponent(kb.slug)}/search`}" role="search">
         <label class="unseen" for="find">Search</label>
         <input type="search" id="find" name="q" placeholder="Search" autocomplete="off">
@@ -61,11 +60,7 @@ export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): 
       </form>
       ${account(visit)}
     </header>
-    ${
-      kb &&
-      html`<div class="bar of-kb"><strong class="kb-name" dir="auto">${kb.title}</strong>
-      ${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), session, path)}</div>`
-    }
+    ${kb && html`<div class="bar of-kb">${navigation(`Knowledge base ${kb.title}`, placesOfKb(kb.slug), { ...visit, name: kb.title })}</div>`}
     <main id="main" tabindex="-1">
       <div class="notices" role="status" aria-live="polite">${notice && html`<div class="notice">${notice}</div>`}</div>
       ${main}
@@ -95,19 +90,23 @@ function top({ title, islands = [], scripts = [] }: Pick<PageOptions, 'title' | 
     <link rel="stylesheet" href="${asset('console.css')}">
     <script src="${asset('htmx.js')}" defer></script>
     ${scripts.map((name) => html`<script src="${asset(name)}" defer></script>`)}
-    ${['frame', ...islands].map((name) => html`<script type="module" src="${island(name)}"></script>`)}
+    ${islands.map((name) => html`<script type="module" src="${island(name)}"></script>`)}
   </head>
   <body>
     <a class="skip" href="#main">Skip to content</a>`
 }
 
-function navigation(label: string, links: readonly Link[], { role }: Session, path: string): Html {
+function navigation(
+  label: string,
+  links: readonly Link[],
+  { session: { role }, path, name }: Pick<Visit, 'session' | 'path'> & { name?: string },
+): Html {
   const [here = path] = path.split('?')
   const shown = links.filter(({ least = 'reader' }) => reaches(role, least))
   const nearest = shown
     .filter(({ href }) => here === href || (href !== '/' && here.startsWith(`${href}/`)))
     .sort((a, b) => b.href.length - a.href.length)[0]
-  return html`<nav aria-label="${label}"><ul>
+  return html`<nav aria-label="${label}">${name !== undefined && html`<strong dir="auto">${name}</strong>`}<ul>
     ${shown.map((link) => html`<li><a href="${link.href}"${link === nearest && html` aria-current="page"`}>${link.label}</a></li>`)}
   </ul></nav>`
 }

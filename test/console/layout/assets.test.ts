@@ -13,7 +13,7 @@ async function server() {
 
 test('assets are kept for ever under the name of their content, and checked again under any other', async () => {
   const app = await server()
-  for (const url of [asset('console.css'), asset('htmx.js'), asset('layout/icon.svg'), island('frame')]) {
+  for (const url of [asset('console.css'), asset('htmx.js'), asset('layout/icon.svg'), island('upload')]) {
     const { statusCode, headers, body } = await app.inject({ url })
     expect([statusCode, headers['cache-control'], body.length > 100]).toEqual([
       200,

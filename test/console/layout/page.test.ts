@@ -81,10 +81,10 @@ test('a form carries its token, keeps what was typed, and says what is wrong bes
 
 test('assets are named by their content, and the types of browser modules are stripped', () => {
   expect(asset('console.css')).toMatch(/^\/assets\/[0-9a-f]{12}\/console\.css$/)
-  const [, , , ...name] = island('frame').split('/')
+  const [, , , ...name] = island('upload').split('/')
   const script = findAsset(name.join('/'))
   expect(script?.type).toBe('text/javascript; charset=utf-8')
-  expect(String(findAsset('islands/relative-time.ts')?.content)).not.toContain(': Date')
+  expect(String(findAsset('islands/upload-plan.ts')?.content)).not.toContain(': number')
   expect(() => asset('missing.css')).toThrow('There is no asset')
 })
 
