@@ -2,7 +2,9 @@ import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
 import type { Services } from '../http/services.ts'
 import { chat } from '../services/chat/chat.ts'
-import { deleteChat, listChats, readChat } from '../services/chat/past-chats.ts'
+import { citedSources } from '../services/chat/cited-sources.ts'
+import { deleteChat, listChats, readChat, readChatTurn } from '../services/chat/past-chats.ts'
+import { rateAnswer } from '../services/chat/rate-answer.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import type { Ganglion } from '../services/ganglion.ts'
@@ -103,6 +105,9 @@ export function servicesOf(
     chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
     listChats: (caller, kb, page) => listChats(ganglion, caller, kb, page),
     readChat: (caller, asked) => readChat(ganglion, caller, asked),
+    readChatTurn: (caller, turn) => readChatTurn(ganglion, caller, turn),
+    rateAnswer: (caller, turn, rating) => rateAnswer(ganglion, caller, turn, rating),
+    citedSources: (caller, kb, seqIds) => citedSources(ganglion, caller, kb, seqIds),
     deleteChat: (caller, kb, id) => deleteChat(ganglion, caller, kb, id),
     submitFeedback: (caller, kb, feedback, options) => submitFeedback(ganglion, caller, kb, feedback, options),
     uploadSource: (caller, kb, form, options) => uploadSource(ganglion, caller, kb, form, options),

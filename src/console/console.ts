@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import { GanglionError } from '../contract/errors.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
+import { chatRoutes } from './chat/routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { queueRoutes } from './queue/routes.ts'
@@ -25,5 +26,6 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     guardPages(pages, limits)
     await sourceRoutes(pages, services)
     queueRoutes(pages, services)
+    chatRoutes(pages, services)
   })
 }

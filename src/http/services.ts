@@ -35,7 +35,9 @@ import type {
   TenantSearchQuery,
 } from '../contract/search.ts'
 import type { Caller } from '../services/caller.ts'
-import type { ChatPage, PastChat } from '../services/chat/past-chats.ts'
+import type { CitedSource } from '../services/chat/cited-sources.ts'
+import type { ChatPage, PastChat, PastTurn, TurnAddress } from '../services/chat/past-chats.ts'
+import type { Rating } from '../services/chat/rate-answer.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
@@ -113,6 +115,11 @@ export interface Services extends OverviewServices, SettingsServices {
   /** The caller's own conversations. */
   listChats(caller: Caller, kb: string, page: { before?: string }): Promise<ChatPage>
   readChat(caller: Caller, chat: { kb: string; id: string; before?: number }): Promise<PastChat>
+  /** Puts what its owner thinks of an answer into the queue. */
+  rateAnswer(caller: Caller, turn: TurnAddress, rating: Rating): Promise<FeedbackReceipt>
+  /** The Sources that Neurons came from, by seqId. */
+  citedSources(caller: Caller, kb: string, seqIds: readonly string[]): Promise<Map<string, CitedSource[]>>
+  readChatTurn(caller: Caller, turn: TurnAddress): Promise<PastTurn>
   deleteChat(caller: Caller, kb: string, id: string): Promise<void>
   submitFeedback(
     caller: Caller,

@@ -142,6 +142,17 @@ export class ChatSessions {
       .execute()
   }
 
+  /** One turn of a session. */
+  async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
+    const row = await this.#db
+      .selectFrom('chat_turns')
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at'])
+      .where('session_id', '=', sessionId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && { ...row, citations: JSON.parse(row.citations) }
+  }
+
   /** Turns of a session before a place in it, oldest first. */
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
     const rows = await this.#db

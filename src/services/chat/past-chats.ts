@@ -1,7 +1,7 @@
 import type { ChatCitation } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { audiences, effectiveAudience } from '../../knowledge/audience.ts'
-import type { ChatSession, ChatSummary } from '../../store/chat-sessions.ts'
+import type { ChatSession, ChatSummary, PlacedTurn } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findKb } from '../sources/find-source.ts'
@@ -20,6 +20,9 @@ export type PastTurn = {
   /** ISO 8601, UTC. */
   at: string
 }
+
+/** A turn of a conversation with a knowledge base. */
+export type TurnAddress = { kb: string; id: string; turnId: string }
 
 /** Turns of a conversation, oldest first. `earlier`: `before` of those that came before them. */
 export type PastChat = Pick<ChatSession, 'id' | 'audience'> & { turns: PastTurn[]; earlier: number | undefined }
@@ -52,28 +55,42 @@ export async function readChat(
   caller: Caller,
   { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
 ): Promise<PastChat> {
-  const { audience } = await findOwn(ganglion, caller, kbName, id)
+  const { audience } = await findOwnChat(ganglion, caller, kbName, id)
   const mayCite = await citable(await ganglion.kb(caller.tenantId, kbName), audience)
   const found = await ganglion.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
   const turns = found.slice(-turnsPerPage)
   return {
     id,
     audience,
-    turns: turns.map(({ ordinal: _, answer, citations, ...turn }) => {
-      const isReadable = citations.every(({ seqId }) => mayCite(seqId))
-      return { ...turn, answer: isReadable ? answer : null, citations: isReadable ? citations : [] }
-    }),
+    turns: turns.map((turn) => readableTurn(turn, mayCite)),
     earlier: found.length > turnsPerPage ? turns[0]?.ordinal : undefined,
   }
 }
 
+/** One turn of a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+export async function readChatTurn(
+  ganglion: Ganglion,
+  caller: Caller,
+  { kb: kbName, id, turnId }: TurnAddress,
+): Promise<PastTurn> {
+  const { audience } = await findOwnChat(ganglion, caller, kbName, id)
+  const turn = await ganglion.chatSessions.turn(id, turnId)
+  if (turn === undefined) throw new GanglionError('not_found')
+  return readableTurn(turn, await citable(await ganglion.kb(caller.tenantId, kbName), audience))
+}
+
+function readableTurn({ ordinal: _, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
+  const isReadable = turn.citations.every(({ seqId }) => mayCite(seqId))
+  return isReadable ? turn : { ...turn, answer: null, citations: [] }
+}
+
 /** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */
 export async function deleteChat(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<void> {
-  await findOwn(ganglion, caller, kbName, id)
+  await findOwnChat(ganglion, caller, kbName, id)
   await ganglion.chatSessions.remove(id)
 }
 
-async function findOwn(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
+async function findOwnChat(ganglion: Ganglion, caller: Caller, kbName: string, id: string): Promise<ChatSession> {
   const { id: kbId } = await findKb(ganglion, caller, kbName)
   const session = await ganglion.chatSessions.find(caller.tenantId, id, ganglion.now())
   const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId

@@ -1,0 +1,48 @@
+import { content } from '../layout/content.ts'
+import { button, type FormErrors, form, select, textArea } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { chatPage, feedbackPage, turnId } from './chat-paths.ts'
+import type { ShownTurn } from './turn.ts'
+
+export type FeedbackView = {
+  kb: PageKb
+  chatId: string
+  turn: ShownTurn
+  /** What was typed and refused, and why. */
+  typed?: { reason: string; category: string; errors: FormErrors } | undefined
+}
+
+const categories = [
+  { value: '', label: 'No special kind' },
+  { value: 'wrong-info', label: 'It is wrong' },
+  { value: 'missing-info', label: 'Something is missing' },
+  { value: 'irrelevant', label: 'It does not answer the question' },
+  { value: 'tone', label: 'How it is said' },
+  { value: 'other', label: 'Something else' },
+]
+
+/** Asks what is wrong with an answer. */
+export function feedbackFormPage(visit: Visit, { kb, chatId, turn, typed }: FeedbackView): Html {
+  const { id, question, rendered } = turn
+  const main = html`<h1>What is wrong with this answer?</h1>
+    <blockquote><p class="verbatim" dir="auto">${question}</p></blockquote>
+    ${rendered && content(rendered)}
+    ${form(
+      visit,
+      { action: feedbackPage(kb.slug, chatId, id), errors: typed?.errors },
+      html`${textArea({
+        ...{ name: 'reason', label: 'What is wrong?', value: typed?.reason, errors: typed?.errors },
+        hint: 'A curator reads it beside your question and the answer.',
+        attributes: { required: true, maxlength: 2000, dir: 'auto' },
+      })}
+      ${select({ name: 'category', label: 'Kind', value: typed?.category ?? '', choices: categories })}
+      <div class="row">
+        ${button('Send', { name: 'vote', value: 'down' })}
+        ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}
+        <a href="${chatPage(kb.slug, chatId)}#${turnId(id)}">Back</a>
+      </div>`,
+    )}`
+  return page(visit, { title: `What is wrong with an answer · ${kb.title}`, kb, main })
+}

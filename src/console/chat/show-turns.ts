@@ -1,0 +1,24 @@
+import type { Services } from '../../http/services.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { PastTurn } from '../../services/chat/past-chats.ts'
+import { linkCitations } from './link-citations.ts'
+import type { ShownTurn } from './turn.ts'
+
+/** Renders the answers of turns and looks up the Sources behind them. */
+export async function showTurns(
+  services: Pick<Services, 'renderMarkdown' | 'citedSources'>,
+  caller: Caller,
+  kb: string,
+  turns: readonly PastTurn[],
+): Promise<ShownTurn[]> {
+  const cited = turns.flatMap(({ citations }) => citations.map(({ seqId }) => seqId))
+  const sources = await services.citedSources(caller, kb, cited)
+  return Promise.all(
+    turns.map(async (turn) => {
+      const { answer, citations } = turn
+      if (answer === null) return { ...turn, sources, rendered: undefined }
+      const content = linkCitations(answer, citations)
+      return { ...turn, sources, rendered: await services.renderMarkdown(caller, { kb, content, idPrefix: null }) }
+    }),
+  )
+}

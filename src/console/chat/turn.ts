@@ -1,0 +1,62 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { CitedSource } from '../../services/chat/cited-sources.ts'
+import type { PastTurn } from '../../services/chat/past-chats.ts'
+import { content } from '../layout/content.ts'
+import { button, form } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { placeWords, sourcePage } from '../sources/source-paths.ts'
+import { feedbackPage, turnId } from './chat-paths.ts'
+
+/** A turn of a conversation, ready to be shown. */
+export type ShownTurn = PastTurn & {
+  /** Of the answer; undefined where it may not be shown any more. */
+  rendered: { blocks: readonly string[] } | undefined
+  sources: ReadonlyMap<string, readonly CitedSource[]>
+  /** Why the answer is not by the model that is configured. */
+  notice?: string | undefined
+}
+
+/** A question and its answer, with what that rests on. */
+export function turn(visit: Visit, kbSlug: string, chatId: string, shown: ShownTurn): Html {
+  const { id, question, at, rendered, notice } = shown
+  return html`<article class="turn" id="${turnId(id)}" aria-label="Question and answer">
+    <div class="question"><p dir="auto" class="verbatim">${question}</p><p class="hint">${when(at)}</p></div>
+    ${
+      rendered === undefined
+        ? html`<p class="warning">The answer rests on a page that you may not read, or that is gone. Ask again.</p>`
+        : html`<div class="answer">${content(rendered)}</div>
+          ${notice !== undefined && html`<p class="warning">${notice}</p>`}
+          ${citations(kbSlug, shown)}
+          ${opinion(visit, kbSlug, chatId, id)}`
+    }
+  </article>`
+}
+
+function citations(kbSlug: string, { citations, sources }: ShownTurn): Html | undefined {
+  if (citations.length === 0) return undefined
+  return html`<details class="citations" open><summary>What it rests on</summary><ol>${citations.map(
+    ({ seqId, title, commit }) => html`<li>
+      <a href="${neuronPage(kbSlug, seqId)}?at=${commit}"><bdi>${title}</bdi></a> <code>${seqId}@${commit.slice(0, 12)}</code>
+      ${(sources.get(seqId) ?? []).map(
+        ({ id, filename, ...place }) =>
+          html`<br><small>from <a href="${sourcePage(kbSlug, id, place)}"><bdi>${filename}</bdi>${placeOf(place)}</a></small>`,
+      )}
+    </li>`,
+  )}</ol></details>`
+}
+
+function placeOf(place: Parameters<typeof placeWords>[0]): string {
+  const words = placeWords(place)
+  return words === undefined ? '' : `, ${words.toLowerCase()}`
+}
+
+/** Thumbs. A thumb down asks for a reason, which a curator reads. */
+function opinion(visit: Visit, kbSlug: string, chatId: string, id: string): Html {
+  const action = feedbackPage(kbSlug, chatId, id)
+  return html`<div class="row opinion">
+    ${form(visit, { action }, html`<input type="hidden" name="vote" value="up">${button('👍 Helpful', { class: 'second' })}`)}
+    <a class="button second" href="${action}">👎 Not helpful…</a>
+  </div>`
+}
