@@ -1,19 +1,25 @@
 /** What the first start of a data directory made. The tokens are shown this once. */
 export type FirstSteps = { kb: string; curatorToken: string; appToken: string }
 
-/** What `serve` says once it listens at `url`: on the first start also the keys, and three commands to begin with. */
-export function announcement(url: string, first: FirstSteps | undefined): string {
-  const listening = `Ganglion listens at ${url}`
-  if (first === undefined) return listening
-  return `${listening}
-
-It made the knowledge base ${first.kb} and two API keys, shown only now:
+/**
+ * What `serve` says once it listens at `url`: until there is an administrator also the link that makes one, and on the first
+ * start the keys, and three commands to begin with.
+ */
+export function announcement(url: string, { first, setUpUrl }: { first?: FirstSteps; setUpUrl?: string }): string {
+  const paragraphs = [`Ganglion listens at ${url}`]
+  if (setUpUrl !== undefined) {
+    paragraphs.push(`Open this link to become its administrator. It works once, for 24 hours:\n  ${setUpUrl}`)
+  }
+  if (first !== undefined) {
+    paragraphs.push(
+      `It made the knowledge base ${first.kb} and two API keys, shown only now:
   curator  ${first.curatorToken}
-  app      ${first.appToken}
-
-Paste these one after the other to submit knowledge, approve it and read it:
-
-${firstSteps(url, first).join('\n')}`
+  app      ${first.appToken}`,
+      'Paste these one after the other to submit knowledge, approve it and read it:',
+      firstSteps(url, first).join('\n'),
+    )
+  }
+  return paragraphs.join('\n\n')
 }
 
 /** Shell commands that need curl, tee and sed; each shows the answer it gets. */

@@ -9,6 +9,7 @@ import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
 import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
+import { makeSetUpLink } from '../services/people/links.ts'
 import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
@@ -79,8 +80,13 @@ export async function runServer(environment: Environment): Promise<Answer> {
     isReady = true
     closeWithGrace({ delay: SHUTDOWN }, stop)
     const url = publicUrl ?? address
-    const first = made === undefined ? undefined : { ...made, kb: made.kb.slug }
-    return { json: { url, ...first }, text: announcement(url, first) }
+    const setUp = await makeSetUpLink(ganglion)
+    const told = {
+      ...(made && { first: { ...made, kb: made.kb.slug } }),
+      ...(setUp && { setUpUrl: new URL(ganglion.setUpUrl(setUp), url).href }),
+    }
+    const { first, ...link } = told
+    return { json: { url, ...first, ...link }, text: announcement(url, told) }
   } catch (error) {
     await stop()
     throw error

@@ -109,7 +109,8 @@ export function addUserCommands(program: Command): void {
     ({ email }, environment) =>
       withGanglion(environment.dataDir, async (ganglion) => {
         const { id, by } = await requireUser(ganglion, email)
-        const link = urlOf(ganglion, environment, await makeResetLink(ganglion, by, id))
+        const { token } = await makeResetLink(ganglion, by, id)
+        const link = urlOf(ganglion, environment, token)
         return { json: { email, link }, text: linkText(link) }
       }),
   )

@@ -6,6 +6,9 @@ import { chatRoutes } from './chat/routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { queueRoutes } from './queue/routes.ts'
+import { openRoutes } from './session/open-routes.ts'
+import { accountRoutes } from './session/routes.ts'
+import { peopleRoutes } from './settings/people-routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
@@ -22,8 +25,11 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     await app.sessions.read(request, reply)
     throw new GanglionError('not_found')
   })
+  await app.register(async (open: ZodFastify) => openRoutes(open, services))
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, limits)
+    accountRoutes(pages, services)
+    peopleRoutes(pages, services)
     await sourceRoutes(pages, services)
     queueRoutes(pages, services)
     chatRoutes(pages, services)

@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie'
 import createTokens from '@fastify/csrf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
-import type { OpenSession, Session } from '../services/people/session.ts'
+import type { Client, OpenSession, Session } from '../services/people/session.ts'
 import type { Services } from './services.ts'
 
 declare module 'fastify' {
@@ -84,6 +84,11 @@ function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSes
   request.session = session
   request.caller = { ...caller, address: request.ip }
   request.formSecret = formSecret
+}
+
+/** Where a request comes from. */
+export function clientOf({ ip, headers }: FastifyRequest): Client {
+  return { address: ip, agent: headers['user-agent'] ?? '' }
 }
 
 /** The token that a form of this session must send back; empty without a session. */

@@ -13,6 +13,8 @@ export type User = {
   email: string
   name: string
   passwordHash: string | null
+  /** Whether an identity provider knows them. */
+  isLinked: boolean
   /** ISO 8601, UTC. */
   createdAt: string
   disabledAt: string | null
@@ -186,6 +188,7 @@ function toUser(row: UserRow): User {
     email: row.email,
     name: row.name,
     passwordHash: row.password_hash,
+    isLinked: row.subject !== null,
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
   }

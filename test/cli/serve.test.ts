@@ -13,7 +13,9 @@ import { ganglion, ganglionJson, serve } from './support.ts'
 
 const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
 
-test('the first start tells its address and keys once, later starts the address only', async () => {
+const setUpUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/set-up\?link=[\w-]{43}$/)
+
+test('the first start tells its address, keys and a link, later starts the address, and a link until it is used', async () => {
   const data = join(tempDir(), 'data')
   const first = await serve(data)
   expect(first.line).toEqual({
@@ -21,24 +23,32 @@ test('the first start tells its address and keys once, later starts the address 
     kb: expect.any(String),
     curatorToken: expect.toSatisfy(isToken),
     appToken: expect.toSatisfy(isToken),
+    setUpUrl,
   })
   const exit = once(first.child, 'exit')
   first.child.kill('SIGTERM')
   expect(await exit).toEqual([0, null])
 
   const second = await serve(data)
-  expect(second.line).toEqual({ url: expect.any(String) })
+  expect(second.line).toEqual({ url: expect.any(String), setUpUrl })
+  expect((await fetch(`${second.line.url}${pathOf(first.line)}`)).status).toBe(410)
+  expect((await fetch(`${second.line.url}${pathOf(second.line)}`)).status).toBe(200)
   const queue = `${second.line.url}/api/v1/queue/candidates?kb=${first.line.kb}`
   expect((await fetch(queue, bearer(first.line.curatorToken))).status).toBe(200)
   expect((await fetch(queue, bearer(first.line.appToken))).status).toBe(403)
   expect((await fetch(queue)).status).toBe(401)
 })
 
+function pathOf({ setUpUrl = '' }: Record<string, string>): string {
+  const { pathname, search } = new URL(setUpUrl)
+  return pathname + search
+}
+
 test('the three lines to begin with work as they are pasted', async () => {
   const { line } = await serve(join(tempDir(), 'data'))
   const { url = '', kb = '', curatorToken = '', appToken = '' } = line
-  const text = announcement(url, { kb, curatorToken, appToken })
-  expect(text).toContain(url)
+  const text = announcement(url, { first: { kb, curatorToken, appToken }, setUpUrl: line.setUpUrl ?? '' })
+  expect(text).toContain(`\n  ${line.setUpUrl}\n`)
   expect(text.split('\n')).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}curator {2}gng_/)]))
   const commands = text.split('\n').filter((row) => row.includes('curl'))
   expect(commands).toHaveLength(3)
@@ -65,7 +75,7 @@ test('a killed server leaves no lock behind', async () => {
   child.kill('SIGKILL')
   await exit
   expect(isLocked(DataDirectory.open(data))).toBe(false)
-  expect((await serve(data)).line).toEqual({ url: expect.any(String) })
+  expect((await serve(data)).line).toMatchObject({ url: expect.any(String) })
 })
 
 test('options say where to listen before the environment does, and must make sense', async () => {

@@ -18,7 +18,7 @@ export type Administrator = {
 }
 
 export type PeoplePage = {
-  people: Omit<Person, 'passwordHash'>[]
+  people: (Omit<Person, 'passwordHash'> & { hasPassword: boolean })[]
   /** E-mail, for the query of the next page; null on the last one. */
   next: string | null
 }
@@ -51,7 +51,9 @@ export async function listPeople(
   after?: string,
 ): Promise<PeoplePage> {
   const people = await users.list(tenantId, { ...(after !== undefined && { after }), limit: pageSize + 1 })
-  const shown = people.slice(0, pageSize).map(({ passwordHash: _, ...person }) => person)
+  const shown = people
+    .slice(0, pageSize)
+    .map(({ passwordHash, ...person }) => ({ ...person, hasPassword: passwordHash !== null }))
   return { people: shown, next: people.length > pageSize ? (shown.at(-1)?.email ?? null) : null }
 }
 
@@ -137,17 +139,22 @@ export async function changePerson(
 
 /**
  * Makes a link by which a person chooses a password.
- * @returns its token.
+ * @returns the person's e-mail and the link's token.
  * @throws {GanglionError} `not_found`, `insufficient_role`
  */
-export async function makeResetLink(ganglion: Ganglion, administrator: Administrator, userId: string): Promise<string> {
-  let token = ''
+export async function makeResetLink(
+  ganglion: Ganglion,
+  administrator: Administrator,
+  userId: string,
+): Promise<{ email: string; token: string }> {
+  let link = { email: '', token: '' }
   await onPerson(ganglion, administrator, userId, async ({ links, user, memberships }) => {
     requireAll(administrator, memberships)
-    token = await links.create({ purpose: 'reset', userId: user.id, tenantId: null }, ganglion.now())
+    const token = await links.create({ purpose: 'reset', userId: user.id, tenantId: null }, ganglion.now())
+    link = { email: user.email, token }
     return { action: 'user.link-made' }
   })
-  return token
+  return link
 }
 
 type OnPerson = { users: Users; sessions: Sessions; links: OneTimeLinks; user: User; memberships: Membership[] }

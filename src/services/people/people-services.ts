@@ -44,9 +44,10 @@ export function peopleServices(ganglion: Ganglion) {
       changeRole(ganglion, admin(session, client), userId, role),
     changePerson: (session: Session, client: Client, userId: string, change: PersonChange) =>
       changePerson(ganglion, admin(session, client), userId, change),
-    /** Gives the URL of the link, as {@link invitePerson}. */
+    /** Gives the person's e-mail and the URL of the link, as above. */
     async makeResetLink(session: Session, client: Client, userId: string) {
-      return ganglion.setUpUrl(await makeResetLink(ganglion, admin(session, client), userId))
+      const { email, token } = await makeResetLink(ganglion, admin(session, client), userId)
+      return { email, url: ganglion.setUpUrl(token) }
     },
     listAudit: (session: Session, client: Client, before?: number) =>
       listAudit(ganglion, admin(session, client).tenantId, before),

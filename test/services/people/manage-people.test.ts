@@ -76,14 +76,14 @@ test('a reset link works for an hour, replaces the one before, and ends the sess
   const { id } = await person('ada@example.com')
   const session = await signIn(ganglion, { email: 'ada@example.com', password }, client)
   const [first, second] = [
-    await makeResetLink(ganglion, administrator, id),
-    await makeResetLink(ganglion, administrator, id),
+    (await makeResetLink(ganglion, administrator, id)).token,
+    (await makeResetLink(ganglion, administrator, id)).token,
   ]
   await expect(readLink(ganglion, first)).rejects.toMatchObject({ code: 'link_expired' })
   expect(await openSession(ganglion, session)).toBeDefined()
   await setPasswordByLink(ganglion, second, 'purple-otter-sings-42', client)
   expect(await openSession(ganglion, session)).toBeUndefined()
-  const third = await makeResetLink(ganglion, administrator, id)
+  const { token: third } = await makeResetLink(ganglion, administrator, id)
   wait(hour)
   await expect(readLink(ganglion, third)).rejects.toMatchObject({ code: 'link_expired' })
 })
@@ -92,7 +92,7 @@ test('who is disabled is out at once: sessions, password and link', async () => 
   const { ganglion, administrator, person, audit } = await managed()
   const { id } = await person('ada@example.com')
   const session = await signIn(ganglion, { email: 'ada@example.com', password }, client)
-  const link = await makeResetLink(ganglion, administrator, id)
+  const { token: link } = await makeResetLink(ganglion, administrator, id)
   await changePerson(ganglion, administrator, id, 'disable')
   expect(await openSession(ganglion, session)).toBeUndefined()
   await expect(signIn(ganglion, { email: 'ada@example.com', password }, client)).rejects.toThrow('is wrong')

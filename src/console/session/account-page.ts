@@ -1,0 +1,108 @@
+import type { Account } from '../../services/people/account.ts'
+import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { browserName } from './browser-name.ts'
+
+export type AccountView = {
+  account: Account
+  notice?: Part
+  /** The form that was refused, what was typed into it, and why. */
+  refused?: { form: 'name' | 'password'; name?: string | undefined; errors: FormErrors }
+}
+
+/** What a person changes of themselves. */
+export function accountPage(visit: Visit, { account, notice, refused }: AccountView): Html {
+  const main = html`<h1>Your account</h1>
+    <p>You sign in as <strong>${visit.session.user.email}</strong>.</p>
+    ${nameForm(visit, refused)}
+    ${passwordForm(visit, account, refused)}
+    ${tenants(visit)}
+    ${sessions(visit, account)}`
+  return page(visit, { title: 'Your account', main, notice })
+}
+
+function nameForm(visit: Visit, refused: AccountView['refused']): Html {
+  const errors = refused?.form === 'name' ? refused.errors : undefined
+  return html`<h2>Name</h2>
+    ${form(
+      visit,
+      { action: '/account/name', errors },
+      html`${field({
+        name: 'name',
+        label: 'Your name',
+        value: refused?.name ?? visit.session.user.name,
+        hint: 'It stands beside what you decide from now on. What is in the history stays.',
+        errors,
+        attributes: { autocomplete: 'name', required: true },
+      })}
+      ${button('Save name')}`,
+    )}`
+}
+
+function passwordForm(visit: Visit, { hasPassword }: Account, refused: AccountView['refused']): Html {
+  const errors = refused?.form === 'password' ? refused.errors : undefined
+  return html`<h2>Password</h2>
+    ${!hasPassword && html`<p class="warning">You have no password yet. Without one, you cannot sign in again with your e-mail once this session has ended.</p>`}
+    ${form(
+      visit,
+      { action: '/account/password', errors },
+      html`<input type="hidden" name="username" value="${visit.session.user.email}" autocomplete="username">
+      ${
+        hasPassword &&
+        field({
+          name: 'current',
+          label: 'Current password',
+          type: 'password',
+          errors,
+          attributes: { autocomplete: 'current-password', required: true },
+        })
+      }
+      ${field({
+        name: 'password',
+        label: 'New password',
+        type: 'password',
+        hint: 'At least 12 characters. Three or four unrelated words are easy to remember. Your other sessions end.',
+        errors,
+        attributes: { autocomplete: 'new-password', required: true, minlength: 12 },
+      })}
+      ${button(hasPassword ? 'Change password' : 'Set password')}`,
+    )}`
+}
+
+function tenants(visit: Visit): Html {
+  const { tenant, tenants } = visit.session
+  return html`<h2>Where you work</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Tenants"><table>
+      <thead><tr><th scope="col">Tenant</th><th scope="col">Your role</th><th scope="col">Change to it</th></tr></thead>
+      <tbody>${tenants.map(
+        ({ id, slug, role }) =>
+          html`<tr><th scope="row">${slug}</th><td>${role}</td><td>${
+            id === tenant.id
+              ? 'You are here'
+              : form(
+                  visit,
+                  { action: '/account/tenant' },
+                  html`<input type="hidden" name="tenant" value="${id}">${button(html`Work in ${slug}`, { class: 'second' })}`,
+                )
+          }</td></tr>`,
+      )}</tbody>
+    </table></div>`
+}
+
+function sessions(visit: Visit, { sessions }: Account): Html {
+  return html`<h2>Where you are signed in</h2>
+    <p>A session ends 12 hours after you last use it, and after 7 days at the latest.</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Sessions"><table>
+      <thead><tr><th scope="col">Browser</th><th scope="col">Address</th><th scope="col">Begun</th><th scope="col">Last used</th><th scope="col">End it</th></tr></thead>
+      <tbody>${sessions.map(
+        ({ id, agent, address, createdAt, usedAt, isThis }) => html`<tr>
+          <th scope="row">${browserName(agent)}${isThis && html` <span class="badge">this one</span>`}</th>
+          <td>${address}</td><td>${when(createdAt)}</td><td>${when(usedAt)}</td>
+          <td>${isThis ? 'Sign out, at the top' : form(visit, { action: `/account/sessions/${id}/end` }, button(html`End <span class="unseen">the session of ${browserName(agent)} at ${address}</span>`, { class: 'second' }))}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>`
+}

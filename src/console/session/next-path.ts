@@ -1,0 +1,12 @@
+/** Of no server: whatever a path resolves to there is a path of ours. */
+const base = 'http://ganglion.invalid'
+
+/**
+ * The path of this server to go on to after signing in; `/` for what would lead to another origin. Browsers take `//host`, `/\host`
+ * and paths with tabs in them for addresses of other hosts.
+ */
+export function nextPath(asked: string | undefined): string {
+  const url = asked?.startsWith('/') ? URL.parse(asked, base) : null
+  if (url === null || url.origin !== base || url.pathname.startsWith('//')) return '/'
+  return url.pathname === '/sign-in' ? '/' : url.pathname + url.search + url.hash
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { GanglionError } from '../../contract/errors.ts'
+import { NewPassword, PersonName } from '../../contract/people.ts'
+import type { Services } from '../../http/services.ts'
+import { clientOf } from '../../http/session.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { Session } from '../../services/people/session.ts'
+import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { type AccountView, accountPage } from './account-page.ts'
+
+const Name = z.object({ name: PersonName })
+const Password = z.object({ current: z.string().max(2000).default(''), password: NewPassword })
+const Tenant = z.looseObject({ tenant: z.string() })
+const SessionPath = z.object({ id: z.string() })
+const Done = z.looseObject({ done: z.string().optional() })
+
+const notices: Readonly<Record<string, string>> = {
+  name: 'Your name is saved.',
+  password: 'Your password is saved. Your other sessions have ended.',
+  session: 'The session has ended.',
+  tenant: 'You have changed to another tenant.',
+}
+
+/** Adds the pages on which people look after their own account. */
+export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>): void {
+  app.post('/sign-out', { schema: { hide: true } }, async (request, reply) => {
+    await people.signOut(sessionOf(request), clientOf(request))
+    app.sessions.end(reply)
+    return reply.redirect('/sign-in?done=out', 303)
+  })
+
+  app.get('/account', { schema: { hide: true, querystring: Done } }, (request, reply) =>
+    sendAccount(request, reply, { notice: notices[request.query.done ?? ''] }),
+  )
+
+  app.post('/account/name', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
+    try {
+      const { name } = parseFields(Name, request.body)
+      await people.changeName(sessionOf(request), name, clientOf(request))
+      return reply.redirect('/account?done=name', 303)
+    } catch (error) {
+      const { status, errors } = refusedForm(error)
+      return sendAccount(request, reply, { refused: { form: 'name', name: request.body.name, errors } }, status)
+    }
+  })
+
+  app.post('/account/password', { schema: { hide: true, body: FormFields } }, async (request, reply) => {
+    try {
+      const given = parseFields(Password, request.body)
+      const token = await people.changePassword(sessionOf(request), given, clientOf(request))
+      if (token !== undefined) app.sessions.begin(reply, token)
+      return reply.redirect('/account?done=password', 303)
+    } catch (error) {
+      const { status, errors } = refusedForm(error)
+      return sendAccount(request, reply, { refused: { form: 'password', errors } }, status)
+    }
+  })
+
+  app.post('/account/tenant', { schema: { hide: true, body: Tenant } }, async (request, reply) => {
+    const token = await people.switchTenant(sessionOf(request), request.body.tenant)
+    if (token === undefined) throw new GanglionError('not_found')
+    app.sessions.begin(reply, token)
+    return reply.redirect('/account?done=tenant', 303)
+  })
+
+  app.post('/account/sessions/:id/end', { schema: { hide: true, params: SessionPath } }, async (request, reply) => {
+    await people.endOwnSession(sessionOf(request), request.params.id)
+    return reply.redirect('/account?done=session', 303)
+  })
+
+  async function sendAccount(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: Omit<AccountView, 'account'>,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const account = await people.readAccount(sessionOf(request))
+    return send(reply, accountPage(visitOf(request), { account, ...view }), status)
+  }
+}
+
+function sessionOf(request: FastifyRequest): Session {
+  return visitOf(request).session
+}

@@ -1,0 +1,37 @@
+import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { barePage } from '../layout/page.ts'
+
+export type SignInView = {
+  /** Path to go on to. */
+  next: string
+  email?: string | undefined
+  errors?: FormErrors
+  notice?: Part
+}
+
+export function signInPage({ next, email, errors, notice }: SignInView): Html {
+  const main = html`<h1>Sign in</h1>
+    ${notice && html`<p class="notice" role="status">${notice}</p>`}
+    ${form(
+      { formToken: '' },
+      { action: '/sign-in', errors },
+      html`<input type="hidden" name="next" value="${next}">
+      ${field({
+        name: 'email',
+        label: 'E-mail',
+        type: 'email',
+        value: email,
+        attributes: { autocomplete: 'username', required: true },
+      })}
+      ${field({
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        attributes: { autocomplete: 'current-password', required: true },
+      })}
+      ${button('Sign in')}`,
+    )}
+    <p class="hint">Forgotten your password? Ask an administrator for a link to choose a new one.</p>`
+  return barePage({ title: 'Sign in', main })
+}

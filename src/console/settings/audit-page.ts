@@ -1,0 +1,41 @@
+import type { AuditPage } from '../../services/people/audit.ts'
+import { type Html, html } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+
+const phrases: Readonly<Record<string, string>> = {
+  'user.signed-in': 'signed in',
+  'user.signed-out': 'signed out',
+  'user.invited': 'invited',
+  'user.renamed': 'changed the name of',
+  'user.role-changed': 'changed the role of',
+  'user.disabled': 'disabled',
+  'user.enabled': 'enabled',
+  'user.sessions-ended': 'ended the sessions of',
+  'user.link-made': 'made a password link for',
+  'user.password-changed': 'changed the password of',
+}
+
+/** Who did what to the tenant, the latest first. */
+export function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
+  const main = html`<h1>Audit</h1>
+    <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>, for 400 days. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>
+    ${
+      entries.length === 0
+        ? html`<p>Nothing yet.</p>`
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Audit"><table>
+      <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">From where</th></tr></thead>
+      <tbody>${entries.map(
+        ({ at, actor, action, subject, detail, address }) => html`<tr>
+          <td>${when(at)}</td>
+          <td><bdi>${actor.name}</bdi> <br><span class="hint">${actor.id}</span></td>
+          <td>${phrases[action] ?? action} <strong dir="auto">${subject}</strong>${detail && html`, <span dir="auto">${detail}</span>`}</td>
+          <td>${address ?? 'the server'}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>`
+    }
+    ${next !== null && html`<p><a href="/settings/audit?before=${next}">Older</a></p>`}`
+  return page(visit, { title: 'Audit', main })
+}

@@ -1,0 +1,106 @@
+import { PersonRole } from '../../contract/vocabulary.ts'
+import type { PeoplePage } from '../../services/people/manage-people.ts'
+import { button, type FormErrors, field, form, select } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { FormFields } from '../layout/refused-form.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+
+export type PeopleView = PeoplePage & {
+  notice?: Part
+  /** A one-time link that was just made, and who it is for. */
+  link?: { url: string; email: string }
+  /** What was typed into the form for an invitation, and why it was refused. */
+  refused?: { typed: FormFields; errors: FormErrors }
+}
+
+type PersonRow = PeoplePage['people'][number]
+
+const roleNames: Readonly<Record<PersonRole, string>> = {
+  reader: 'Reader: reads, searches and asks',
+  curator: 'Curator: also decides, writes and uploads',
+  admin: 'Administrator: also manages people, keys and settings',
+}
+const roles = PersonRole.options.map((value) => ({ value, label: roleNames[value] }))
+const shortRoles = PersonRole.options.map((value) => ({ value, label: value }))
+
+/** Who may sign in to the tenant, and what they may do. */
+export function peoplePage(visit: Visit, { people, next, notice, link, refused }: PeopleView): Html {
+  const main = html`<h1>People</h1>
+    <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>
+    ${link && linkShown(link)}
+    <div class="scroll" tabindex="0" role="region" aria-label="People"><table>
+      <thead><tr><th scope="col">Person</th><th scope="col">State</th><th scope="col">Last seen</th><th scope="col">Role</th><th scope="col">Change</th></tr></thead>
+      <tbody>${people.map((person) => row(visit, person))}</tbody>
+    </table></div>
+    ${next !== null && html`<p><a href="/settings/people?after=${encodeURIComponent(next)}">More people</a></p>`}
+    <h2>Invite somebody</h2>
+    ${inviteForm(visit, refused)}`
+  return page(visit, { title: 'People', main, notice })
+}
+
+function linkShown({ url, email }: { url: string; email: string }): Html {
+  return html`<div class="notice" role="status">
+    <p>Give this link to <strong>${email}</strong>. It works once, and is shown only now:</p>
+    <p><code>${url}</code></p>
+  </div>`
+}
+
+function row(visit: Visit, person: PersonRow): Html {
+  const { id, email, name, role, seenAt, disabledAt } = person
+  const path = `/settings/people/${id}`
+  return html`<tr>
+    <th scope="row"><bdi>${name}</bdi> <br>${email}</th>
+    <td>${stateOf(person)}</td>
+    <td>${seenAt === null ? 'not signed in' : when(seenAt)}</td>
+    <td>${form(
+      visit,
+      { action: `${path}/role`, attributes: { class: 'row' } },
+      html`<select name="role" aria-label="Role of ${email}">${shortRoles.map(
+        ({ value, label }) => html`<option value="${value}"${value === role && html` selected`}>${label}</option>`,
+      )}<option value="none">no role: take out of this tenant</option></select>
+      ${act('Save role', email)}`,
+    )}</td>
+    <td><div class="row">
+      ${form(visit, { action: `${path}/link` }, act('Password link', email))}
+      ${form(visit, { action: `${path}/end-sessions` }, act('End sessions', email))}
+      ${
+        disabledAt === null
+          ? form(visit, { action: `${path}/disable` }, act('Disable', email, 'danger'))
+          : form(visit, { action: `${path}/enable` }, act('Enable', email))
+      }
+    </div></td>
+  </tr>`
+}
+
+/** A button whose name tells those who cannot see its row whom it is about. */
+function act(label: string, email: string, kind = 'second'): Html {
+  return button(html`${label}<span class="unseen"> of ${email}</span>`, { class: kind })
+}
+
+function stateOf({ disabledAt, hasPassword, isLinked }: PersonRow): Html {
+  if (disabledAt !== null) return html`<span class="badge bad">disabled</span>`
+  if (!hasPassword && !isLinked) return html`<span class="badge warn">invited</span>`
+  return html`<span class="badge good">active</span>`
+}
+
+function inviteForm(visit: Visit, refused: PeopleView['refused']): Html {
+  const { typed = {}, errors } = refused ?? {}
+  return form(
+    visit,
+    { action: '/settings/people', errors },
+    html`${field({
+      name: 'email',
+      label: 'E-mail',
+      type: 'email',
+      value: typed.email,
+      errors,
+      hint: 'They sign in with it. No mail is sent: you pass the link on yourself.',
+      attributes: { autocomplete: 'off', required: true },
+    })}
+    ${field({ name: 'name', label: 'Name', value: typed.name, errors, attributes: { autocomplete: 'off', required: true } })}
+    ${select({ name: 'role', label: 'Role', value: typed.role ?? 'curator', choices: roles, errors })}
+    ${button('Make a link')}`,
+  )
+}

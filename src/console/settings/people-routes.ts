@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Email, PersonName } from '../../contract/people.ts'
+import { PersonRole } from '../../contract/vocabulary.ts'
+import type { Services } from '../../http/services.ts'
+import { clientOf } from '../../http/session.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { Session } from '../../services/people/session.ts'
+import { FormFields, parseFields, refusedForm } from '../layout/refused-form.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { auditPage } from './audit-page.ts'
+import { type PeopleView, peoplePage } from './people-page.ts'
+
+const admins = { people: 'admin' } as const
+const Invitation = z.object({ email: Email, name: PersonName, role: PersonRole })
+const PersonPath = z.object({ id: z.uuid() })
+const ChangePath = z.object({ id: z.uuid(), change: z.enum(['disable', 'enable', 'end-sessions']) })
+const RoleForm = z.looseObject({ role: z.enum([...PersonRole.options, 'none']) })
+const PeopleQuery = z.looseObject({ after: z.string().optional(), done: z.string().optional() })
+const AuditQuery = z.looseObject({
+  before: z
+    .string()
+    .regex(/^[1-9][0-9]{0,14}$/, 'must be a number')
+    .transform(Number)
+    .optional(),
+})
+
+const notices: Readonly<Record<string, string>> = {
+  role: 'The role is changed.',
+  disable: 'The person is disabled, and signed out everywhere.',
+  enable: 'The person may sign in again.',
+  'end-sessions': 'The person is signed out everywhere.',
+}
+
+/** Adds the pages on which administrators manage people, and see what was done. */
+export function peopleRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>): void {
+  app.get('/settings/people', { config: admins, schema: { hide: true, querystring: PeopleQuery } }, (request, reply) =>
+    sendPeople(request, reply, { notice: notices[request.query.done ?? ''] }, request.query.after),
+  )
+
+  app.post('/settings/people', { config: admins, schema: { hide: true, body: FormFields } }, async (request, reply) => {
+    try {
+      const person = parseFields(Invitation, request.body)
+      const url = await people.invitePerson(sessionOf(request), clientOf(request), person)
+      return await sendPeople(request, reply, { link: { url: absolute(request, url), email: person.email } })
+    } catch (error) {
+      const { status, errors } = refusedForm(error)
+      return sendPeople(request, reply, { refused: { typed: request.body, errors } }, undefined, status)
+    }
+  })
+
+  app.post(
+    '/settings/people/:id/role',
+    { config: admins, schema: { hide: true, params: PersonPath, body: RoleForm } },
+    async (request, reply) => {
+      await people.changeRole(sessionOf(request), clientOf(request), request.params.id, request.body.role)
+      return reply.redirect('/settings/people?done=role', 303)
+    },
+  )
+
+  app.post(
+    '/settings/people/:id/link',
+    { config: admins, schema: { hide: true, params: PersonPath } },
+    async (request, reply) => {
+      const { email, url } = await people.makeResetLink(sessionOf(request), clientOf(request), request.params.id)
+      return sendPeople(request, reply, { link: { url: absolute(request, url), email } })
+    },
+  )
+
+  app.post(
+    '/settings/people/:id/:change',
+    { config: admins, schema: { hide: true, params: ChangePath } },
+    async (request, reply) => {
+      const { id, change } = request.params
+      await people.changePerson(sessionOf(request), clientOf(request), id, change)
+      return reply.redirect(`/settings/people?done=${change}`, 303)
+    },
+  )
+
+  app.get(
+    '/settings/audit',
+    { config: admins, schema: { hide: true, querystring: AuditQuery } },
+    async (request, reply) => {
+      const entries = await people.listAudit(sessionOf(request), clientOf(request), request.query.before)
+      return send(reply, auditPage(visitOf(request), entries))
+    },
+  )
+
+  async function sendPeople(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: Omit<PeopleView, 'people' | 'next'>,
+    after?: string,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const listed = await people.listPeople(sessionOf(request), clientOf(request), after)
+    return send(reply, peoplePage(visitOf(request), { ...listed, ...view }), status)
+  }
+}
+
+function sessionOf(request: FastifyRequest): Session {
+  return visitOf(request).session
+}
+
+/** The server knows its public URL, or else how it was reached now. */
+function absolute({ protocol, host }: FastifyRequest, url: string): string {
+  return new URL(url, `${protocol}://${host}`).href
+}

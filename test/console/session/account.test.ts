@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserName } from '../../../src/console/session/browser-name.ts'
+import { openSession } from '../../../src/services/people/session.ts'
+import { signIn } from '../../support/person.ts'
+import { type Console, startConsole } from '../support.ts'
+
+let console: Console
+beforeAll(async () => {
+  console = await startConsole()
+})
+afterAll(() => console.close())
+
+test('a person changes their name, which is what is shown from then on', async () => {
+  const browser = await console.browser('reader', { email: 'reader@example.com' })
+  const saved = await browser.post('/account/name', { name: '  Ada   Lovelace ' })
+  expect([saved.status, saved.headers.location]).toEqual([303, '/account?done=name'])
+  const page = await browser.get('/account?done=name')
+  expect(page.texts('.account a, .notice')).toEqual(['Ada Lovelace', 'Your name is saved.'])
+  for (const name of ['', 'x'.repeat(101), 'Eve <user:1>', 'a\nApproved-By: root', '\u202eevil']) {
+    const refused = await browser.post('/account/name', { name })
+    expect([refused.status, refused.texts('.field .error').length]).toEqual([400, 1])
+    expect(refused.texts('.account a')).toEqual(['Ada Lovelace'])
+  }
+  expect((await browser.get('/account?done=<script>')).texts('.notice')).toEqual([])
+})
+
+test('a person sets a password, and changes it with the old one', async () => {
+  const browser = await console.browser('curator', { email: 'pass@example.com' })
+  const before = await browser.get('/account')
+  expect(before.document.querySelector('input[name=current]')).toBeNull()
+  const other = await signIn(console.ganglion, 'acme', 'curator', { email: 'pass@example.com' })
+  const set = await browser.post('/account/password', { password: 'kolibri tanzt leise' })
+  expect([set.status, set.headers.location]).toEqual([303, '/account?done=password'])
+  expect(await openSession(console.ganglion, other.token)).toBeUndefined()
+  const cookie = /^ganglion=[^;]*/.exec(String(set.headers['set-cookie']))?.[0] ?? ''
+  expect((await browser.get('/account')).status).toBe(302)
+  const page = await browser.get('/account', { cookie })
+  expect(page.document.querySelector('input[name=current]')).not.toBeNull()
+  const wrong = await browser.post('/account/password', { current: 'x', password: 'purple-otter-sings-42' }, { cookie })
+  expect([wrong.status, ...wrong.texts('.field .error')]).toEqual([400, 'is wrong'])
+  const easy = await browser.post('/account/password', { current: 'x', password: 'password1234' }, { cookie })
+  expect(easy.texts('.field .error')).toEqual(['is easy to guess; three or four unrelated words are not'])
+  expect(easy.body).not.toContain('password1234')
+})
+
+test('a person works in another of their tenants', async () => {
+  const browser = await console.browser('admin', { email: 'both@example.com' })
+  const there = await signIn(console.ganglion, 'umbrella', 'reader', { email: 'both@example.com' })
+  const page = await browser.get('/account')
+  expect(page.texts('table:first-of-type tbody td, td button').slice(0, 5)).toEqual([
+    ...['admin', 'You are here', 'reader', 'Work in umbrella', 'Work in umbrella'],
+  ])
+  const tenant = page.document.querySelector('input[name=tenant]')?.getAttribute('value') ?? ''
+  const changed = await browser.post('/account/tenant', { tenant })
+  expect([changed.status, changed.headers.location]).toEqual([303, '/account?done=tenant'])
+  const cookie = /^ganglion=[^;]*/.exec(String(changed.headers['set-cookie']))?.[0] ?? ''
+  const moved = await browser.get('/account', { cookie })
+  expect(moved.texts('.foot span')).toEqual(['umbrella'])
+  expect((await browser.get('/settings/people', { cookie })).status).toBe(403)
+  expect(there.userId).toBe(browser.userId)
+  const foreign = (await console.ganglion.tenants.ensure('globex', new Date())).id
+  expect((await browser.post('/account/tenant', { tenant: foreign }, { cookie })).status).toBe(404)
+})
+
+test('a person sees where they are signed in, and ends a session', async () => {
+  const browser = await console.browser('reader', { email: 'two@example.com' })
+  const lost = await signIn(console.ganglion, 'acme', 'reader', { email: 'two@example.com' })
+  const page = await browser.get('/account')
+  const [action] = [...page.document.querySelectorAll('form[action$="/end"]')].map((form) =>
+    form.getAttribute('action'),
+  )
+  const ended = await browser.post(action ?? '')
+  expect([ended.status, ended.headers.location]).toEqual([303, '/account?done=session'])
+  expect(await openSession(console.ganglion, lost.token)).toBeUndefined()
+  expect((await browser.get('/account')).status).toBe(200)
+})
+
+test('a browser is called what people call it', () => {
+  const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
+  const safari = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Version/18 Mobile Safari/604'
+  expect([chrome, `${chrome} Edg/141`, safari, 'curl/8', '<script>'].map(browserName)).toEqual([
+    'Chrome on Linux',
+    'Edge on Linux',
+    'Safari on iOS',
+    'A browser',
+    'A browser',
+  ])
+})
