@@ -28,7 +28,12 @@ import { listNeurons } from '../services/read/list-neurons.ts'
 import { llmsText } from '../services/read/llms-txt.ts'
 import { readFile } from '../services/read/read-file.ts'
 import { readGraph } from '../services/read/read-graph.ts'
+import { readHistory, readVersions } from '../services/read/read-history.ts'
+import { readLooseEnds } from '../services/read/read-loose-ends.ts'
 import { readNeuron } from '../services/read/read-neuron.ts'
+import { readPage } from '../services/read/read-page.ts'
+import { readTags } from '../services/read/read-tags.ts'
+import { readTree } from '../services/read/read-tree.ts'
 import { renderMarkdown } from '../services/read/render-markdown.ts'
 import { proposeReverse } from '../services/review/propose-reverse.ts'
 import { readOutcome } from '../services/review/read-outcome.ts'
@@ -91,6 +96,12 @@ export function servicesOf(
     readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
     proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),
+    readPage: (caller, neuron) => readPage(ganglion, caller, neuron),
+    readHistory: (caller, neuron) => readHistory(ganglion, caller, neuron),
+    readVersions: (caller, versions) => readVersions(ganglion, caller, versions),
+    readTree: (caller, kb, query) => readTree(ganglion, caller, kb, query),
+    readTags: (caller, kb, query) => readTags(ganglion, caller, kb, query),
+    readLooseEnds: (caller, kb) => readLooseEnds(ganglion, caller, kb),
     renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
     compareLines: (versions) => compareLines(ganglion, versions),
     comparePages: (caller, versions) => comparePages(ganglion, caller, versions),

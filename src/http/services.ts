@@ -48,6 +48,12 @@ import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-qu
 import type { Neighbours } from '../services/queue/queue-neighbours.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
 import type { KbDescription } from '../services/read/describe-kb.ts'
+import type { KbLabel } from '../services/read/kb-label.ts'
+import type { PageHistory, VersionText } from '../services/read/read-history.ts'
+import type { LooseEnds } from '../services/read/read-loose-ends.ts'
+import type { NeuronView } from '../services/read/read-page.ts'
+import type { TagPage, TagQuery } from '../services/read/read-tags.ts'
+import type { TreePage, TreeQuery } from '../services/read/read-tree.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
@@ -94,6 +100,22 @@ export interface Services extends OverviewServices, SettingsServices {
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
   /** A file of a knowledge base that is no Neuron. */
   readFile(caller: Caller, kb: string, path: string): Promise<FileContent>
+  /** A Neuron as a page, with what a reader wants to know around it. */
+  readPage(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<NeuronView>
+  readHistory(
+    caller: Caller,
+    neuron: { kb: string; seqId: string; before?: number | undefined; limit: number },
+  ): Promise<PageHistory>
+  /** Two versions of a Neuron, the older one first. */
+  readVersions(
+    caller: Caller,
+    versions: { kb: string; seqId: string; from: number; to: number },
+  ): Promise<{ kb: KbLabel; before: VersionText; after: VersionText }>
+  /** What stands in a folder. */
+  readTree(caller: Caller, kb: string, query: TreeQuery): Promise<TreePage>
+  readTags(caller: Caller, kb: string, query: TagQuery): Promise<TagPage>
+  /** Pages without links, and links without pages. */
+  readLooseEnds(caller: Caller, kb: string): Promise<LooseEnds>
   /** Markdown as safe HTML, as the caller may see its links and files. */
   renderMarkdown(caller: Caller, input: RenderInput): Promise<Rendered>
   /** How the Markdown of two versions differs, by line and by word. */

@@ -164,3 +164,14 @@ export function lastCuratedVersion(sql: Sql, seqId: string): { path: string; blo
     WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0 ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
 }
+
+/** The versions of a Neuron before one, the latest first, each with the candidate that it points back to. Read as it goes. */
+export function* versionsBefore(
+  sql: Sql,
+  seqId: string,
+  before: number,
+): Generator<VersionRow & { candidateId: string | null }> {
+  const rows = sql.iterate`SELECT version, path, blob, candidate_id, c.oid, c.at FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC`
+  for (const row of rows) yield { ...toVersion(row), candidateId: row.candidate_id as string | null }
+}

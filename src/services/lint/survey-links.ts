@@ -5,18 +5,22 @@ import { NameIndex } from '../../knowledge/lint-names.ts'
 import { neuronsOfConnector } from '../../store/candidate-index.ts'
 import { everyLink, everyNameKey } from '../../store/link-queries.ts'
 import { everySeqId } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pauses } from '../pauses.ts'
 import { LinkView } from '../read/link-view.ts'
+import { visibilityFor } from '../read/visibility.ts'
 
-/** What is wrong with the links of a knowledge base as curators see it, whoever may not: most impact first. */
-export async function surveyLinks(kb: KnowledgeBase): Promise<LintFinding[]> {
+/** What is wrong with the links of a knowledge base as a caller sees it, or curators: most impact first. */
+export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<LintFinding[]> {
   const found = await kb.projection.withSnapshot(async (sql) => {
     const pause = pauses()
-    const view = new LinkView(kb.identity, sql, () => true)
+    const isVisible = caller === undefined ? () => true : (await visibilityFor(caller, kb, sql)).ofSeqId
+    const view = new LinkView(kb.identity, sql, isVisible)
     const survey = new LinkSurvey()
     for (const { kb: linked, ...link } of everyLink(sql)) {
       await pause()
+      if (!isVisible(link.seqId)) continue
       const { key, bareKey = key } = targetKeys(link)
       const subject = link.form === 'markdown' ? key : bareKey
       survey.add({ ...link, key: subject, meaning: view.isOwn(linked) ? view.resolve(link) : undefined })
@@ -24,11 +28,11 @@ export async function surveyLinks(kb: KnowledgeBase): Promise<LintFinding[]> {
     const names = new NameIndex()
     for (const { key, seqId } of everyNameKey(sql)) {
       await pause()
-      names.add(key, seqId)
+      if (isVisible(seqId)) names.add(key, seqId)
     }
     // What lint itself has proposed is linked to by nobody, and need not be.
     const own = neuronsOfConnector(sql, lintConnector)
-    const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId))
+    const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId) && isVisible(seqId))
     const findings: LintFinding[] = []
     for (const finding of survey.findings(neurons, (key) => names.likely(key))) {
       await pause()

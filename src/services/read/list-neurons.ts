@@ -1,10 +1,10 @@
-import { ValidationError } from '../../contract/errors.ts'
 import type { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { neuronsAfter } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
 import { visibilityFor } from './visibility.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function listNeurons(
   kbName: string,
   { tag, cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
-  const after = cursor === undefined ? '' : decodeCursor(cursor)
+  const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const page: NeuronPage['neurons'] = []
@@ -30,12 +30,6 @@ export async function listNeurons(
   return { neurons: page, nextCursor: null }
 }
 
-function encodeCursor(seqId: string): string {
-  return Buffer.from(seqId).toString('base64url')
-}
-
-function decodeCursor(cursor: string): string {
-  const seqId = SeqId.safeParse(Buffer.from(cursor, 'base64url').toString())
-  if (!seqId.success) throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
-  return seqId.data
+function isSeqId(place: string): boolean {
+  return SeqId.safeParse(place).success
 }

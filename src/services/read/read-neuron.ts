@@ -23,6 +23,8 @@ import { type Visibility, visibilityFor } from './visibility.ts'
 
 const maxBacklinks = 1000
 
+type AskedNeuron = { kb: string; seqId: string; at?: string }
+export type ReadNeuron = { neuron: Neuron; file: NeuronFile; kb: KnowledgeBase; view: LinkView }
 type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibility: Visibility; view: LinkView }
 
 /**
@@ -32,11 +34,16 @@ type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibili
  * version admit.
  * @throws {GanglionError} `not_found`
  */
-export async function readNeuron(
+export async function readNeuron(ganglion: Ganglion, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
+  return (await readNeuronFile(ganglion, caller, asked)).neuron
+}
+
+/** A Neuron, and what it was read from; see {@link readNeuron}. */
+export async function readNeuronFile(
   ganglion: Ganglion,
   caller: Caller,
-  { kb: kbName, seqId: name, at }: { kb: string; seqId: string; at?: string },
-): Promise<Neuron> {
+  { kb: kbName, seqId: name, at }: AskedNeuron,
+): Promise<ReadNeuron> {
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
@@ -48,7 +55,7 @@ export async function readNeuron(
   return at === undefined ? readCurrent(reading, current) : readPast(reading, seqId, at)
 }
 
-async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<Neuron> {
+async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promise<ReadNeuron> {
   if (row === undefined) throw new GanglionError('not_found')
   const { ganglion, caller, kb, view } = reading
   const { blob, audience: _audience, isPartial, ...shown } = row
@@ -58,7 +65,7 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   const targets = fileTargets(kb.projection.read, row.seqId)
   const file = parseNeuronFile(await kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, targets)
-  return {
+  const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
     ...(await sourcesIn(reading, file.fields)),
@@ -67,9 +74,10 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
     backlinks,
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
+  return { neuron, file, kb, view }
 }
 
-async function readPast(reading: Reading, seqId: string, at: string): Promise<Neuron> {
+async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
   const { ganglion, caller, kb, visibility, view } = reading
   const { read: sql } = kb.projection
   const [commit, ...others] = commitsByPrefix(sql, at)
@@ -83,7 +91,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
   const { links, flag } = await ganglion.parser.links(shownContent(file))
   const files = await filesOf(reading, past.path, fileTargetsIn(links))
   const written = writtenLinks({ edges: fields.edges, properties: file.propertyLinks }, links)
-  return {
+  const neuron: Neuron = {
     seqId,
     title: neuronTitle(file, past.path),
     content: contentFor(caller, file),
@@ -101,6 +109,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Ne
     commit: past.commit,
     candidateId: fields.candidate ?? null,
   }
+  return { neuron, file, kb, view }
 }
 
 /** Curators see the file as it is. */

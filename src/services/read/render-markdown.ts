@@ -48,13 +48,13 @@ export async function renderMarkdown(
 }
 
 /** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
-async function renderPage(
+export async function renderPage(
   ganglion: Ganglion,
   caller: Caller,
   kb: KnowledgeBase,
-  { path = 'neurons/new.md', idPrefix, ...file }: Page,
+  { path = 'neurons/new.md', idPrefix, content: written, extra }: Page,
 ): Promise<Rendered> {
-  const content = shownContent(file)
+  const content = shownContent({ content: written, extra })
   const { links } = await ganglion.parser.links(content)
   const table = await linkTable(ganglion, caller, kb, { links, path })
   return ganglion.renderer.render({ content, links: table, ...(idPrefix === undefined ? {} : { idPrefix }) })

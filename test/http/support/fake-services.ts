@@ -315,15 +315,6 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       if (docId !== source.id) throw new GanglionError('not_found')
       return { ...source, connector: 'upload', sourceUrl: null, metadata: null, archivedAt: null }
     },
-    async compareLines() {
-      return { hunks: [], isTruncated: false }
-    },
-    async comparePages() {
-      return { blocks: [], isTruncated: false }
-    },
-    async renderMarkdown() {
-      return { blocks: [], isPlain: false }
-    },
     async readFile(_, kb, path) {
       const type = path === 'neurons/a b/ü.png' ? 'image/png' : 'application/octet-stream'
       if (kb !== 'handbook' || (type !== 'image/png' && path !== 'neurons/x.svg')) throw new GanglionError('not_found')
@@ -355,6 +346,15 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       return { after: lastEventId, hasGap: false, events: (async function* () {})() }
     },
     describeKb: notFaked,
+    renderMarkdown: notFaked,
+    compareLines: notFaked,
+    comparePages: notFaked,
+    readPage: notFaked,
+    readHistory: notFaked,
+    readVersions: notFaked,
+    readTree: notFaked,
+    readTags: notFaked,
+    readLooseEnds: notFaked,
     listOpenUploads: notFaked,
     describeShelf: notFaked,
     readSourceText: notFaked,

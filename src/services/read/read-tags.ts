@@ -1,0 +1,61 @@
+import { effectiveAudience } from '../../knowledge/audience.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+import { compareText } from '../../knowledge/text.ts'
+import { everyTreeRow } from '../../store/tree-queries.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { KnowledgeBase } from '../knowledge-base.ts'
+import { pauses } from '../pauses.ts'
+import { type KbLabel, kbLabel } from './kb-label.ts'
+import { PerCommit } from './per-commit.ts'
+import { visibilityFor } from './visibility.ts'
+
+/** A tag as the oldest of its Neurons spells it, and how many Neurons have it. */
+export type TagCount = { tag: string; count: number }
+
+export type TagPage = { kb: KbLabel; tags: TagCount[]; total: number; page: number; pages: number }
+
+export type TagQuery = { q: string; page: number }
+
+const pageSize = 200
+const counts = new PerCommit<TagCount[]>()
+
+/**
+ * The tags of the Neurons that the caller may see, by name, 200 on a page: those that hold what is asked for, whatever its case and
+ * accents.
+ * @throws {GanglionError} `not_found`
+ */
+export async function readTags(
+  ganglion: Ganglion,
+  caller: Caller,
+  kbName: string,
+  { q, page }: TagQuery,
+): Promise<TagPage> {
+  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const all = await counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
+  const wanted = tagKey(q)
+  const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))
+  const pages = Math.max(1, Math.ceil(found.length / pageSize))
+  const shown = Math.min(page, pages)
+  const tags = found.slice((shown - 1) * pageSize, shown * pageSize)
+  return { kb: await kbLabel(kb), tags, total: found.length, page: shown, pages }
+}
+
+async function countTags(kb: KnowledgeBase, caller: Caller): Promise<TagCount[]> {
+  const counted = new Map<string, TagCount>()
+  await kb.projection.withSnapshot(async (sql) => {
+    const { of: isVisible } = await visibilityFor(caller, kb, sql)
+    const pause = pauses()
+    for (const neuron of everyTreeRow(sql)) {
+      await pause()
+      if (!isVisible(neuron)) continue
+      for (const tag of neuron.tags) {
+        const key = tagKey(tag)
+        const known = counted.get(key)
+        if (known === undefined) counted.set(key, { tag: tag.replace(/^#/, ''), count: 1 })
+        else known.count++
+      }
+    }
+  })
+  return [...counted].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count)
+}

@@ -1,0 +1,29 @@
+import type { Projection } from './projection.ts'
+
+type Sql = Projection['read']
+
+/** A Neuron in its folder, with what says who may see it. */
+export type TreeRow = { path: string; seqId: string; title: string; tags: string[]; audience: string[] | undefined }
+
+/** The first Neuron whose path comes after one and before another, in the order of their bytes. */
+export function nextNeuron(sql: Sql, { after, before }: { after: string; before: string }): TreeRow | undefined {
+  const row = sql.get`SELECT files.path, seq_id, title, tags, audience FROM files CROSS JOIN neurons USING (seq_id)
+    WHERE files.path > ${after} AND files.path < ${before} AND neurons.path = files.path ORDER BY files.path LIMIT 1`
+  return row === undefined ? undefined : toTreeRow(row)
+}
+
+/** Every Neuron, in the order of their seqIds, read as it goes. */
+export function* everyTreeRow(sql: Sql): Generator<TreeRow> {
+  for (const row of sql.iterate`SELECT path, seq_id, title, tags, audience FROM neurons ORDER BY seq_id`)
+    yield toTreeRow(row)
+}
+
+function toTreeRow({ path, seq_id, title, tags, audience }: Record<string, unknown>): TreeRow {
+  return {
+    path: String(path),
+    seqId: String(seq_id),
+    title: String(title),
+    tags: JSON.parse(String(tags)),
+    audience: audience === null ? undefined : JSON.parse(String(audience)),
+  }
+}
