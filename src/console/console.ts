@@ -5,6 +5,7 @@ import type { ZodFastify } from '../http/zod-compilers.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
+import { neuronRoutes } from './neurons/routes.ts'
 import { queueRoutes } from './queue/routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
@@ -33,5 +34,6 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     await sourceRoutes(pages, services)
     queueRoutes(pages, services)
     chatRoutes(pages, services)
+    neuronRoutes(pages, services)
   })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
@@ -21,11 +21,15 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Scripts of packages, by the name that they are served under. */
-const packaged = { 'htmx.js': 'htmx.org/dist/htmx.min.js' } as const
-
 const root = fileURLToPath(new URL('../', import.meta.url))
 const require = createRequire(import.meta.url)
+
+/** Scripts of packages, by the name that they are served under; those of one name in the order in which they need each other. */
+const packaged: Readonly<Record<string, readonly string[]>> = {
+  'htmx.js': [require.resolve('htmx.org/dist/htmx.min.js')],
+  'd3-force.js': ['d3-dispatch', 'd3-quadtree', 'd3-timer', 'd3-force'].map(bundleOf),
+}
+
 const compress = promisify(brotliCompress)
 const assets = readAssets()
 const version = versionOf(assets)
@@ -69,8 +73,16 @@ function readAssets(): Map<string, Asset> {
     else if (/^islands\/[\w-]+\.js$/.test(path)) add(path, read(path))
     else if (path.endsWith('.svg')) add(path, read(path))
   }
-  for (const [name, path] of Object.entries(packaged)) add(name, readFileSync(require.resolve(path), 'utf8'))
+  for (const [name, paths] of Object.entries(packaged))
+    add(name, paths.map((path) => readFileSync(path, 'utf8')).join('\n'))
   return found
+}
+
+/** The script of a module of D3 for browsers, which its package does not export. */
+function bundleOf(name: string): string {
+  const ofD3 = createRequire(require.resolve('d3-force'))
+  const main = name === 'd3-force' ? require.resolve(name) : ofD3.resolve(name)
+  return join(dirname(main), '../dist', `${name}.min.js`)
 }
 
 function isOfFrame(path: string): boolean {

@@ -1,0 +1,59 @@
+import { kbPage, neuronPage, newPage } from '../../contract/console-paths.ts'
+import type { Graph } from '../../contract/graph.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import type { LooseEnds } from '../../services/read/read-loose-ends.ts'
+import { type Html, html } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+
+/** The whole graph of a knowledge base: a drawing for those with scripts, and lists that say what matters of it. */
+export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, best: Graph): Html {
+  const main = html`
+    <h1>Graph</h1>
+    ${
+      best.nodes.length === 0
+        ? html`<p class="empty">There are no pages yet.</p>`
+        : html`<div class="graph" data-graph="${kbPage(kb.slug)}/graph/data" data-page="${neuronPage(kb.slug, '')}" hidden>
+            <canvas role="img" aria-label="The pages and their links; the lists below name the main ones"></canvas>
+            <p class="row"><button type="button" class="second" data-zoom="1.25">Zoom in</button>
+              <button type="button" class="second" data-zoom="0.8">Zoom out</button>
+              <span class="hint" data-under></span></p></div>
+          ${connected(kb.slug, best)}`
+    }
+    ${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}`
+  return page(visit, { title: 'Graph', main, kb, islands: ['graph'], scripts: ['d3-force.js'] })
+}
+
+function connected(kbSlug: string, { nodes, edges }: Graph): Html {
+  const degrees = new Map<string, number>()
+  for (const seqId of edges.flatMap(({ source, target }) => [source, target]))
+    degrees.set(seqId, (degrees.get(seqId) ?? 0) + 1)
+  return html`<section><h2>Best connected</h2><ol>${nodes.map(
+    ({ seqId, title }) =>
+      html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${links(degrees.get(seqId) ?? 0)} with others of this list</span></li>`,
+  )}</ol></section>`
+}
+
+function links(count: number): string {
+  return count === 1 ? '1 link' : `${count} links`
+}
+
+function orphans(kbSlug: string, { orphans: shown, orphanCount }: Omit<LooseEnds, 'kb'>): Html {
+  return html`<section><h2>Pages without links <span class="count">${orphanCount}</span></h2>
+    ${shown.length === 0 && html`<p class="empty">Every page is linked with another.</p>`}
+    <ul>${shown.map(({ seqId, title }) => html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a></li>`)}</ul>
+    ${orphanCount > shown.length && html`<p class="hint">These are the first ${shown.length}.</p>`}</section>`
+}
+
+function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: Omit<LooseEnds, 'kb'>): Html {
+  const canWrite = reaches(session.role, 'curator')
+  return html`<section><h2>Gaps <span class="count">${gapCount}</span></h2>
+    <p class="hint">Names that pages link to, and that no page has.</p>
+    ${shown.length === 0 && html`<p class="empty">Every link leads somewhere.</p>`}
+    <ul>${shown.map(
+      ({ target, neurons }) =>
+        html`<li><bdi>${target}</bdi> <span class="hint">wanted by ${neurons === 1 ? '1 page' : `${neurons} pages`}</span>
+          ${canWrite && html`<a href="${newPage(kbSlug, target)}" aria-label="Create “${target}”">create</a>`}</li>`,
+    )}</ul>
+    ${gapCount > shown.length && html`<p class="hint">These are the first ${shown.length}.</p>`}</section>`
+}

@@ -1,0 +1,144 @@
+import { neuronPage, sourcePage, tagPage, versionPage } from '../../contract/console-paths.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import type { NeuronView } from '../../services/read/read-page.ts'
+import { content } from '../layout/content.ts'
+import { type Html, html } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { aroundMap } from './around-map.ts'
+import { crumbs } from './crumbs.ts'
+
+/** How an edge reads from the page that has it, and from the one that it leads to. */
+const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
+  cites: ['Links to', 'Linked from'],
+  'is-a': ['Is a', 'Examples and kinds'],
+  'part-of': ['Part of', 'Parts'],
+  contradicts: ['Contradicts', 'Contradicted by'],
+  supersedes: ['Supersedes', 'Superseded by'],
+  'example-of': ['Example of', 'Examples'],
+  'caused-by': ['Caused by', 'Causes'],
+}
+
+/** A Neuron as people read it. */
+export function neuronView(visit: Visit, view: NeuronView): Html {
+  const { kb, neuron, rendered } = view
+  const main = html`<div class="neuron">
+    <article class="page">
+      ${crumbs(kb, neuron.path.split('/').slice(1, -1))}
+      <h1 dir="auto">${neuron.title}</h1>
+      ${facts(view)}
+      ${actions(visit, view)}
+      ${pastNotice(view)}
+      ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
+    </article>
+    <aside class="beside" aria-label="About this page">
+      ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
+    </aside>
+  </div>`
+  return page(visit, { title: neuron.title, main, kb, islands: ['copy'] })
+}
+
+function facts({ kb, neuron, approvedBy }: NeuronView): Html {
+  const { seqId, version, updatedAt } = neuron
+  return html`<p class="facts">
+    <code>${seqId}</code>
+    <a href="${neuronPage(kb.slug, seqId)}/history">Version ${version}</a>
+    <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
+  </p>`
+}
+
+function actions({ session }: Visit, { kb, neuron, current }: NeuronView): Html | undefined {
+  if (!reaches(session.role, 'curator') || current === null) return undefined
+  const path = neuronPage(kb.slug, neuron.seqId)
+  return html`<p class="row actions">
+    <a class="button" href="${path}/edit">Edit</a>
+    <a class="button second" href="${path}/rename">Rename</a>
+    <a class="button second" href="${path}/remove">Propose removal</a>
+  </p>`
+}
+
+function pastNotice({ kb, neuron, current }: NeuronView): Html | undefined {
+  const { seqId, version } = neuron
+  const path = neuronPage(kb.slug, seqId)
+  if (current === null) return html`<p class="warning">This page was removed. You are reading version ${version}.</p>`
+  if (current === version) return undefined
+  return html`<p class="warning">You are reading version ${version}; the page is at version ${current} now.
+    <a href="${path}">Read it as it is now</a> ·
+    <a href="${path}/history?from=${version}&amp;to=${current}">See what has changed</a></p>`
+}
+
+function tags({ kb, neuron }: NeuronView): Html | undefined {
+  if (neuron.tags.length === 0) return undefined
+  return html`<section><h2>Tags</h2><ul class="tags">
+    ${neuron.tags.map((tag) => html`<li><a class="badge" href="${tagPage(kb.slug, tag)}" dir="auto">${tag}</a></li>`)}
+  </ul></section>`
+}
+
+function links({ kb, links: shown, neuron }: NeuronView): Html | undefined {
+  if (shown.length === 0 && neuron.unresolved.length === 0) return undefined
+  const groups = [...Map.groupBy(shown, ({ type }) => type)]
+  return html`<section><h2>Links</h2>
+    ${groups.map(
+      ([type, those]) => html`<h3>${edgeNames[type]?.[0] ?? type}</h3><ul>
+        ${those.map(
+          (link) =>
+            html`<li><a href="${neuronPage(link.kb, link.target)}" dir="auto">${link.title}</a>${
+              link.kb !== kb.slug && html` <span class="hint">in ${link.kb}</span>`
+            }</li>`,
+        )}</ul>`,
+    )}
+    ${
+      neuron.unresolved.length > 0 &&
+      html`<h3>Lead nowhere</h3><ul>${neuron.unresolved.map(
+        ({ target, reason }) =>
+          html`<li><bdi>${target}</bdi> <span class="hint">${reason === 'missing' ? 'no page has this name' : 'several pages have this name'}</span></li>`,
+      )}</ul>`
+    }
+  </section>`
+}
+
+function mentions({ kb, neuron, mentions: shown }: NeuronView): Html | undefined {
+  if (shown.length === 0) return undefined
+  const more = neuron.backlinks.slice(shown.length)
+  const link = ({ seqId, title }: { seqId: string; title: string }) =>
+    html`<a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a>`
+  return html`<section><h2>Mentioned in</h2><ul class="mentions">
+    ${shown.map(
+      (mention) => html`<li>${link(mention)}
+        ${mention.type !== 'cites' && html`<span class="badge">${edgeNames[mention.type]?.[1] ?? mention.type}</span>`}
+        ${mention.sentence && html`<p class="hint" dir="auto">${mention.sentence}</p>`}</li>`,
+    )}</ul>
+    ${more.length > 0 && html`<details><summary>${more.length} more</summary><ul>${more.map((one) => html`<li>${link(one)}</li>`)}</ul></details>`}
+  </section>`
+}
+
+function around({ kb, around: graph }: NeuronView): Html | undefined {
+  if (graph.nodes.length < 2) return undefined
+  return html`<section><h2>Around this page</h2>${aroundMap(kb.slug, graph)}</section>`
+}
+
+function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | undefined {
+  if (from.length === 0) return undefined
+  return html`<section><h2>Sources</h2><ul>${from.map((source) => {
+    const { id, filename, page: pages, slide, sheet, time } = source
+    const place = [
+      pages && `page ${pages}`,
+      slide && `slide ${slide}`,
+      sheet && `sheet ${sheet}`,
+      time && `at ${time} s`,
+    ].filter(Boolean)
+    const [first] = /^\d+/.exec(pages ?? '') ?? []
+    const name = filename ?? id ?? 'Source'
+    const query = first === undefined ? '' : `?page=${first}`
+    return html`<li>${id === undefined ? html`<bdi>${name}</bdi>` : html`<a href="${sourcePage(kb.slug, id)}${query}" dir="auto">${name}</a>`}
+      ${place.length > 0 && html`<span class="hint">${place.join(', ')}</span>`}</li>`
+  })}</ul></section>`
+}
+
+/** For who cites the page: it names this version for ever. */
+function citation({ kb, neuron: { seqId, commit } }: NeuronView): Html {
+  return html`<section><h2>Cite</h2>
+    <div class="row copied"><input readonly value="${seqId}@${commit}" aria-label="Citation" data-copy>
+    <a href="${versionPage(kb.slug, seqId, commit)}">Link to this version</a></div></section>`
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { Cursor } from '../../contract/envelope.ts'
+import { CommitId, KbId } from '../../contract/identifiers.ts'
+import { NeuronPath } from '../../contract/neurons.ts'
+import { callerOf } from '../../http/auth.ts'
+import { answerFile } from '../../http/file-answer.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { graphPage } from './graph-page.ts'
+import { comparisonPage, historyPage } from './history-page.ts'
+import { neuronView } from './neuron-page.ts'
+import { taggedPage, tagsPage } from './tags-page.ts'
+import { folderPage } from './tree-page.ts'
+
+const KbPath = z.object({ kb: KbId })
+const count = z
+  .string()
+  .regex(/^[1-9][0-9]{0,8}$/, 'must be a whole number from 1')
+  .transform(Number)
+/** A commit that is left empty asks for the page of today. */
+const ReadQuery = z.object({ at: CommitId.exactOptional() })
+const HistoryQuery = z.object({
+  from: count.exactOptional(),
+  to: count.exactOptional(),
+  view: z.enum(['lines', 'side', 'page']).default('lines'),
+  before: count.exactOptional(),
+})
+const TreeQuery = z.object({ folder: z.string().max(1000).default(''), cursor: Cursor.exactOptional() })
+const TagsQuery = z.object({
+  q: z.string().max(200).default(''),
+  page: count.default(1),
+  tag: z.string().min(1).max(200).exactOptional(),
+  cursor: Cursor.exactOptional(),
+})
+
+const treeLimit = 200
+const listLimit = 50
+/** Neurons that the graph's page lists, and that it draws. */
+const graphLimits = { listed: 30, drawn: 3000 }
+
+/** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
+export function neuronRoutes(app: ZodFastify, services: Services): void {
+  app.get(
+    '/kb/:kb/neurons/:seqId',
+    { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
+    async (request, reply) => {
+      const view = await services.readPage(callerOf(request), { ...request.params, ...request.query })
+      return send(reply, neuronView(visitOf(request), view))
+    },
+  )
+
+  app.get(
+    '/kb/:kb/neurons/:seqId/history',
+    { schema: { hide: true, params: NeuronPath, querystring: HistoryQuery } },
+    async (request, reply) => {
+      const { from, to, view, before } = request.query
+      const caller = callerOf(request)
+      if (from === undefined || to === undefined) {
+        const history = await services.readHistory(caller, { ...request.params, before, limit: listLimit })
+        return send(reply, historyPage(visitOf(request), history))
+      }
+      const { kb, seqId } = request.params
+      const versions = await services.readVersions(caller, { kb, seqId, from, to })
+      const texts = { before: versions.before.text, after: versions.after.text }
+      const contents = { before: versions.before.content, after: versions.after.content }
+      const difference =
+        view === 'page'
+          ? await services.comparePages(caller, { kb, path: versions.after.path, ...contents })
+          : await services.compareLines(texts)
+      return send(reply, comparisonPage(visitOf(request), { ...versions, seqId, view, difference }))
+    },
+  )
+
+  app.get(
+    '/kb/:kb/tree',
+    { schema: { hide: true, params: KbPath, querystring: TreeQuery } },
+    async (request, reply) => {
+      const query = { ...request.query, limit: treeLimit }
+      return send(
+        reply,
+        folderPage(visitOf(request), await services.readTree(callerOf(request), request.params.kb, query)),
+      )
+    },
+  )
+
+  app.get(
+    '/kb/:kb/tags',
+    { schema: { hide: true, params: KbPath, querystring: TagsQuery } },
+    async (request, reply) => {
+      const { kb } = request.params
+      const { tag, cursor, q, page } = request.query
+      const caller = callerOf(request)
+      const tags = await services.readTags(caller, kb, { q, page })
+      if (tag === undefined) return send(reply, tagsPage(visitOf(request), tags, q))
+      const query = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
+      return send(reply, taggedPage(visitOf(request), tags.kb, tag, await services.listNeurons(caller, kb, query)))
+    },
+  )
+
+  app.get('/kb/:kb/graph', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const { kb } = request.params
+    const ends = await services.readLooseEnds(caller, kb)
+    const best = await services.readGraph(caller, kb, { depth: 1, limit: graphLimits.listed })
+    return send(reply, graphPage(visitOf(request), ends, best))
+  })
+
+  app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbPath } }, async (request) => {
+    const query = { depth: 1, limit: graphLimits.drawn }
+    const { nodes, edges, truncated } = await services.readGraph(callerOf(request), request.params.kb, query)
+    const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
+    return {
+      nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),
+      links: edges.map(({ source, target }) => [places.get(source), places.get(target)]),
+      truncated,
+    }
+  })
+
+  app.get(
+    '/kb/:kb/files/*',
+    { schema: { hide: true, params: KbPath.extend({ '*': z.string() }) } },
+    async (request, reply) => {
+      const { kb, '*': path } = request.params
+      return answerFile(request, reply, await services.readFile(callerOf(request), kb, path))
+    },
+  )
+}
