@@ -27,7 +27,13 @@ export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
 /** A turn with its place in the conversation, from 1. */
 export type PlacedTurn = ChatTurn & { id: string; ordinal: number; at: string }
 
-export type ChatTurn = { question: string; answer: string; citations: readonly ChatCitation[] }
+/** `grounds`: the seqIds of all Neurons that the answer may rest on, cited or not. */
+export type ChatTurn = {
+  question: string
+  answer: string
+  citations: readonly ChatCitation[]
+  grounds: readonly string[]
+}
 
 /** How long a session that nobody uses is kept, in milliseconds. */
 const lifetime = 30 * 24 * 60 * 60 * 1000
@@ -56,7 +62,7 @@ export class ChatSessions {
   /** The last turns of a session, oldest first. */
   async lastTurns(sessionId: string, limit: number): Promise<ChatTurn[]> {
     const turns = await this.turnsBefore(sessionId, undefined, limit)
-    return turns.map(({ question, answer, citations }) => ({ question, answer, citations }))
+    return turns.map(({ question, answer, citations, grounds }) => ({ question, answer, citations, grounds }))
   }
 
   /** Adds a turn to a session, making the session where it is not there yet. Gives the turn's id. */
@@ -93,6 +99,7 @@ export class ChatSessions {
           answer: turn.answer,
           citations: JSON.stringify(turn.citations),
           created_at: at,
+          grounds: JSON.stringify(turn.grounds),
         })
         .execute()
       await transaction
@@ -146,24 +153,24 @@ export class ChatSessions {
   async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
     const row = await this.#db
       .selectFrom('chat_turns')
-      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at'])
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
       .where('session_id', '=', sessionId)
       .where('id', '=', id)
       .executeTakeFirst()
-    return row && { ...row, citations: JSON.parse(row.citations) }
+    return row && toTurn(row)
   }
 
   /** Turns of a session before a place in it, oldest first. */
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
     const rows = await this.#db
       .selectFrom('chat_turns')
-      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at'])
+      .select(['id', 'ordinal', 'question', 'answer', 'citations', 'created_at as at', 'grounds'])
       .where('session_id', '=', sessionId)
       .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
       .orderBy('ordinal', 'desc')
       .limit(limit)
       .execute()
-    return rows.reverse().map(({ citations, ...turn }) => ({ ...turn, citations: JSON.parse(citations) }))
+    return rows.reverse().map(toTurn)
   }
 
   /** Removes a session with its turns. */
@@ -181,4 +188,13 @@ export class ChatSessions {
 /** What was last used then or before has expired. */
 function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
+}
+
+function toTurn({
+  citations: cited,
+  grounds,
+  ...turn
+}: Omit<PlacedTurn, 'citations' | 'grounds'> & { citations: string; grounds: string | null }): PlacedTurn {
+  const citations: ChatCitation[] = JSON.parse(cited)
+  return { ...turn, citations, grounds: grounds === null ? citations.map(({ seqId }) => seqId) : JSON.parse(grounds) }
 }

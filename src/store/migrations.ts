@@ -17,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   '0011-idempotency-of-callers': { up: nameCallersOfIdempotency },
   '0012-people': { up: createPeople },
   '0013-administration': { up: createAdministration },
+  '0014-grounds-of-answers': { up: addGrounds },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -256,4 +257,9 @@ async function nameCallersOfIdempotency(db: Kysely<unknown>): Promise<void> {
     from idempotency_keys_of_api_keys`.execute(db)
   await sql`drop table idempotency_keys_of_api_keys`.execute(db)
   await db.schema.createIndex('idempotency_keys_age').on('idempotency_keys').column('created_at').execute()
+}
+
+/** Of answers that were there only the citations are known. */
+async function addGrounds(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('chat_turns').addColumn('grounds', 'text').execute()
 }

@@ -102,6 +102,8 @@ type ChatTurnRow = {
   /** JSON array of citations. */
   citations: string
   created_at: string
+  /** JSON array of seqIds; null where only the citations are known. */
+  grounds: string | null
 }
 
 type EventRow = {

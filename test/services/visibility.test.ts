@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Source } from '../../src/contract/documents.ts'
 import type { Caller } from '../../src/services/caller.ts'
+import { readEvents } from '../../src/services/events/read-events.ts'
 import { commitSource } from '../../src/services/ingest/commit-source.ts'
 import { ingestDocument } from '../../src/services/ingest/ingest-document.ts'
 import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
@@ -234,6 +235,36 @@ describe('without a curator', () => {
     const read = kb.projection.read.get`SELECT tags FROM neurons WHERE seq_id = ${seqId}`
     expect(JSON.parse(String(read?.tags))).toContain('internal')
   })
+})
+
+test('the end of an ingest counts no Neuron that is hidden now, and no candidate for it', async () => {
+  const bed = await newTestBed()
+  const { ganglion, app, curator } = bed
+  await upload(bed, app, { text: '# Plan\n\nOpen at nine.\n' })
+  await ingest(ganglion, ingestSteps(ganglion))
+  const told = async (caller: Caller) => {
+    const { events } = await readEvents(ganglion, caller, { lastEventId: 0 }, new AbortController().signal)
+    const { value = [] } = await events.next()
+    return value.filter(({ kind }) => kind === 'ingest.completed').map(({ neurons, pending }) => [neurons, pending])
+  }
+  await expect.poll(() => told(curator), { timeout: 20_000 }).toEqual([[1, 0]])
+  expect(await told(app)).toEqual([[1, 0]])
+  const { candidateId } = await submitCandidate(ganglion, curator, correction(seq(1), 'Open at nine.'))
+  await approveCandidate(ganglion, curator, candidateId, { tags: ['internal'] })
+  expect(await told(app)).toEqual([[0, 0]])
+  expect(await told(curator)).toEqual([[1, 0]])
+  // A curator has edited it, so its next version waits.
+  await upload(bed, app, { text: '# Plan\n\nOpen at ten.\n', replace: true })
+  await expect
+    .poll(() => told(curator), { timeout: 20_000 })
+    .toEqual([
+      [1, 0],
+      [1, 1],
+    ])
+  expect(await told(app)).toEqual([
+    [0, 0],
+    [0, 0],
+  ])
 })
 
 test('a Source that is ingested links to no name that is hidden', async () => {

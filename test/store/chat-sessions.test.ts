@@ -26,7 +26,12 @@ async function newSessions(): Promise<{ sessions: ChatSessions; session: ChatSes
   return { sessions: new ChatSessions(db), session: { ...session, tenantId }, db }
 }
 
-const turn = (number: number) => ({ question: `q${number}`, answer: `a${number}`, citations: [] })
+const turn = (number: number) => ({
+  question: `q${number}`,
+  answer: `a${number}`,
+  citations: [],
+  grounds: ['handbook_00000007'],
+})
 
 test('a session begins with its first turn, and keeps its turns in order', async () => {
   const { sessions, session } = await newSessions()

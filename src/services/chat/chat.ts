@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Answerer } from '../../chat/answerer.ts'
 import { searchQuestion } from '../../chat/question-context.ts'
-import { askForKnowledgeBase } from '../../chat/refusal.ts'
+import { askForKnowledgeBase, extractName } from '../../chat/refusal.ts'
 import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
@@ -45,10 +45,9 @@ export async function* chat(
 
   const { message } = question
   const { tone, language } = await kb.settings()
-  const history =
-    known === undefined
-      ? lastTurnsOf(question.history)
-      : readableTurns(await ganglion.chatSessions.lastTurns(known.id, maxHistory), await citable(kb, audience))
+  const said = known === undefined ? [] : await ganglion.chatSessions.lastTurns(known.id, maxHistory)
+  const readable = readableTurns(said, await citable(kb, audience))
+  const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages })
@@ -59,9 +58,12 @@ export async function* chat(
   )
   signal.throwIfAborted()
   const citations = citationsOf(ganglion, kb, passages, cited)
+  // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
+  const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
+  const grounds = answeredBy === extractName ? cited : [...new Set(given)]
   const turnId = await ganglion.chatSessions.addTurn(
     session,
-    { question: message, answer: text, citations },
+    { question: message, answer: text, citations, grounds },
     ganglion.now(),
   )
   return {

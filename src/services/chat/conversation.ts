@@ -41,12 +41,24 @@ export async function citable(kb: KnowledgeBase, audience: Audience): Promise<(s
 }
 
 /**
- * The turns of a session without the answers that cite a Neuron which is hidden or gone by now: what is said next must not rest
- * on it.
+ * The turns of a session without the answers that rest on a Neuron which is hidden or gone by now: what is said next must not rest
+ * on it. `grounds`: what the answers that are left rest on.
  */
-export function readableTurns(turns: readonly ChatTurn[], mayCite: (seqId: string) => boolean): Turn[] {
-  return turns.map(({ question, answer, citations }) => {
-    const isReadable = citations.every(({ seqId }) => mayCite(seqId))
-    return { question, answer: isReadable ? answer : '' }
+export function readableTurns(
+  turns: readonly ChatTurn[],
+  mayCite: (seqId: string) => boolean,
+): { history: Turn[]; grounds: Set<string> } {
+  const grounds = new Set<string>()
+  const history = turns.map((turn) => {
+    const { question, answer } = turn
+    if (!isReadable(turn, mayCite)) return { question, answer: '' }
+    for (const seqId of turn.grounds) grounds.add(seqId)
+    return { question, answer }
   })
+  return { history, grounds }
+}
+
+/** Whether an answer rests on nothing that is hidden or gone by now. */
+export function isReadable({ grounds }: Pick<ChatTurn, 'grounds'>, mayCite: (seqId: string) => boolean): boolean {
+  return grounds.every(mayCite)
 }

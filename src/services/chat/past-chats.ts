@@ -5,7 +5,7 @@ import type { ChatSession, ChatSummary, PlacedTurn } from '../../store/chat-sess
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findKb } from '../sources/find-source.ts'
-import { citable } from './conversation.ts'
+import { citable, isReadable } from './conversation.ts'
 
 /** The caller's conversations with a knowledge base, the last used first. `next`: `before` of the page that follows. */
 export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
@@ -14,7 +14,7 @@ export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
 export type PastTurn = {
   id: string
   question: string
-  /** Markdown. Null where it cites a Neuron that its owner may not see any more. */
+  /** Markdown. Null where it rests on a Neuron that its owner may not see any more. */
   answer: string | null
   citations: readonly ChatCitation[]
   /** ISO 8601, UTC. */
@@ -79,9 +79,9 @@ export async function readChatTurn(
   return readableTurn(turn, await citable(await ganglion.kb(caller.tenantId, kbName), audience))
 }
 
-function readableTurn({ ordinal: _, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
-  const isReadable = turn.citations.every(({ seqId }) => mayCite(seqId))
-  return isReadable ? turn : { ...turn, answer: null, citations: [] }
+function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {
+  const { answer, citations } = isReadable(turn, mayCite) ? turn : { answer: null, citations: [] }
+  return { id, question, at, answer, citations }
 }
 
 /** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */

@@ -1,9 +1,10 @@
 import type { EventData, LoggedEvent } from '../../contract/events.ts'
-import { findCandidate } from '../../store/candidate-index.ts'
+import { findCandidate, pendingBelow, presentBelow } from '../../store/candidate-index.ts'
 import type { StoredEvent } from '../../store/events.ts'
 import type { Source } from '../../store/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 
@@ -41,9 +42,9 @@ export class EventView {
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
     const isOwn = candidate?.sender === actorOf(this.#listener).id
-    const isSeen =
-      !isCuratorOnly && (kind === 'kb.pushed' || (await this.#sees(event, await this.#sight(kbId, sights))))
-    if (isSeen) return data
+    if (!isCuratorOnly && kind === 'kb.pushed') return data
+    const sight = isCuratorOnly ? undefined : await this.#sight(kbId, sights)
+    if (sight !== undefined && (await this.#sees(event, sight))) return this.#countsFor(data, sight)
     const { candidateId, status } = data
     return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
   }
@@ -63,9 +64,23 @@ export class EventView {
     return sight
   }
 
-  async #sees({ data, candidate }: StoredEvent, sight: Sight | undefined): Promise<boolean> {
-    if (sight === undefined) return false
-    const { kb, visibility } = sight
+  /**
+   * What an ingest counted, but for Neurons that the listener may not see now, and their candidates. What is gone since is not
+   * counted either: else it would differ from what is hidden.
+   */
+  async #countsFor(data: EventData, { kb, visibility }: Sight): Promise<EventData> {
+    const { neurons = 0, pending = 0, documentId = '' } = data
+    const source = neurons + pending === 0 ? undefined : await this.#source(documentId)
+    if (source === undefined) return data
+    const { read: sql } = kb.projection
+    const prefix = originPrefix(source.editionOf)
+    const isSeen = (seqId: string | null) => seqId === null || visibility.ofSeqId(seqId)
+    const seen = Array.from(presentBelow(sql, ingestConnector, prefix)).filter(({ seqId }) => isSeen(seqId))
+    const waiting = pendingBelow(sql, ingestConnector, prefix).filter(({ target }) => isSeen(target))
+    return { ...data, neurons: Math.min(neurons, seen.length), pending: Math.min(pending, waiting.length) }
+  }
+
+  async #sees({ data, candidate }: StoredEvent, { kb, visibility }: Sight): Promise<boolean> {
     const { seqId, candidateId, documentId } = data
     if (seqId !== undefined) return visibility.ofHistory(seqId)
     if (candidateId !== undefined) {

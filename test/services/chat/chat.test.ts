@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Answer, Answerer, Question } from '../../../src/chat/answerer.ts'
+import type { Answer, Answerer, Question, Turn } from '../../../src/chat/answerer.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Caller } from '../../../src/services/caller.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
 import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
-import { candidate, newTestBed, type TestBed } from '../support.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support.ts'
 
 /** Answers with what it was given, and keeps what it was asked. */
 function echo(answer: Partial<Answer> = {}): Answerer & { asked: Question[] } {
@@ -185,6 +186,35 @@ test('without a knowledge base there is an answer, but no session and no citatio
   const { deltas, ...answer } = await ask(bed, {}, { answerer })
   expect(answer).toEqual({ answer: deltas.join(''), answeredBy: 'extract' })
   expect(answerer.asked).toEqual([])
+})
+
+test('an answer of a model is forgotten once any page that it was given is hidden, and so is what was said on top of it', async () => {
+  const bed = await handbook()
+  const page = { title: 'Nights', content: 'At night the lead is paged after an hour, never before.' }
+  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.curator, candidate({ ...page, confidence: 1 }))
+  const turns: { history: Turn[]; isGiven: boolean }[] = []
+  const model: Answerer = {
+    async *answer({ history, passages }) {
+      turns.push({ history: [...history], isGiven: passages.some((passage) => passage.seqId === seqId) })
+      yield 'An hour.'
+      return {
+        text: 'An hour.',
+        cited: passages.flatMap((passage) => (passage.seqId === seqId ? [] : passage.seqId)),
+        answeredBy: 'test',
+      }
+    },
+  }
+  const { sessionId = '', citations } = await ask(bed, kb, { answerer: model })
+  expect(citations?.map((citation) => citation.seqId)).toEqual(['handbook_00000001'])
+  await ask(bed, { ...kb, sessionId, message: 'Unrelated zebras?' }, { answerer: model })
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, correction(seqId, page.content))
+  await approveCandidate(bed.ganglion, bed.curator, candidateId, { tags: ['internal'] })
+  await ask(bed, { ...kb, sessionId }, { answerer: model })
+  expect(turns.map(({ history, isGiven }) => [isGiven, ...history.map(({ answer }) => answer)])).toEqual([
+    [true],
+    [false, 'An hour.'],
+    [false, '', ''],
+  ])
 })
 
 test('a knowledge base that is not there is not found', async () => {
