@@ -53,6 +53,13 @@ import { readSourceText } from '../services/sources/read-source-text.ts'
 import { readUpload } from '../services/sources/read-upload.ts'
 import { receiveChunk } from '../services/sources/receive-chunk.ts'
 import { uploadSource } from '../services/sources/upload-source.ts'
+import { checkPage } from '../services/write/check-page.ts'
+import { complete } from '../services/write/complete.ts'
+import { isSubmitted } from '../services/write/is-submitted.ts'
+import { openBlankPage, openPage } from '../services/write/open-page.ts'
+import { previewRename } from '../services/write/preview-rename.ts'
+import { rebasePage } from '../services/write/rebase-page.ts'
+import { removePage, writePage } from '../services/write/write-page.ts'
 import { overviewServicesOf } from './overview-services.ts'
 import { settingsServicesOf } from './settings-services.ts'
 
@@ -106,6 +113,15 @@ export function servicesOf(
     compareLines: (versions) => compareLines(ganglion, versions),
     comparePages: (caller, versions) => comparePages(ganglion, caller, versions),
     describeKb: (caller, kb) => describeKb(ganglion, caller, kb),
+    openPage: (caller, page) => openPage(ganglion, caller, page),
+    openBlankPage: (caller, kb) => openBlankPage(ganglion, caller, kb),
+    writePage: (caller, write, options) => writePage(ganglion, caller, write, options),
+    checkPage: (caller, write, options) => checkPage(ganglion, caller, write, options),
+    rebasePage: (caller, edit) => rebasePage(ganglion, caller, edit),
+    previewRename: (caller, write, options) => previewRename(ganglion, caller, write, options),
+    removePage: (caller, target, options) => removePage(ganglion, caller, target, options),
+    isSubmitted: (caller, candidateId) => isSubmitted(ganglion, caller, candidateId),
+    complete: (caller, kb, completion) => complete(ganglion, caller, kb, completion),
     listKnowledgeBases: (caller) => listKnowledgeBases(ganglion, caller),
     listNeurons: (caller, kb, query) => listNeurons(ganglion, caller, kb, query),
     readGraph: (caller, kb, query) => readGraph(ganglion, caller, kb, query),

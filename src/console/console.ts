@@ -3,6 +3,7 @@ import { GanglionError } from '../contract/errors.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { chatRoutes } from './chat/routes.ts'
+import { editorRoutes } from './editor/routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { neuronRoutes } from './neurons/routes.ts'
@@ -35,5 +36,6 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     queueRoutes(pages, services)
     chatRoutes(pages, services)
     neuronRoutes(pages, services)
+    editorRoutes(pages, services)
   })
 }

@@ -6,12 +6,15 @@ import { type Limits, rateOf } from '../http/limits.ts'
 import { requireFormToken } from '../http/session.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
 import { html } from './layout/html.ts'
+import { keptFormPage } from './layout/kept-form-page.ts'
 import { isFragment, send, sendProblem } from './layout/send.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler checks the form's token itself, since it reads the body as it arrives. */
+    /** The handler checks the form's token itself, since it reads the body as it arrives; or the route changes nothing. */
     readsForm?: boolean
+    /** What was typed into the form is worth keeping where its session has ended: see `keptFormPage`. */
+    keepsForm?: boolean
   }
 }
 
@@ -19,15 +22,32 @@ declare module 'fastify' {
 export function guardPages(app: ZodFastify, limits: Limits): void {
   app.addHook('onRequest', async (request, reply) => {
     await app.sessions.read(request, reply)
-    if (request.session === undefined) return sendToSignIn(request, reply)
+    const isKept = mayKeepForm(request, app.sessions.cookie)
+    if (request.session === undefined && !isKept) return sendToSignIn(request, reply)
     app.sessions.requireSameOrigin(request)
+    // Its body is read, and shown again.
+    if (request.session === undefined) return
     await limits.countRequest(request, reply, rateOf(request))
     await requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
   })
-  app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.config.readsForm !== true) requireFormToken(request)
+  app.addHook('preValidation', async (request, reply) => {
+    if (request.session === undefined) return send(reply, keptFormPage(request), 401)
+    if (request.routeOptions.config.readsForm === true) return
+    try {
+      requireFormToken(request)
+    } catch (error) {
+      if (request.routeOptions.config.keepsForm !== true || isFragment(request)) throw error
+      return send(reply, keptFormPage(request), 403)
+    }
   })
+}
+
+/** Only for browsers that have been signed in: others have typed nothing here. */
+function mayKeepForm(request: FastifyRequest, cookie: string): boolean {
+  const { method, headers, routeOptions } = request
+  const wasSignedIn = headers.cookie?.includes(`${cookie}=`) === true
+  return method === 'POST' && routeOptions.config.keepsForm === true && wasSignedIn && !isFragment(request)
 }
 
 /** Where a person signs in to come back to a path of ours. */

@@ -63,6 +63,14 @@ import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
 import type { AskedPart, SourceText } from '../services/sources/read-source-text.ts'
 import type { ChunkRange } from '../services/sources/receive-chunk.ts'
 import type { FormPart } from '../services/sources/upload-source.ts'
+import type { PageCheck } from '../services/write/check-page.ts'
+import type { Completed, Completion } from '../services/write/complete.ts'
+import type { BlankPage, OpenPage } from '../services/write/open-page.ts'
+import type { PageRename, RenamePreview } from '../services/write/preview-rename.ts'
+import type { Rebased } from '../services/write/rebase-page.ts'
+import type { Submitted } from '../services/write/submit-page.ts'
+import type { WriteOptions } from '../services/write/write-page.ts'
+import type { PageWrite } from '../services/write/written-page.ts'
 import type { OverviewServices } from './overview-services.ts'
 import type { SettingsServices } from './settings-services.ts'
 
@@ -124,6 +132,21 @@ export interface Services extends OverviewServices, SettingsServices {
   comparePages(caller: Caller, versions: Versions & { kb: string; path?: string | undefined }): Promise<BlockDiff>
   /** What one knowledge base is called. */
   describeKb(caller: Caller, kb: string): Promise<KbDescription>
+  /** A version of a page to edit, or what the editor of a new page needs. */
+  openPage(caller: Caller, page: { kb: string; seqId: string; at?: string }): Promise<OpenPage>
+  openBlankPage(caller: Caller, kb: string): Promise<BlankPage>
+  /** Proposes a page, or publishes it. */
+  writePage(caller: Caller, write: PageWrite, options: WriteOptions): Promise<Submitted>
+  /** What is wrong with a page before it is written. */
+  checkPage(caller: Caller, write: PageWrite, options: { kb: string }): Promise<PageCheck>
+  /** Puts a typed text upon the present version of its page. */
+  rebasePage(caller: Caller, edit: { kb: string; seqId: string; base: string; content: string }): Promise<Rebased>
+  previewRename(caller: Caller, write: PageRename, options: { kb: string }): Promise<RenamePreview>
+  removePage(caller: Caller, target: PageRename['target'], options: WriteOptions): Promise<Submitted>
+  /** Whether an edit has become a candidate. */
+  isSubmitted(caller: Caller, candidateId: string): Promise<boolean>
+  /** What a caller may mean by what they have typed so far. */
+  complete(caller: Caller, kb: string, completion: Completion): Promise<Completed[]>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
   readGraph(caller: Caller, kb: string, query: GraphQuery): Promise<Graph>

@@ -24,8 +24,18 @@ const maxWork = 200_000_000
  * anchors for which too little is left of the work that a merge may take is one conflict, as a whole.
  */
 export function mergeText(base: string, current: string, proposed: string): Merge {
-  if (current === proposed || base === proposed) return { text: current }
-  if (base === current) return { text: proposed }
+  const { text, conflicts } = mergeForProposer(base, current, proposed)
+  return conflicts.length > 0 ? { conflicts } : { text }
+}
+
+/** Merges as {@link mergeText}; where lines conflict, the text has the proposed ones. */
+export function mergeForProposer(
+  base: string,
+  current: string,
+  proposed: string,
+): { text: string; conflicts: Conflict[] } {
+  if (current === proposed || base === proposed) return { text: current, conflicts: [] }
+  if (base === current) return { text: proposed, conflicts: [] }
 
   const whole = { base: base.split('\n'), current: current.split('\n'), proposed: proposed.split('\n'), offset: 0 }
   const merged: string[][] = []
@@ -34,21 +44,23 @@ export function mergeText(base: string, current: string, proposed: string): Merg
   for (const part of splitAtAnchors(whole)) {
     const result = mergeWithin(workLeft, part)
     workLeft -= result.work
-    if ('conflicts' in result) conflicts.push(...result.conflicts)
-    else merged.push(result.lines)
+    conflicts.push(...result.conflicts)
+    merged.push(result.lines)
   }
-  return conflicts.length > 0 ? { conflicts } : { text: merged.flat().join('\n') }
+  return { text: merged.flat().join('\n'), conflicts }
 }
 
-type MergedPart = { lines: string[] } | { conflicts: Conflict[] }
+/** The lines that conflict are the proposed ones. */
+type MergedPart = { lines: string[]; conflicts: Conflict[] }
 
 /** Merges a part if that takes no more than `workLeft`; with the work that it took. */
 function mergeWithin(workLeft: number, part: Part): MergedPart & { work: number } {
   const { base, current, proposed, offset } = part
-  if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current, work: 0 }
-  if (sameLines(base, current)) return { lines: proposed, work: 0 }
+  if (sameLines(base, proposed) || sameLines(current, proposed)) return { lines: current, conflicts: [], work: 0 }
+  if (sameLines(base, current)) return { lines: proposed, conflicts: [], work: 0 }
   const work = workOf(base, current) + workOf(base, proposed)
-  return work > workLeft ? { conflicts: [conflict(offset, part)], work: 0 } : { ...mergePart(part), work }
+  if (work > workLeft) return { lines: proposed, conflicts: [conflict(offset, part)], work: 0 }
+  return { ...mergePart(part), work }
 }
 
 function mergePart({ base, current, proposed, offset }: Part): MergedPart {
@@ -59,10 +71,11 @@ function mergePart({ base, current, proposed, offset }: Part): MergedPart {
     else if (sameLines(region.aContent, region.bContent)) lines.push(region.aContent)
     else {
       const sides = { base: region.oContent, current: region.aContent, proposed: region.bContent }
+      lines.push(region.bContent)
       conflicts.push(conflict(offset + region.aStart, sides))
     }
   }
-  return conflicts.length > 0 ? { conflicts } : { lines: lines.flat() }
+  return { lines: lines.flat(), conflicts }
 }
 
 function conflict(offset: number, { base, current, proposed }: Omit<Part, 'offset'>): Conflict {

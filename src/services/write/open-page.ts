@@ -12,7 +12,7 @@ import { requireCurator } from './require-curator.ts'
 
 /** What an editor needs before there is a page. */
 export type BlankPage = {
-  kb: { id: string; slug: string; defaultAudience: readonly string[] }
+  kb: { id: string; slug: string; title: string; defaultAudience: readonly string[] }
   /** Of the candidate that the edit will be: an edit that is sent twice is one candidate. */
   candidateId: string
 }
@@ -70,6 +70,9 @@ export async function openPage(
 
 async function blankPage({ now }: Ganglion, kb: KnowledgeBase): Promise<BlankPage> {
   const { id, slug } = kb.identity
-  const { defaultAudience } = await kb.settings()
-  return { kb: { id, slug, defaultAudience }, candidateId: candidateIdFor(id, { msecs: now().getTime() }) }
+  const { title, defaultAudience } = await kb.settings()
+  return {
+    kb: { id, slug, title: title ?? slug, defaultAudience },
+    candidateId: candidateIdFor(id, { msecs: now().getTime() }),
+  }
 }

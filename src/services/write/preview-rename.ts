@@ -8,6 +8,9 @@ import { aliasesToKeep, linksToNamesOf } from '../rename/rename-neuron.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
+/** Another title or path of a page that is there. */
+export type PageRename = PageWrite & { target: { seqId: string; base: string } }
+
 /** What another title or path of a page does to the pages that link to it. */
 export type RenamePreview = {
   title: string
@@ -29,7 +32,7 @@ const most = 1000
 export async function previewRename(
   ganglion: Ganglion,
   caller: Caller,
-  write: PageWrite & { target: { seqId: string; base: string } },
+  write: PageRename,
   { kb: kbName }: { kb: string },
 ): Promise<RenamePreview> {
   requireCurator(caller)

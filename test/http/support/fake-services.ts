@@ -155,6 +155,15 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     get people(): never {
       throw new GanglionError('not_found')
     },
+    openPage: notFaked,
+    openBlankPage: notFaked,
+    writePage: notFaked,
+    checkPage: notFaked,
+    rebasePage: notFaked,
+    previewRename: notFaked,
+    removePage: notFaked,
+    isSubmitted: notFaked,
+    complete: notFaked,
     async submitCandidate(caller, input, { idempotencyKey }) {
       fake.submitted.push({ input, idempotencyKey })
       if (input.knowledgeBaseId !== 'handbook') throw new GanglionError('not_found')

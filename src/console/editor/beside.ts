@@ -1,0 +1,45 @@
+import type { Rendered } from '../../services/read/render-markdown.ts'
+import type { PageFinding } from '../../services/write/check-page.ts'
+import { content } from '../layout/content.ts'
+import type { FormErrors } from '../layout/form.ts'
+import { type Html, html } from '../layout/html.ts'
+
+/** What stands beside a text: what it would look like, and what is wrong with it. */
+export type Beside = {
+  rendered: Rendered
+  findings: readonly PageFinding[]
+  errors: FormErrors
+  /** Somebody has changed the page since the edit began. */
+  isBehind: boolean
+}
+
+/** The preview and the findings, as a page has them and as they are fetched while somebody types. */
+export function beside({ rendered, findings, errors, isBehind }: Beside): Html {
+  return html`${isBehind && html`<p class="warning">Somebody has changed this page since you began. What you write is merged with it.</p>`}
+    ${findingList(findings, errors)}
+    <h2>Preview</h2>
+    ${rendered.isPlain && html`<p class="hint">The text is too complex to be shown as it will look.</p>`}
+    ${content(rendered)}`
+}
+
+function findingList(findings: readonly PageFinding[], { fieldErrors = {}, formErrors = [] }: FormErrors): Html {
+  const ofFields = Object.entries(fieldErrors).flatMap(([name, messages = []]) =>
+    messages.map((message) => html`<li><a href="#field-${name}">${name}: ${message}</a></li>`),
+  )
+  const count = findings.length + ofFields.length + formErrors.length
+  if (count === 0) return html`<h2>Findings</h2><p class="empty">Nothing is wrong with the page.</p>`
+  return html`<h2>Findings (${count})</h2>
+    <ul class="findings">
+      ${formErrors.map((message) => html`<li>${message}</li>`)}
+      ${ofFields}
+      ${findings.map(finding)}
+    </ul>`
+}
+
+function finding({ severity, message, line }: PageFinding): Html {
+  const badge =
+    severity === 'error' ? html`<span class="badge bad">Error</span>` : html`<span class="badge warn">Warning</span>`
+  const text =
+    line === undefined ? message : html`<a href="#field-content" data-line="${line}">Line ${line}</a>: ${message}`
+  return html`<li>${badge} <span dir="auto">${text}</span></li>`
+}

@@ -1,0 +1,32 @@
+import { type Html, html } from '../layout/html.ts'
+
+/** Where somebody else has changed the same as the person who edits, in another way. */
+export type PageConflict = {
+  /** Fields beside the text, by their label. */
+  fields: readonly { label: string; theirs: string; yours: string }[]
+  /** Lines of the text. */
+  lines: readonly { line: number; current: string; proposed: string }[]
+}
+
+/** Shows both sides of each conflict. The editor below holds what was typed. */
+export function conflictSection({ fields, lines }: PageConflict): Html {
+  return html`<section class="conflict" aria-labelledby="conflict">
+    <h2 id="conflict">Changed by both of you</h2>
+    <p>The editor has your version of these places, and everything else that was changed. Take from theirs what must
+      stay, then send it again.</p>
+    ${fields.map(({ label, theirs, yours }) => both(label, theirs, yours))}
+    ${lines.map(({ line, current, proposed }) => both(`From line ${line} of the present text`, current, proposed))}
+  </section>`
+}
+
+function both(label: string, theirs: string, yours: string): Html {
+  return html`<h3>${label}</h3>
+    <div class="sides">
+      <figure><figcaption>Theirs</figcaption><pre tabindex="0" dir="auto">${shown(theirs)}</pre></figure>
+      <figure><figcaption>Yours</figcaption><pre tabindex="0" dir="auto">${shown(yours)}</pre></figure>
+    </div>`
+}
+
+function shown(text: string): Html {
+  return text === '' ? html`<em>nothing</em>` : html`${text}`
+}

@@ -1,0 +1,194 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { neuronPage } from '../../contract/console-paths.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { BlankPage, OpenPage } from '../../services/write/open-page.ts'
+import type { Refusal } from '../../services/write/submit-page.ts'
+import type { PageWrite } from '../../services/write/written-page.ts'
+import type { FormErrors } from '../layout/form.ts'
+import { html, type Part } from '../layout/html.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { type Beside, beside } from './beside.ts'
+import { type EditorView, editorPage } from './editor-page.ts'
+import { blankFields, changesOf, fieldsOf, noteOf, type PageFields, type PageForm } from './page-form.ts'
+import { rebased } from './rebased.ts'
+
+/** The page that an editor is for; without a seqId a new one. */
+export type Place = { kb: string; seqId?: string | undefined }
+
+type Reading = { services: Services; request: FastifyRequest; reply: FastifyReply; place: Place }
+
+/** An edit as its form has it: the version that it began from, and what it changes there. */
+type Edit = { opened: OpenPage | BlankPage; write: PageWrite; errors: FormErrors }
+
+/** Shows the editor of a page, or of a new one with what is given of it. */
+export async function showEditor(reading: Reading, given: Partial<PageFields>): Promise<FastifyReply> {
+  const { services, request, reply, place } = reading
+  const opened = await open(services, request, place)
+  const view = viewOf(opened, { ...shownIn(opened), ...given })
+  const problems = 'seqId' in opened ? opened.problems : []
+  const warning = problems.length > 0 && unreadable(problems)
+  return send(reply, editorPage(visitOf(request), { ...view, warning }))
+}
+
+/** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
+export async function showPreview(reading: Reading, form: PageForm): Promise<FastifyReply> {
+  const { services, request, reply, place } = reading
+  const edit = await readEdit(services, request, place, form)
+  const seen = await lookAt(services, request, edit, form)
+  if (isFragment(request)) return send(reply, beside(seen))
+  return send(reply, editorPage(visitOf(request), { ...viewOf(edit.opened, form, form), beside: seen }))
+}
+
+/** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
+export async function submitEdit(reading: Reading, form: PageForm): Promise<FastifyReply> {
+  const { services, request, reply, place } = reading
+  const edit = await readEdit(services, request, place, form)
+  const again = async (status: number, more: Partial<EditorView>) => {
+    const seen = await lookAt(services, request, edit, form)
+    return send(
+      reply,
+      editorPage(visitOf(request), { ...viewOf(edit.opened, form, form), beside: seen, ...more }),
+      status,
+    )
+  }
+  if (hasErrors(edit.errors)) return again(422, { errors: edit.errors })
+  try {
+    const submitted = await services.writePage(callerOf(request), edit.write, {
+      kb: place.kb,
+      candidateId: form.candidate,
+      note: noteOf(form),
+      publish: form.do === 'publish',
+    })
+    const { candidateId } = submitted
+    if (submitted.status === 'approved') {
+      return reply.redirect(`${neuronPage(edit.opened.kb.slug, submitted.seqId)}?done=published`, 303)
+    }
+    if (submitted.refusal === undefined) return reply.redirect(`/queue/${candidateId}`, 303)
+    return again(409, await afterRefusal(reading, form, { candidateId, refusal: submitted.refusal }))
+  } catch (error) {
+    if (error instanceof ValidationError) return again(422, { errors: error })
+    if (error instanceof GanglionError && error.status < 500) return again(error.status, { warning: error.message })
+    throw error
+  }
+}
+
+/** The editor on the present version of its page, after main could not take what was written on an earlier one. */
+async function afterRefusal(
+  { services, request, place: { kb, seqId } }: Reading,
+  form: PageForm,
+  { candidateId, refusal }: { candidateId: string; refusal: Refusal },
+): Promise<Partial<EditorView>> {
+  const waits = html`What you wrote is kept: it waits in <a href="/queue/${candidateId}">the queue</a>.`
+  if (refusal.code !== 'merge_conflict' || seqId === undefined) {
+    return { candidateId, warning: html`<p>${reasonOf(refusal)} ${waits}</p>` }
+  }
+  const caller = callerOf(request)
+  const opened = await services.openPage(caller, { kb, seqId, at: form.base })
+  const { latest, content, conflicts } = await services.rebasePage(caller, {
+    kb,
+    seqId,
+    base: form.base,
+    content: form.content,
+  })
+  const { fields, conflict } = rebased(form, { before: fieldsOf(opened), latest: fieldsOf(latest) })
+  const warning = html`<p>Somebody has changed this page in the same places since you began. ${waits}
+    If you solve the conflict here and send it again, that takes its place.</p>`
+  return {
+    ...viewOf(latest, { ...fields, content }, form),
+    ...{ candidateId, warning, conflict: { fields: conflict, lines: conflicts } },
+  }
+}
+
+function reasonOf({ code, message }: Refusal): string {
+  if (code === 'target_not_found') return 'Somebody has removed this page since you began.'
+  return message
+}
+
+async function open(
+  services: Services,
+  request: FastifyRequest,
+  { kb, seqId }: Place,
+  at?: string,
+): Promise<OpenPage | BlankPage> {
+  const caller = callerOf(request)
+  if (seqId === undefined) return services.openBlankPage(caller, kb)
+  return services.openPage(caller, { kb, seqId, ...(at === undefined ? {} : { at }) })
+}
+
+async function readEdit(services: Services, request: FastifyRequest, place: Place, form: PageForm): Promise<Edit> {
+  const version = await open(services, request, place, form.base).catch((error) => {
+    if (error instanceof GanglionError && error.code === 'not_found') return undefined
+    throw error
+  })
+  const opened: OpenPage | BlankPage = version ?? (await open(services, request, place))
+  const { changes, errors } = changesOf(form, shownIn(opened))
+  if (version === undefined) errors.formErrors = [goneVersion]
+  const target = targetOf(opened)
+  const path = target === undefined && form.path.trim() !== '' ? { path: form.path } : {}
+  return { opened, errors, write: { ...(target && { target }), ...path, changes } }
+}
+
+async function lookAt(
+  services: Services,
+  request: FastifyRequest,
+  { opened, write, errors }: Edit,
+  { content }: PageForm,
+): Promise<Beside> {
+  const caller = callerOf(request)
+  const kb = opened.kb.slug
+  const page = 'seqId' in opened ? opened : undefined
+  const rendered = await services.renderMarkdown(caller, { kb, content, path: page?.path, idPrefix: 'preview-' })
+  const isBehind = page !== undefined && !page.isLatest
+  try {
+    const { findings } = await services.checkPage(caller, write, { kb })
+    return { rendered, findings, errors, isBehind }
+  } catch (error) {
+    if (error instanceof ValidationError) return { rendered, findings: [], errors: joined(errors, error), isBehind }
+    if (!(error instanceof GanglionError)) throw error
+    return { rendered, findings: [], errors: { ...errors, formErrors: [error.message] }, isBehind }
+  }
+}
+
+function viewOf(opened: OpenPage | BlankPage, fields: PageFields, form?: PageForm): EditorView {
+  const { kb, candidateId } = opened
+  const target =
+    'seqId' in opened ? { seqId: opened.seqId, base: opened.commit, path: opened.path, title: opened.title } : undefined
+  return {
+    kb,
+    candidateId: form?.candidate || candidateId,
+    target,
+    fields,
+    note: form?.note ?? '',
+    isTyped: form !== undefined,
+  }
+}
+
+function targetOf(opened: OpenPage | BlankPage): PageWrite['target'] {
+  return 'seqId' in opened ? { seqId: opened.seqId, base: opened.commit } : undefined
+}
+
+function shownIn(opened: OpenPage | BlankPage): PageFields {
+  return 'seqId' in opened ? fieldsOf(opened) : blankFields
+}
+
+const goneVersion =
+  'The version that you began from is gone. Compare your text with the page as it is before you send it.'
+
+function unreadable(problems: readonly string[]): Part {
+  return html`<p>The head of this page's file cannot be read, so the page cannot be changed here: ${problems.join(' ')}
+    Mend the file with git.</p>`
+}
+
+function joined(one: FormErrors, other: FormErrors): FormErrors {
+  return {
+    fieldErrors: { ...one.fieldErrors, ...other.fieldErrors },
+    formErrors: [...(one.formErrors ?? []), ...(other.formErrors ?? [])],
+  }
+}
+
+function hasErrors({ fieldErrors = {}, formErrors = [] }: FormErrors): boolean {
+  return formErrors.length > 0 || Object.keys(fieldErrors).length > 0
+}

@@ -1,0 +1,154 @@
+import { edgeTypes } from '../../contract/vocabulary.ts'
+import type { BlankPage } from '../../services/write/open-page.ts'
+import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { type Beside, beside } from './beside.ts'
+import { conflictSection, type PageConflict } from './conflict-section.ts'
+import { audiences, type PageFields } from './page-form.ts'
+
+/** An editor as it is shown: opened, looked at, or refused. */
+export type EditorView = Pick<BlankPage, 'kb' | 'candidateId'> & {
+  /** The page that is edited; left out for a new one. */
+  target?: { seqId: string; base: string; path: string; title: string } | undefined
+  fields: PageFields
+  note: string
+  /** It shows what was sent, not what the page has. */
+  isTyped: boolean
+  errors?: FormErrors | undefined
+  /** What stands above the form: why the page was not taken as it was sent. */
+  warning?: Part
+  conflict?: PageConflict | undefined
+  beside?: Beside | undefined
+}
+
+/** The editor of a page, or of a new one, with what it would look like beside it. */
+export function editorPage(visit: Visit, view: EditorView): Html {
+  const { kb, target, warning, conflict } = view
+  const heading = target === undefined ? 'New page' : html`Edit <span dir="auto">${target.title}</span>`
+  return page(visit, {
+    title: `${target === undefined ? 'New page' : `Edit ${target.title}`} · ${kb.title}`,
+    kb,
+    islands: ['editor', 'drafts'],
+    main: html`<h1>${heading}</h1>
+      ${warning && html`<div class="warning" role="alert">${warning}</div>`}
+      ${conflict && conflictSection(conflict)}
+      <div class="editor">
+        ${editorForm(visit, view)}
+        <section class="beside" id="beside" aria-label="Preview and findings" tabindex="-1">
+          ${view.beside ? beside(view.beside) : html`<p class="empty">The preview of your text appears here.</p>`}
+        </section>
+      </div>`,
+  })
+}
+
+function editorForm(visit: Visit, view: EditorView): Html {
+  const { kb, candidateId, target, fields, note, errors } = view
+  const action = target === undefined ? newPath(kb.slug) : editPath(kb.slug, target.seqId)
+  const preview = `${action}/preview`
+  const completes = (kind: string) => ({ 'data-complete': kind, autocomplete: 'off' })
+  return form(
+    visit,
+    {
+      action,
+      errors,
+      attributes: {
+        'data-editor': true,
+        'data-complete-at': `/kb/${encodeURIComponent(kb.slug)}/complete`,
+        'data-path': target?.path,
+        'data-preview': preview,
+        'data-draft': JSON.stringify([visit.session.user.id, kb.id, target?.seqId ?? '']),
+        'data-typed': view.isTyped,
+        autocomplete: 'off',
+      },
+    },
+    html`<input type="hidden" name="candidate" value="${candidateId}">
+      <input type="hidden" name="base" value="${target?.base ?? ''}">
+      ${field({ name: 'title', label: 'Title', value: fields.title, errors, attributes: { required: true, dir: 'auto' } })}
+      ${
+        target === undefined &&
+        field({
+          name: 'path',
+          label: 'Folder and file name (optional)',
+          hint: 'Such as guides/on-call. Left empty, the page goes into a folder of this month.',
+          value: fields.path,
+          errors,
+        })
+      }
+      ${textArea({
+        name: 'content',
+        label: 'Text',
+        hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.`,
+        value: fields.content,
+        errors,
+        attributes: { rows: 24, dir: 'auto', spellcheck: 'true', ...completes('text') },
+      })}
+      ${textArea({
+        name: 'tags',
+        label: 'Tags',
+        hint: 'With commas between them.',
+        value: fields.tags,
+        errors,
+        attributes: { rows: 2, ...completes('tags') },
+      })}
+      ${textArea({
+        name: 'aliases',
+        label: 'Other names',
+        hint: 'One a line. Links find the page by them, too.',
+        value: fields.aliases,
+        errors,
+        attributes: { rows: 2, dir: 'auto' },
+      })}
+      ${textArea({
+        name: 'edges',
+        label: 'Relations to other pages',
+        hint: `One a line, as in “supersedes: Old policy”. Types: ${edgeTypes.join(', ')}.`,
+        value: fields.edges,
+        errors,
+        attributes: { rows: 3, dir: 'auto', ...completes('edges') },
+      })}
+      ${audienceFields(view)}
+      ${textArea({
+        name: 'note',
+        label: 'What have you changed, and why? (optional)',
+        hint: 'Reviewers see it beside the change.',
+        value: note,
+        errors,
+        attributes: { rows: 2, maxlength: 2000, dir: 'auto' },
+      })}
+      <div class="row" data-actions>
+        ${button('Preview', { class: 'second', formaction: preview, formnovalidate: true })}
+        ${button('Propose', { class: 'second', name: 'do', value: 'propose' })}
+        ${button('Publish', { name: 'do', value: 'publish' })}
+      </div>
+      <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” approves it in your name.</p>`,
+  )
+}
+
+function audienceFields({ kb, fields }: EditorView): Html {
+  const names = [...new Set([...audiences, ...fields.readers])]
+  const radio = (value: string, label: Part) => html`<div class="check">
+    <input type="radio" id="audience-${value}" name="audience" value="${value}"${fields.audience === value && html` checked`}>
+    <label for="audience-${value}">${label}</label>
+  </div>`
+  return html`<fieldset class="field">
+    <legend>Who may read the page, beside curators</legend>
+    ${radio('default', `As everywhere here: ${kb.defaultAudience.join(', ') || 'nobody'}`)}
+    ${radio('listed', 'Only these, or nobody if none is chosen:')}
+    <div class="row">${names.map(
+      (name) => html`<div class="check">
+        <input type="checkbox" id="reader-${name}" name="readers" value="${name}"${fields.readers.includes(name) && html` checked`}>
+        <label for="reader-${name}">${name}</label>
+      </div>`,
+    )}</div>
+  </fieldset>`
+}
+
+function newPath(kbSlug: string): string {
+  return `/kb/${encodeURIComponent(kbSlug)}/new`
+}
+
+function editPath(kbSlug: string, seqId: string): string {
+  return `/kb/${encodeURIComponent(kbSlug)}/neurons/${encodeURIComponent(seqId)}/edit`
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { type EdgeType, edgeTypes } from '../../contract/vocabulary.ts'
+import type { OpenPage } from '../../services/write/open-page.ts'
+import type { PageChanges } from '../../services/write/written-page.ts'
+import type { FormErrors } from '../layout/form.ts'
+
+const Text = z.string().default('')
+
+/** An editor's form as it is sent. Nothing that a person types is refused here, since a refusal could not show it again. */
+export const PageForm = z.object({
+  /** `propose`, or `publish`. */
+  do: Text,
+  candidate: Text,
+  base: Text,
+  title: Text,
+  /** Of a new page: folder and file name. */
+  path: Text,
+  content: Text,
+  tags: Text,
+  aliases: Text,
+  edges: Text,
+  /** Who may read the page: `default`, or `listed` with `readers`. */
+  audience: Text,
+  readers: z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string())),
+  note: Text,
+})
+export type PageForm = z.output<typeof PageForm>
+
+/** What of a page a person types. */
+export type PageFields = Pick<
+  PageForm,
+  'title' | 'path' | 'content' | 'tags' | 'aliases' | 'edges' | 'audience' | 'readers'
+>
+
+export const audiences = ['tool', 'public', 'student'] as const
+
+const maxContentBytes = 512 * 1024
+const maxTitle = 500
+const maxTag = 100
+const maxNote = 2000
+
+/** A page as its form shows it. */
+export function fieldsOf({ title, path, content, tags, aliases, edges, audience }: OpenPage): PageFields {
+  return {
+    title,
+    path: path.replace(/^neurons\//, '').replace(/\.md$/, ''),
+    content,
+    tags: tags.join(', '),
+    aliases: aliases.join('\n'),
+    edges: edges.map(({ type, target }) => `${type}: ${target}`).join('\n'),
+    audience: audience === undefined ? 'default' : 'listed',
+    readers: audience ?? [],
+  }
+}
+
+export const blankFields: PageFields = {
+  ...{ title: '', path: '', content: '', tags: '', aliases: '', edges: '' },
+  ...{ audience: 'default', readers: [] },
+}
+
+/** Fields whose text is as it was shown change nothing, however the page spells it. */
+export function isTyped(key: keyof PageFields, typed: PageFields, shown: PageFields): boolean {
+  const [now, before] = [plain(typed[key]), plain(shown[key])]
+  return key === 'content' ? now !== before : now.trim() !== before.trim()
+}
+
+/** What a form changes in a page, and what of it cannot be taken. */
+export function changesOf(typed: PageFields, shown: PageFields): { changes: PageChanges; errors: FormErrors } {
+  const is = (key: keyof PageFields) => isTyped(key, typed, shown)
+  const changes: PageChanges = {}
+  const fieldErrors: Record<string, string[]> = {}
+  const refuse = (key: string, message: string) => {
+    fieldErrors[key] = [...(fieldErrors[key] ?? []), message]
+  }
+
+  if (is('title')) changes.title = typed.title
+  if ([...typed.title].length > maxTitle) refuse('title', `must be at most ${maxTitle} characters`)
+  if (is('content')) changes.content = typed.content
+  if (Buffer.byteLength(typed.content) > maxContentBytes) refuse('content', 'must be at most 512 KB')
+  if (is('tags')) changes.tags = listOf(typed.tags, /[,\n]/).map((tag) => tag.replace(/^#/, ''))
+  if (changes.tags?.some((tag) => tag.length > maxTag)) refuse('tags', `must be at most ${maxTag} characters each`)
+  if (is('aliases')) changes.aliases = listOf(typed.aliases, /\n/)
+  if (is('edges')) changes.edges = edgesOf(typed.edges, (message) => refuse('edges', message))
+  if (is('audience') || (typed.audience === 'listed' && is('readers'))) {
+    changes.audience = typed.audience === 'listed' ? [...typed.readers] : null
+  }
+  return { changes, errors: { fieldErrors } }
+}
+
+/** What reviewers are told; nothing where it is blank. */
+export function noteOf({ note }: PageForm): string | undefined {
+  const text = plain(note).trim().slice(0, maxNote).toWellFormed()
+  return text === '' ? undefined : text
+}
+
+function edgesOf(text: string, refuse: (message: string) => void): { type: EdgeType; target: string }[] {
+  return plain(text)
+    .split('\n')
+    .flatMap((line, at) => {
+      if (line.trim() === '') return []
+      const { name, target = '' } = /^\s*(?<name>[\w-]*)\s*:\s*(?<target>.*\S)\s*$/.exec(line)?.groups ?? {}
+      const type = edgeTypes.find((known) => known === name)
+      if (type !== undefined) return [{ type, target }]
+      refuse(`line ${at + 1} must be a type and a page, as in “supersedes: Old policy”`)
+      return []
+    })
+}
+
+function listOf(text: string, separator: RegExp): string[] {
+  const items = plain(text)
+    .split(separator)
+    .map((item) => item.trim())
+  return [...new Set(items.filter((item) => item !== ''))]
+}
+
+/** Browsers send every line ending as CRLF. */
+function plain(value: string | readonly string[]): string {
+  return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : JSON.stringify([...value].sort())
+}

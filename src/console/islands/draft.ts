@@ -1,0 +1,75 @@
+/** What of the browser's storage drafts need. */
+export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
+
+/** A person's edits of one page; without a seqId of new pages. */
+export type DraftPlace = readonly [personId: string, kbId: string, seqId: string]
+
+/** What somebody has typed into a form and not sent, or sent without knowing how that ended. */
+export type Draft = {
+  /** The commit of the version that was edited. */
+  base: string
+  fields: [name: string, value: string][]
+  /** ISO 8601. */
+  at: string
+  isSent: boolean
+}
+
+export type KeptDraft = Draft & {
+  /** Of the candidate that the edit will be: no two forms share it, so none overwrites another's draft. */
+  candidate: string
+}
+
+const prefix = 'ganglion-draft:'
+
+export function keepDraft(storage: DraftStorage, place: DraftPlace, { candidate, ...draft }: KeptDraft): void {
+  storage.setItem(keyOf(place, candidate), JSON.stringify(draft))
+}
+
+export function forgetDraft(storage: DraftStorage, place: DraftPlace, candidate: string): void {
+  storage.removeItem(keyOf(place, candidate))
+}
+
+/** The drafts of one person for one page, the latest first. */
+export function draftsOf(storage: DraftStorage, place: DraftPlace): KeptDraft[] {
+  const own = keyOf(place, '')
+  return keysIn(storage)
+    .filter((key) => key.startsWith(own))
+    .flatMap((key) => {
+      const draft = parse(storage.getItem(key))
+      return draft === undefined ? [] : [{ ...draft, candidate: key.slice(own.length) }]
+    })
+    .sort((a, b) => (a.at < b.at ? 1 : -1))
+}
+
+/** Forgets what was sent and has become a candidate since. */
+export async function forgetSent(
+  storage: DraftStorage,
+  isSubmitted: (candidate: string) => Promise<boolean>,
+): Promise<void> {
+  for (const key of keysIn(storage)) {
+    const isSent = key.startsWith(prefix) && parse(storage.getItem(key))?.isSent === true
+    if (isSent && (await isSubmitted(key.slice(key.lastIndexOf(':') + 1)))) storage.removeItem(key)
+  }
+}
+
+/** Whether two states of a form are the same, so that there is nothing to keep. */
+export function isSameForm(one: Draft['fields'], other: Draft['fields']): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+function keyOf(place: DraftPlace, candidate: string): string {
+  return `${prefix}${place.map(encodeURIComponent).join(':')}:${candidate}`
+}
+
+function keysIn(storage: DraftStorage): string[] {
+  return Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? '')
+}
+
+function parse(text: string | null): Draft | undefined {
+  try {
+    const draft = JSON.parse(text ?? '')
+    return Array.isArray(draft.fields) && typeof draft.at === 'string' ? draft : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,151 @@
+import { type Draft, type DraftPlace, draftsOf, forgetDraft, isSameForm, type KeptDraft, keepDraft } from './draft.ts'
+import { forgotten } from './sent-drafts.ts'
+
+const delay = 500
+
+const form = document.querySelector<HTMLFormElement>('form[data-draft]')
+if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
+
+/** Keeps what is typed in this browser until it is accepted, and offers what was typed before. */
+function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
+  /** What the page has, unless the form shows what was sent before. */
+  const initial = form.dataset.typed === undefined ? fieldsIn(form) : undefined
+  const bar = document.createElement('div')
+  bar.className = 'drafts'
+  const status = document.createElement('p')
+  status.className = 'hint'
+  status.setAttribute('role', 'status')
+  form.before(bar)
+  form.querySelector('[data-actions]')?.after(status)
+  const control = (name: string) => form.querySelector<HTMLInputElement>(`input[name="${name}"]`)
+  const candidate = () => control('candidate')?.value ?? ''
+
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isUnkept = false
+  const keep = (isSent = false) => {
+    clearTimeout(timer)
+    timer = undefined
+    const fields = fieldsIn(form)
+    try {
+      if (initial !== undefined && isSameForm(fields, initial)) forgetDraft(localStorage, place, candidate())
+      else {
+        const at = new Date().toISOString()
+        keepDraft(localStorage, place, {
+          candidate: candidate(),
+          base: control('base')?.value ?? '',
+          fields,
+          at,
+          isSent,
+        })
+        status.textContent = 'Not sent yet. Kept as a draft in this browser.'
+      }
+      isUnkept = false
+    } catch {
+      isUnkept = true
+      status.textContent = 'Not sent yet, and this browser has no room to keep it as a draft.'
+    }
+  }
+  form.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(keep, delay)
+  })
+  form.addEventListener('submit', (event) => {
+    if (event.submitter?.getAttribute('name') === 'do') keep(true)
+  })
+  addEventListener('pagehide', () => {
+    if (timer !== undefined) keep()
+  })
+  addEventListener('beforeunload', (event) => {
+    if (isUnkept) event.preventDefault()
+  })
+
+  const restore = (draft: KeptDraft) => {
+    fill(form, draft.fields)
+    for (const [name, value] of [
+      ['candidate', draft.candidate],
+      ['base', draft.base],
+    ] as const) {
+      const hidden = control(name)
+      if (hidden) hidden.value = value
+    }
+    form.dispatchEvent(new Event('input', { bubbles: true }))
+    form.querySelector<HTMLElement>('textarea')?.focus()
+  }
+  const offer = () => {
+    const others = draftsOf(localStorage, place).filter((draft) => draft.candidate !== candidate())
+    const isBehind = (draft: Draft) => draft.base !== control('base')?.value
+    bar.replaceChildren(
+      ...others.map((draft) =>
+        offerOf(draft, isBehind(draft), {
+          restore: () => {
+            restore(draft)
+            offer()
+          },
+          discard: () => {
+            forgetDraft(localStorage, place, draft.candidate)
+            offer()
+          },
+        }),
+      ),
+    )
+  }
+  if (initial === undefined) keep()
+  forgotten.then(offer)
+  tellOtherTabs(place, bar)
+}
+
+function offerOf(
+  { at, fields }: KeptDraft,
+  isBehind: boolean,
+  does: { restore: () => void; discard: () => void },
+): HTMLElement {
+  const box = document.createElement('div')
+  box.className = 'warning row'
+  const text = document.createElement('span')
+  const title = fields.find(([name]) => name === 'title')?.[1] ?? ''
+  const behind = isBehind ? ' The page has changed since: both are merged when you send it.' : ''
+  text.textContent = `You have a draft of “${title}”, typed on ${new Date(at).toLocaleString()}.${behind}`
+  text.dir = 'auto'
+  const button = (label: string, act: () => void) => {
+    const made = document.createElement('button')
+    made.type = 'button'
+    made.className = 'second'
+    made.textContent = label
+    made.addEventListener('click', act)
+    return made
+  }
+  box.append(text, button('Restore the draft', does.restore), button('Discard it', does.discard))
+  return box
+}
+
+/** Two tabs with the same page tell each other. */
+function tellOtherTabs(place: DraftPlace, bar: HTMLElement): void {
+  const channel = new BroadcastChannel('ganglion-editor')
+  const page = JSON.stringify(place)
+  const note = document.createElement('p')
+  note.className = 'warning'
+  note.setAttribute('role', 'status')
+  note.textContent = 'This page is open in another tab, too. Each tab keeps a draft of its own.'
+  channel.addEventListener('message', ({ data }) => {
+    if (data.page !== page) return
+    if (!note.isConnected) bar.before(note)
+    if (data.isAsking === true) channel.postMessage({ page })
+  })
+  channel.postMessage({ page, isAsking: true })
+}
+
+/** What is typed, in the order of the form. */
+function fieldsIn(form: HTMLFormElement): [string, string][] {
+  const isHidden = (name: string) => form.querySelector(`input[type="hidden"][name="${name}"]`) !== null
+  return [...new FormData(form)].flatMap(([name, value]) => (isHidden(name) ? [] : [[name, String(value)]]))
+}
+
+function fill(form: HTMLFormElement, fields: readonly (readonly [string, string])[]): void {
+  for (const control of form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input[name], textarea[name]')) {
+    if (control.type === 'hidden') continue
+    const values = fields.filter(([name]) => name === control.name).map(([, value]) => value)
+    if (control instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(control.type)) {
+      control.checked = values.includes(control.value)
+    } else control.value = values[0] ?? ''
+  }
+}

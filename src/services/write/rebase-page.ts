@@ -1,0 +1,31 @@
+import { type Conflict, mergeForProposer } from '../../knowledge/merge.ts'
+import { keepLineEndings } from '../../markdown/line-endings.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type OpenPage, openPage } from './open-page.ts'
+
+/** A text that was typed on an earlier version, put upon the present one. */
+export type Rebased = {
+  latest: OpenPage
+  /** What both have; where the two conflict, what was typed. */
+  content: string
+  conflicts: Conflict[]
+}
+
+/**
+ * Puts a typed text upon the present version of its page.
+ * @throws {GanglionError} `insufficient_role`; `not_found` also where the page is deleted
+ */
+export async function rebasePage(
+  ganglion: Ganglion,
+  caller: Caller,
+  { content: typed, base, ...page }: { kb: string; seqId: string; base: string; content: string },
+): Promise<Rebased> {
+  const [edited, latest] = [
+    await openPage(ganglion, caller, { ...page, at: base }),
+    await openPage(ganglion, caller, page),
+  ]
+  const ours = keepLineEndings(edited.content, typed, '\n')
+  const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, ours)
+  return { latest, content, conflicts }
+}
