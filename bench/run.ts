@@ -4,6 +4,7 @@ import { benchGitDoor } from './git-door.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
+import { benchReview } from './review.ts'
 import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
 
@@ -14,6 +15,7 @@ const benches = {
   search: benchSearch,
   following: benchFollowing,
   pending: benchPending,
+  review: benchReview,
   'git-door': benchGitDoor,
   soak: benchSoak,
 }

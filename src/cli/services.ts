@@ -38,6 +38,7 @@ import { renderMarkdown } from '../services/read/render-markdown.ts'
 import { proposeReverse } from '../services/review/propose-reverse.ts'
 import { readOutcome } from '../services/review/read-outcome.ts'
 import { reviewCandidate } from '../services/review/review-candidate.ts'
+import { similarNeurons } from '../services/review/similar-neurons.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
 import { abandonUpload } from '../services/sources/abandon-upload.ts'
@@ -99,6 +100,7 @@ export function servicesOf(
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     listQueue: (caller, query) => listQueue(ganglion, caller, query),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
+    similarNeurons: (caller, candidateId) => similarNeurons(ganglion, caller, candidateId),
     queueNeighbours: (caller, candidateId, view) => queueNeighbours(ganglion, caller, candidateId, view),
     readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
     proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),

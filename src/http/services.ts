@@ -57,6 +57,7 @@ import type { TreePage, TreeQuery } from '../services/read/read-tree.ts'
 import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
+import type { SimilarNeuron } from '../services/review/similar-neurons.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
 import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
@@ -101,6 +102,8 @@ export interface Services extends OverviewServices, SettingsServices {
   listQueue(caller: Caller, query: QueueQuery): Promise<QueuePage>
   /** A candidate with all that a curator decides by, and its neighbours in a view of the queue. */
   reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
+  /** Undefined while search is busy. */
+  similarNeurons(caller: Caller, candidateId: string): Promise<SimilarNeuron[] | undefined>
   queueNeighbours(caller: Caller, candidateId: string, view: QueueView): Promise<Neighbours>
   readOutcome(caller: Caller, candidateId: string): Promise<Outcome>
   /** Returns the id of the candidate that takes back what an approved one did. */

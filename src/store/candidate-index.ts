@@ -43,14 +43,14 @@ export function indexCandidate(
   // A crash between the two refs of an automatic approval leaves it to be finished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key)
+      removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
+      word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
-      ${titleKey(title)}, ${textKey})`
+      ${titleKey(title)}, ${textKey}, ${indexWords(sql, candidate, textKey)})`
   sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
-  indexWords(sql, candidate, textKey)
 }
 
 /**

@@ -75,8 +75,7 @@ function matching({ status, kind, connector, zone, tag, text }: QueueFilter & { 
     ${
       words === undefined
         ? nothing
-        : query`AND id IN (SELECT id FROM candidate_rows WHERE number IN (
-            SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${words}))`
+        : query`AND word_row IN (SELECT rowid FROM candidate_words WHERE candidate_words MATCH ${words})`
     }`
 }
 

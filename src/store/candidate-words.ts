@@ -21,16 +21,19 @@ export function textKeyOf(content: string): string {
   return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
 }
 
-/** Makes a candidate findable by the words of its title and the beginning of its content. Within a transaction. */
-export function indexWords(sql: Sql, { id, title, content }: Candidate, textKey: string): void {
+/**
+ * Makes a candidate findable by the words of its title and the beginning of its content. Within a transaction.
+ * @returns the row of its words
+ */
+export function indexWords(sql: Sql, { id, title, content }: Candidate, textKey: string): number {
   const key = `${textKey} ${title}`
-  const known = sql.get`SELECT text_key FROM candidate_rows WHERE id = ${id}`
-  if (known?.text_key === key) return
+  const known = sql.get`SELECT number, text_key FROM candidate_rows WHERE id = ${id}`
+  if (known?.text_key === key) return Number(known.number)
   const words = new Set(wordsWithin(`${title}\n${content.slice(0, maxCharacters)}`))
   sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
-  sql.run`INSERT INTO candidate_rows (id, text_key) VALUES (${id}, ${key})`
-  sql.run`INSERT INTO candidate_words (rowid, words)
-    SELECT number, ${[...words].slice(0, maxWords).join(' ')} FROM candidate_rows WHERE id = ${id}`
+  const row = Number(sql.run`INSERT INTO candidate_rows (id, text_key) VALUES (${id}, ${key})`.lastInsertRowid)
+  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${[...words].slice(0, maxWords).join(' ')})`
+  return row
 }
 
 /**

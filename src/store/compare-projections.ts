@@ -8,6 +8,8 @@ export type RowSample = { count: number; rows: string[] }
 const sampleRows = 3
 /** What a projection remembers of its own past is in no history. */
 const compared = { meta: `SELECT * FROM %.meta WHERE key NOT LIKE 'lost-%'` } as const
+/** Columns that number rows in the order in which they came. */
+const uncompared: ReadonlySet<string> = new Set(['word_row'])
 
 /** Where two projections of the same heads differ: nowhere, if both follow git. */
 export function compareProjections(left: string, right: string): TableDifference[] {
@@ -31,6 +33,7 @@ function onlyIn(db: DatabaseSync, table: (typeof projectionTables)[number], one:
   const columns = db
     .prepare(`SELECT name FROM pragma_table_info('${table}')`)
     .all()
+    .filter(({ name }) => !uncompared.has(String(name)))
     .map(({ name }) => `"${name}"`)
     .join(', ')
   const counted = (schema: string) => {

@@ -84,13 +84,14 @@ export const projectionSchema = `
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
     removes INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, unfinished INTEGER NOT NULL,
-    origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, title_key TEXT NOT NULL, text_key TEXT NOT NULL
+    origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
+    title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX candidates_by_target ON candidates (target) WHERE status = 'pending';
   CREATE INDEX candidates_by_title ON candidates (title_key) WHERE status = 'pending';
   CREATE INDEX candidates_by_text ON candidates (text_key) WHERE status = 'pending';
   -- with all that the queue is filtered by
-  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id, zone, kind, connector);
+  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row);
   CREATE INDEX candidates_by_connector ON candidates (status, connector);
   CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
   CREATE INDEX candidates_by_fingerprint ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL;

@@ -9,6 +9,7 @@ import type { QueueView } from '../../src/services/queue/list-queue.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readOutcome } from '../../src/services/review/read-outcome.ts'
 import { reviewCandidate } from '../../src/services/review/review-candidate.ts'
+import { similarNeurons } from '../../src/services/review/similar-neurons.ts'
 import { addSource } from './ingest-support.ts'
 import { candidate, correction, newTestBed } from './support.ts'
 
@@ -140,19 +141,20 @@ test('duplicates that wait are named with what they have in common', async () =>
 })
 
 test('similar Neurons are found by search, with why, and never the target itself', async () => {
-  const { submit, correct, approve, review } = await newReview()
+  const { ganglion, curator, submit, correct, approve } = await newReview()
   const text =
     'When a very important customer raises a ticket at night, page the lead and tell the duty manager at once.'
   const { seqId } = await approve(await submit({ title: 'Escalation at night', content: text }))
   const { seqId: other } = await approve(
     await submit({ title: 'Customer tickets', content: 'How tickets are numbered.' }),
   )
-  const similar = (await review(await submit({ title: 'Escalation', content: `${text} Really.` }))).similar
+  const similarTo = (id: string) => similarNeurons(ganglion, curator, id)
+  const similar = await similarTo(await submit({ title: 'Escalation', content: `${text} Really.` }))
   expect(similar?.[0]).toMatchObject({
     seqId,
     why: [expect.stringContaining('escalation'), expect.stringMatching(/^\d+ % of the text/)],
   })
-  const own = (await review(await correct(seqId, text))).similar ?? []
+  const own = (await similarTo(await correct(seqId, text))) ?? []
   expect(own.map((neuron) => neuron.seqId)).not.toContain(seqId)
   expect(other).not.toBe(seqId)
 })

@@ -82,7 +82,7 @@ async function decide(form: HTMLFormElement): Promise<void> {
   try {
     const response = await fetch(form.action, {
       method: 'POST',
-      headers: { 'hx-request': 'true', accept: 'text/html' },
+      headers: { 'hx-request': 'true', 'hx-current-url': location.href, accept: 'text/html' },
       body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
     })
     const next = response.headers.get('hx-location')
@@ -155,6 +155,12 @@ function fetchAhead(): void {
   ahead = { url: link.href, text }
 }
 
+/** Fills in what takes the server longer than the page. Without an answer its link stays. */
+async function fill(place: HTMLElement): Promise<void> {
+  const response = await fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
+  if (response.ok) place.innerHTML = await response.text()
+}
+
 function announce(text: string): void {
   const place = find('[data-announce]')
   if (place !== null) place.textContent = text
@@ -205,6 +211,7 @@ function begin(): void {
   for (const keys of document.querySelectorAll<HTMLElement>('[data-keys]')) keys.hidden = false
   showSetting()
   restoreDrafts()
+  for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)
   fetchAhead()
 }
 

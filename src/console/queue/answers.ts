@@ -10,6 +10,7 @@ import { visitOf } from '../layout/visit.ts'
 import { type CandidatePage, candidatePage, type Typed } from './candidate-page.ts'
 import { changeOf } from './change.ts'
 import { togetherNotice } from './decide-together.ts'
+import { type Similar, similarList } from './facts.ts'
 import { type ListPage, queueListPage } from './list-page.ts'
 import { outcomeNotice } from './outcome-notice.ts'
 import { refusalText } from './refusal.ts'
@@ -26,7 +27,7 @@ import {
 /** A form that was sent from a candidate's page. */
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
-type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done'> } & Partial<
+type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar'> } & Partial<
   Pick<CandidatePage, 'isEditing' | 'refusal' | 'typed' | 'errors'>
 >
 
@@ -65,12 +66,27 @@ export function answersOf(services: Services) {
       services.reviewCandidate(caller, id, viewOf(params)),
       done === undefined ? undefined : services.readOutcome(caller, done),
     ])
-    const [change, comments] = await Promise.all([
+    const [change, comments, similar] = await Promise.all([
       changeOf(services, caller, review, params.show ?? 'rendered'),
       commentsOf(caller, review),
+      params.similar === undefined ? undefined : similarTo(caller, id),
     ])
     const notice = outcome && outcomeNotice(visit, outcome, params)
-    return send(reply, candidatePage(visit, { review, change, comments, params, isEditing, notice, ...told }), status)
+    return send(
+      reply,
+      candidatePage(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
+      status,
+    )
+  }
+
+  async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const [similar, { kb }] = await Promise.all([similarTo(caller, id), services.readOutcome(caller, id)])
+    return send(reply, similarList(similar, kb))
+  }
+
+  async function similarTo(caller: Caller, id: string): Promise<Similar> {
+    return { found: await services.similarNeurons(caller, id) }
   }
 
   function commentsOf(caller: Caller, { steps, kb }: Review) {
@@ -130,7 +146,7 @@ export function answersOf(services: Services) {
     return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error.code, outcome) }, 409)
   }
 
-  return { sendList, sendCandidate, sendRefusal, decide }
+  return { sendList, sendCandidate, sendSimilar, sendRefusal, decide }
 }
 
 function isSame({ form }: Sent, { status, by }: Outcome, name: string): boolean {

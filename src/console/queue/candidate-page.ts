@@ -10,7 +10,7 @@ import { type Change, changeSection } from './change.ts'
 import { decidePanel } from './decide-panel.ts'
 import { conflictSection, editForm, type TypedEdit } from './edit-form.ts'
 import { badges, confidenceText, countText, intentText, kindLabels } from './entry-parts.ts'
-import { duplicateSection, fieldSection, linkSection, similarSection, sourceSection } from './facts.ts'
+import { duplicateSection, fieldSection, linkSection, type Similar, similarSection, sourceSection } from './facts.ts'
 import { keysHelp } from './keys-help.ts'
 import { talkSection } from './talk.ts'
 import { candidatePath, listPath, type QueueParams } from './view.ts'
@@ -25,6 +25,8 @@ export type CandidatePage = {
   comments: readonly Rendered[]
   params: QueueParams
   isEditing: boolean
+  /** Pages that may say the same, where they were asked for. */
+  similar?: Similar | undefined
   notice?: Part
   /** Why the decision that was sent was not made. */
   refusal?: Part
@@ -72,7 +74,7 @@ export function candidatePage(visit: Visit, shown: CandidatePage): Html {
         <aside aria-label="Decision and context">
           ${decidePanel(visit, review, { params, reason: typed.reason, errors: errors.dismiss })}
           ${duplicateSection(review.duplicates, params)}
-          ${similarSection(review)}
+          ${similarSection(review, { similar: shown.similar, params })}
           ${linkSection(review.links, kb.slug)}
           ${talkSection(visit, review, { comments: shown.comments, params, typed: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment })}
         </aside>

@@ -2,6 +2,7 @@ import { neuronPage } from '../../contract/console-paths.ts'
 import type { FieldChange } from '../../services/review/field-changes.ts'
 import type { LinkChange, LinkChanges } from '../../services/review/link-changes.ts'
 import type { Review } from '../../services/review/review-candidate.ts'
+import type { SimilarNeuron } from '../../services/review/similar-neurons.ts'
 import type { SourcePassage } from '../../services/review/source-passage.ts'
 import { type Html, html } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
@@ -76,20 +77,32 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
   </section>`
 }
 
-export function similarSection({ similar, entry }: Pick<Review, 'similar' | 'entry'>): Html {
+/** Pages that may say the same. They take a while to find, so scripts fetch them when the rest is there, or a link does. */
+export function similarSection(
+  { entry }: Pick<Review, 'entry'>,
+  { similar, params }: { similar: Similar | undefined; params: QueueParams },
+): Html {
+  const address = candidatePath(entry.id, params, {}, 'similar')
   return html`<section aria-labelledby="similar-title">
     <h2 id="similar-title">Similar pages</h2>
     ${
       similar === undefined
-        ? html`<p class="empty">Search is busy. Reload the page to see them.</p>`
-        : similar.length === 0
-          ? html`<p class="empty">None found.</p>`
-          : html`<ul>${similar.map(
-              ({ seqId, title, why }) =>
-                html`<li><a href="${neuronPage(entry.kb, seqId)}" dir="auto">${title}</a> <span class="soft" dir="auto">${why.join(' · ')}</span></li>`,
-            )}</ul>`
+        ? html`<div data-fill="${address}"><a href="${candidatePath(entry.id, params, { similar: '1' })}#similar-title">Find similar pages</a></div>`
+        : similarList(similar, entry.kb)
     }
   </section>`
+}
+
+/** What search found; undefined while it is busy. */
+export type Similar = { found: readonly SimilarNeuron[] | undefined }
+
+export function similarList({ found }: Similar, kb: string): Html {
+  if (found === undefined) return html`<p class="empty">Search is busy. Reload the page to see them.</p>`
+  if (found.length === 0) return html`<p class="empty">None found.</p>`
+  return html`<ul>${found.map(
+    ({ seqId, title, why }) =>
+      html`<li><a href="${neuronPage(kb, seqId)}" dir="auto">${title}</a> <span class="soft" dir="auto">${why.join(' · ')}</span></li>`,
+  )}</ul>`
 }
 
 export function duplicateSection(duplicates: Review['duplicates'], params: QueueParams): Html | undefined {

@@ -21,7 +21,7 @@ const BulkForm = z.object({
 
 /** Adds the queue: its list, and the page of a candidate with the forms that decide on it. */
 export function queueRoutes(app: ZodFastify, services: Services): void {
-  const { sendList, sendCandidate, sendRefusal, decide } = answersOf(services)
+  const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(services)
   const config = { people: 'curator' } as const
   const ofList = { hide: true, querystring: ListParams } as const
   const ofOne = { hide: true, params: CandidatePath, querystring: QueueParams } as const
@@ -44,6 +44,10 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     const { params, query } = request
     return sendCandidate(request, reply, { id: params.id, params: query, isEditing: query.edit !== undefined })
   })
+
+  app.get('/queue/:id/similar', { config, schema: ofOne }, (request, reply) =>
+    sendSimilar(request, reply, request.params.id),
+  )
 
   app.post('/queue/:id/approve', { config, schema: { ...ofOne, body: ApproveForm } }, (request, reply) => {
     const { params, query, body } = request

@@ -59,7 +59,10 @@ export const ListParams = QueueParams.extend({
 })
 export type ListParams = z.output<typeof ListParams>
 
-export const CandidateParams = QueueParams.extend({ edit: z.literal('1').optional(), done: CandidateId })
+const Flag = z.literal('1').optional()
+
+/** The query of a candidate's page: whether it is to be edited, and whether similar pages are looked for at once. */
+export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, done: CandidateId })
 export type CandidateParams = z.output<typeof CandidateParams>
 
 /** What is asked of the services. The queue is what waits, unless somebody asks for more. */

@@ -78,12 +78,17 @@ export async function listQueue(
         ? undefined
         : { after: decodeCursor('after', after) }
       : { before: decodeCursor('before', before) }
-  const found = pageAcross(kbs, filter, place, limit)
-  const [first, last] = [found[0], found.at(-1)]
+  const isBack = place !== undefined && 'before' in place
+  const found = pageAcross(kbs, filter, place, limit + 1)
+  const rows = isBack ? found.slice(-limit) : found.slice(0, limit)
+  const [first, last] = [rows[0], rows.at(-1)]
+  const isMore = found.length > limit
+  const isBefore = first !== undefined && (isBack ? isMore : hasMore(kbs, filter, first, 'before'))
+  const isAfter = last !== undefined && (isBack ? hasMore(kbs, filter, last, 'after') : isMore)
   return {
-    entries: found.map(toEntry),
-    previous: first !== undefined && hasMore(kbs, filter, first, 'before') ? cursorAt(first) : null,
-    next: last !== undefined && hasMore(kbs, filter, last, 'after') ? cursorAt(last) : null,
+    entries: rows.map(toEntry),
+    previous: isBefore ? cursorAt(first) : null,
+    next: isAfter ? cursorAt(last) : null,
     counts: countAcross(kbs, filter),
     connectors: [...new Set(kbs.flatMap((each) => connectorsIn(each, filter.status)))].sort(),
     knowledgeBases: await namesOf(ganglion, caller),

@@ -12,7 +12,6 @@ import { approvalDecision } from '../queue/read-candidate.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
-import { type SimilarNeuron, similarNeurons } from './similar-neurons.ts'
 import { type SourcePassage, sourcePassages } from './source-passage.ts'
 
 /** What somebody did with a candidate, oldest first. */
@@ -37,8 +36,6 @@ export type Review = Neighbours & {
   fields: FieldChange[]
   links: LinkChanges
   sources: SourcePassage[]
-  /** Undefined while search is busy. */
-  similar: SimilarNeuron[] | undefined
   duplicates: Duplicate[]
   steps: ReviewStep[]
 }
@@ -60,16 +57,9 @@ export async function reviewCandidate(
   const { before, after, path = '' } = sides
   const { title } = await kb.settings()
   const fields = (after ?? before)?.fields
-  const compared = {
-    title: row.title,
-    content: candidate.content,
-    tags: row.tags,
-    target: row.target ?? row.approval?.seqId ?? null,
-  }
-  const [links, sources, similar, neighbours, approval] = await Promise.all([
+  const [links, sources, neighbours, approval] = await Promise.all([
     linkChanges(kb, sides, path),
     sourcePassages(ganglion, caller.tenantId, { sources: fields?.sources ?? [], content: candidate.content }),
-    row.removes ? [] : similarNeurons(ganglion, kb, compared),
     neighboursOf(ganglion, caller, row, view),
     approvalDecision(kb, row),
   ])
@@ -81,7 +71,6 @@ export async function reviewCandidate(
     fields: fieldChanges(before, after),
     links,
     sources,
-    similar,
     duplicates: duplicatesOf(kb, row),
     steps: [...stepsOf(candidate), ...approval],
     ...neighbours,

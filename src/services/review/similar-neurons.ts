@@ -1,8 +1,11 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { findResembling, wordsWithin } from '../../knowledge/resemblance.ts'
 import { tagKey } from '../../knowledge/tag.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
+import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { retrievePassages } from '../search/retrieve.ts'
@@ -10,28 +13,37 @@ import { retrievePassages } from '../search/retrieve.ts'
 /** A Neuron that may say the same, and why it is shown. */
 export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
-type Compared = { title: string; content: string; tags: readonly string[]; target: string | null }
+type Compared = { title: string; content: string; tags: readonly string[] }
 
 /** Characters of a candidate that search is asked with. */
-const maxAsked = 400
+const maxAsked = 300
 const maxPassages = 16
 const maxShown = 5
 /** A text that repeats less of another than this is not shown for that. */
 const leastResemblance = 0.05
 const leastWordLength = 4
 
-/** Neurons that search finds for what a candidate says, without the one that it changes. `undefined` while search is busy. */
+/**
+ * Neurons that search finds for what a candidate says, without the one that it changes. `undefined` while search is busy. Takes
+ * longer than the rest of a review, since it asks for many words.
+ * @throws {GanglionError} `not_found`
+ */
 export async function similarNeurons(
   ganglion: Ganglion,
-  kb: KnowledgeBase,
-  candidate: Compared,
+  caller: Caller,
+  candidateId: string,
 ): Promise<SimilarNeuron[] | undefined> {
-  const { title, content, target } = candidate
-  const asked = { query: `${title}\n${content.slice(0, maxAsked)}`, audience: 'curator', limit: maxPassages } as const
+  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  const { content } = parseCandidate(await kb.repository.readText(row.blob))
+  const { title, tags, target, approval } = row
+  const query = `${title}\n${content.slice(0, maxAsked)}`
   try {
-    const passages = await retrievePassages(ganglion, kb, asked)
-    const seqIds = [...new Set(passages.map(({ seqId }) => seqId))].filter((seqId) => seqId !== target)
-    return await explained(kb, candidate, seqIds.slice(0, 2 * maxShown))
+    const passages = await retrievePassages(ganglion, kb, { query, audience: 'curator', limit: maxPassages })
+    const seqIds = [...new Set(passages.map(({ seqId }) => seqId))]
+    const others = seqIds.filter((seqId) => seqId !== target && seqId !== approval?.seqId)
+    return await explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))
   } catch (error) {
     if (error instanceof GanglionError && error.code === 'unavailable') return undefined
     throw error

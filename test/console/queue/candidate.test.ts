@@ -188,6 +188,24 @@ test('a script gets what is said of a decision, and where the next candidate is'
   expect(answer.body).not.toContain('<main')
 })
 
+test('similar pages are found by a link, and by scripts when the rest is there', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const text = 'When a very important customer raises a ticket at night, page the lead and the duty manager.'
+  await kb.add({ title: `Night shift ${hostile}`, content: text })
+  const id = await kb.submit({ title: 'Shift', content: text })
+  const page = await curator.get(`/queue/${id}`)
+  const link = page.document.querySelector('[data-fill] a')?.getAttribute('href') ?? ''
+  const why = /Night shift .* title shares shift · 100 % of the text is the same/
+  expect((await curator.get(link.replace(/#.*/, ''))).texts('aside li a + .soft')).toContainEqual(
+    expect.stringContaining('100 % of the text'),
+  )
+  const address = page.document.querySelector('[data-fill]')?.getAttribute('data-fill') ?? ''
+  const fragment = await curator.get(address, { 'hx-request': 'true' })
+  expect(fragment.texts('li')).toEqual([expect.stringMatching(why)])
+  expect(fragment.document.querySelectorAll('script, img')).toHaveLength(0)
+})
+
 test('what cannot be approved has no button for it, and says what to do', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()

@@ -149,6 +149,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     openSession: async () => undefined,
     listQueue: notFaked,
     reviewCandidate: notFaked,
+    similarNeurons: notFaked,
     queueNeighbours: notFaked,
     readOutcome: notFaked,
     proposeReverse: notFaked,

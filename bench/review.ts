@@ -1,0 +1,110 @@
+import { servicesOf } from '../src/cli/services.ts'
+import { consoleRoutes } from '../src/console/console.ts'
+import { buildServer } from '../src/http/server.ts'
+import type { Caller } from '../src/services/caller.ts'
+import { submitCandidate } from '../src/services/queue/submit-candidate.ts'
+import { signIn } from '../test/support/person.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { milliseconds } from './support/measure.ts'
+
+const neurons = 10_000
+const pending = 10_000
+const rounds = 100
+
+/** The queue's pages with as many candidates as may wait. */
+export async function benchReview(): Promise<string[]> {
+  const { ganglion, tenantId } = await importNotes(neurons)
+  const app: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'app', connectors: [] }
+  const kb = await ganglion.kb(tenantId, 'bench')
+  const [first] = kb.projection.read.all`SELECT title, blob FROM neurons LIMIT 1`
+  const content = (await kb.repository.readText(String(first?.blob))).slice(0, 3_000)
+  const targets = kb.projection.read.all`SELECT seq_id FROM neurons LIMIT 1000`.map(({ seq_id }) => String(seq_id))
+  const submit = (n: number) =>
+    submitCandidate(ganglion, app, {
+      knowledgeBaseId: 'bench',
+      kind: n % 3 === 0 ? 'user-correction' : 'external-feed',
+      title: `Candidate ${n}`,
+      content: `Of ${n}.\n\n${content}`,
+      metadata: JSON.stringify({
+        tags: [`tag-${n % 50}`],
+        ...(n % 3 === 0 ? { targetNeuron: targets[n % targets.length] } : {}),
+        ...(n % 10 === 0 ? { actionZone: 'red' } : {}),
+      }),
+      confidence: 0.4,
+      impactEstimate: (n % 97) + 1,
+    })
+  const ids: string[] = []
+  for (let n = 0; n < pending; n += 250) {
+    const receipts = await Promise.all(Array.from({ length: 250 }, (_, at) => submit(n + at)))
+    ids.push(...receipts.map(({ candidateId }) => candidateId))
+  }
+  const server = await buildServer(
+    { ...servicesOf(ganglion), isReady: () => true },
+    { rateReads: 1_000_000, rateWrites: 1_000_000, pages: consoleRoutes },
+  )
+  const { headers: all } = await signIn(ganglion, 'bench', 'curator')
+  const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }
+  const get = async (url: string) => {
+    const answer = await server.inject({ url, headers })
+    if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.statusCode}`)
+    return answer.body
+  }
+  const post = async (url: string, fields: Record<string, string>) => {
+    const payload = new URLSearchParams({ _csrf: token, ...fields }).toString()
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { statusCode, headers: sent } = await server.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, ...type },
+      payload,
+    })
+    if (statusCode !== 303) throw new Error(`${url}: ${statusCode}`)
+    return String(sent.location)
+  }
+  const pick = (n: number) => ids[(n * 7919) % ids.length] ?? ''
+  const rows: string[] = []
+  const measure = async (name: string, work: (n: number) => Promise<unknown>) => {
+    const times: number[] = []
+    for (let n = 0; n < rounds + 10; n++) times.push(await milliseconds(() => work(n)))
+    const sorted = times.slice(10).sort((a, b) => a - b)
+    const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
+    rows.push(`| ${name} | ${at(0.5)} | ${at(0.95)} |`)
+    console.log(rows.at(-1))
+  }
+  await measure('list', () => get('/queue'))
+  await measure('list, by words', (n) => get(`/queue?text=candidate+${n}`))
+  await measure('list, by words that all have', () => get('/queue?text=candidate'))
+  await measure('list, by tag and kind', (n) => get(`/queue?tag=tag-${n % 50}&kind=user-correction`))
+  await measure('list, nothing found', () => get('/queue?connector=nobody'))
+  let next = '/queue'
+  await measure('list, page after page', async () => {
+    const body = await get(next)
+    next = (/<a [^>]*rel="next" href="([^"]*)"/.exec(body)?.[1] ?? '/queue').replaceAll('&amp;', '&')
+  })
+  for (const show of ['rendered', 'lines', 'split', 'sides'])
+    await measure(`candidate, ${show}`, (n) => get(`/queue/${pick(n)}?show=${show}`))
+  await measure('candidate, in a filter by words', (n) => get(`/queue/${pick(n)}?text=candidate`))
+  const decideAll = async (verb: 'approve' | 'dismiss') => {
+    let at = (await get('/queue')).match(/href="(\/queue\/[0-9a-f-]{36})" dir="auto" data-open/)?.[1] ?? ''
+    let body = await get(at)
+    const parts: number[] = []
+    await measure(`${verb}, and the next candidate`, async () => {
+      const form = body.match(new RegExp(`action="([^"]*/${verb}[^"]*)"[^]*?name="seen" value="([^"]*)"`))
+      const action = form?.[1]?.replaceAll('&amp;', '&') ?? `${at.split('?')[0]}/dismiss`
+      const seen = form?.[2] ?? /name="seen" value="([^"]*)"/.exec(body)?.[1] ?? ''
+      const posting = performance.now()
+      at = await post(action, { seen })
+      parts.push(performance.now() - posting)
+      body = await get(at)
+    })
+    parts.sort((a, b) => a - b)
+    console.log(
+      `   of which the decision: ${parts[Math.floor(parts.length / 2)]?.toFixed(1)} / ${parts[Math.floor(parts.length * 0.95)]?.toFixed(1)}`,
+    )
+  }
+  await decideAll('approve')
+  await decideAll('dismiss')
+  await server.close()
+  await ganglion.close()
+  return ['| ms | median | p95 |', '|---|---|---|', ...rows]
+}

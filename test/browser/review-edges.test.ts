@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import type { CandidateInput } from '../../src/contract/candidates.ts'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { hostile } from '../console/queue/desk.ts'
+import { candidate, correction } from '../services/support.ts'
+import { violationsOf } from './support/axe.ts'
+import { type EnterOptions, stageForFile, type Visitor } from './support/stage.ts'
+
+const stage = stageForFile()
+let kbs = 0
+
+/** A curator before a queue of their own. */
+async function review(options: EnterOptions = {}) {
+  const { ganglion } = stage()
+  const slug = `review-${++kbs}`
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const app = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] } as const
+  const submit = async (changes: Partial<CandidateInput> = {}) =>
+    (await submitCandidate(ganglion, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId
+  const other = { id: 'user:other', name: 'Olga Other', tenantId, role: 'curator', connectors: [] } as const
+  const approve = (id: string) => approveCandidate(ganglion, other, id, {})
+  const visitor: Visitor = await stage().enter('curator', options)
+  const { page } = visitor
+  return {
+    ...visitor,
+    slug,
+    submit,
+    approve,
+    correct: (seqId: string, content: string) => submit(correction(seqId, content, { knowledgeBaseId: slug })),
+    press: async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key)
+    },
+    heading: () => page.locator('h1').innerText(),
+  }
+}
+
+const narrowAndWide = [
+  { viewport: { width: 320, height: 640 }, colorScheme: 'light' },
+  { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
+] as const
+
+test.each(narrowAndWide)(
+  'the queue and its candidates are accessible, small and still ($colorScheme)',
+  async (window) => {
+    const { submit, approve, correct, slug, visit, page, alarms, transfer } = await review(window)
+    const { seqId } = await approve(await submit({ title: 'Base', content: 'one\n\ntwo\n' }))
+    const clash = await correct(seqId, 'eins\n\ntwo\n')
+    await approve(await correct(seqId, 'ONE\n\ntwo\n'))
+    const id = await submit({
+      title: hostile,
+      content: `# Title\n\n${hostile}\n\n| a | b |\n|---|---|\n| 1 | 2 |`,
+      metadata: '{"actionZone":"red","tags":["one","two"]}',
+    })
+    const paths = [
+      `/queue?kb=${slug}&pick=all`,
+      `/queue?kb=${slug}&status=approved`,
+      ...['rendered', 'lines', 'split', 'sides'].map((show) => `/queue/${id}?show=${show}`),
+      `/queue/${id}?edit=1`,
+      `/queue/${clash}`,
+    ]
+    for (const path of paths) {
+      await visit(path)
+      expect([path, await violationsOf(page)]).toEqual([path, []])
+      expect(transfer.requests).toBeLessThanOrEqual(10)
+      expect(transfer.bytes).toBeLessThanOrEqual(100 * 1024)
+      expect([path, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([path, true])
+    }
+    expect(alarms).toEqual([])
+  },
+)
+
+test('keys rest in fields, with modifiers, while they are off, and while the help is open', async () => {
+  const { submit, slug, visit, page, press, heading } = await review()
+  const [one] = [await submit({ title: 'Alpha' }), await submit({ title: 'Bravo' })]
+  await visit(`/queue/${one}?kb=${slug}`)
+  await page.locator('#field-comment').focus()
+  await press('j', 'a')
+  expect(await page.locator('#field-comment').inputValue()).toBe('ja')
+  await page.locator('h1').focus()
+  await press('Control+a', 'Alt+j')
+  await press('?')
+  expect(await page.locator('dialog').isVisible()).toBe(true)
+  await press('j')
+  await page.getByRole('button', { name: 'Shortcuts are on' }).click()
+  await press('Escape')
+  await press('j', 'a')
+  await page.waitForTimeout(300)
+  expect(await heading()).toBe('Alpha')
+  await page.reload()
+  await press('?')
+  expect(await page.locator('dialog').isVisible()).toBe(false)
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+  await page.getByRole('button', { name: 'Shortcuts are off' }).click()
+  await press('Escape', 'j')
+  await page.locator('h1', { hasText: 'Bravo' }).waitFor()
+})
+
+test('a session that ends in the middle of an edit loses nothing', async () => {
+  const { submit, slug, visit, page, context } = await review()
+  const id = await submit({ title: 'Long work', content: 'one\n' })
+  await visit(`/queue/${id}?kb=${slug}&edit=1`)
+  await page.locator('#field-content').fill('My long work')
+  const cookies = await context.cookies()
+  await context.clearCookies()
+  await page.locator('form.edit button').click()
+  await page.getByText('You were signed out.').waitFor()
+  expect(await page.locator('.problems a').getAttribute('href')).toContain(encodeURIComponent(`/queue/${id}`))
+  await context.addCookies(cookies)
+  await page.goto(`/queue/${id}?kb=${slug}&edit=1`)
+  expect(await page.locator('#field-content').inputValue()).toBe('My long work')
+  await page.locator('form.edit button').click()
+  await page.getByText('Approved').first().waitFor()
+  await page.goto(`/queue/${id}?show=sides`)
+  expect(await page.locator('#change').innerText()).toContain('My long work')
+})
