@@ -8,6 +8,12 @@ export function positionOf(sql: Sql, commit: string): number | undefined {
   return row === undefined ? undefined : Number(row.position)
 }
 
+/** The commit of main's first-parent line at a position. */
+export function commitAt(sql: Sql, position: number): string | undefined {
+  const row = sql.get`SELECT oid FROM commits WHERE position = ${position}`
+  return row === undefined ? undefined : String(row.oid)
+}
+
 /** The first position by which main's commits after another brought so many versions of Neurons; undefined where none did. */
 export function positionOfVersion(sql: Sql, after: number, count: number): number | undefined {
   const row = sql.get`SELECT position FROM versions WHERE position > ${after}

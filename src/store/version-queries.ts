@@ -175,3 +175,33 @@ export function* versionsBefore(
     WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC`
   for (const row of rows) yield { ...toVersion(row), candidateId: row.candidate_id as string | null }
 }
+
+/** A version of main that names a candidate which the queue does not have. A removal has no blob; `before`: the file before. */
+export type UnrecordedRow = {
+  candidateId: string
+  seqId: string
+  position: number
+  path: string
+  blob: string | undefined
+  before: string | undefined
+}
+
+/** The first versions after a position whose candidates are not on the queue, oldest first. */
+export function unrecorded(sql: Sql, after: number, limit: number): UnrecordedRow[] {
+  const rows = sql.all`SELECT approvals.candidate_id, approvals.seq_id, approvals.position, is_.path, is_.blob, was.blob AS before
+    FROM approvals
+    JOIN versions is_ ON is_.seq_id = approvals.seq_id AND is_.version =
+      (SELECT min(version) FROM versions WHERE seq_id = approvals.seq_id AND candidate_id = approvals.candidate_id)
+    LEFT JOIN versions was ON was.seq_id = is_.seq_id AND was.version = is_.version - 1
+    LEFT JOIN candidates ON candidates.id = approvals.candidate_id
+    WHERE approvals.position > ${after} AND candidates.id IS NULL
+    ORDER BY approvals.position, approvals.candidate_id LIMIT ${limit}`
+  return rows.map((row) => ({
+    candidateId: String(row.candidate_id),
+    seqId: String(row.seq_id),
+    position: Number(row.position),
+    path: String(row.path),
+    blob: row.blob === null ? undefined : String(row.blob),
+    before: row.before === null ? undefined : String(row.before),
+  }))
+}

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { restore } from '../../src/services/operations/restore.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { Clone, page } from './git-clone.ts'
 import {
@@ -33,7 +34,10 @@ async function withBackup(): Promise<{ product: Product; dir: string; clone: Clo
 async function restoredFrom({ product, dir }: { product: Product; dir: string }): Promise<Product> {
   const dataDir = join(tempDir(), 'restored')
   await restore(dir, dataDir)
-  return { ...(await soundProduct({ restored: dataDir })), tokens: product.tokens }
+  const onError = (error: unknown) => {
+    throw error
+  }
+  return { ...(await soundProduct({ restored: dataDir, onError })), tokens: product.tokens }
 }
 
 const fieldsAt = (clone: Clone, path: string) => parseNeuronFile(clone.read(path)).fields
@@ -115,6 +119,38 @@ test('a page of a lost version that was edited since points back to the candidat
 
   expect((await neuron(again, seq(2))).body).toMatchObject({ content: 'As it was edited.' })
   expect(await candidateDetail(again, candidate)).toMatchObject({ content: 'As it was approved.', status: 'approved' })
+})
+
+test('a clone that is ahead brings its record back by path as well, with every version that it holds', async () => {
+  const bed = await withBackup()
+  const { product, clone, waiting } = bed
+  await approve(product, await submitted(product, 'First', 'One, better.', correctionOf(seq(1))))
+  await approve(product, await submitted(product, 'First', 'One, best.', correctionOf(seq(1))))
+  await approved(product, 'Second', 'By the API.')
+  await approve(product, waiting)
+  await approved(product, 'Fourth', 'It is deleted again.')
+  await clone.git('pull', '--quiet')
+  clone.remove(await clone.git('ls-files', 'neurons/*fourth*'))
+  await clone.commit({}, 'Delete')
+  expect((await clone.push('main')).code).toBe(0)
+  await clone.git('pull', '--quiet')
+  const decided = async (from: Product) => {
+    const listed = (await candidates(from, 'approved')).map(({ candidateId, title, seqId }) => [
+      candidateId,
+      title,
+      seqId,
+    ])
+    return listed.sort()
+  }
+  const before = await decided(product)
+
+  const again = await restoredFrom(bed)
+  await clone.git('remote', 'add', 'path', again.gitDir)
+  expect((await clone.run('push', 'path', 'main')).code).toBe(0)
+
+  await eventually(async () => expect(await decided(again)).toEqual(before))
+  expect(await candidates(again, 'pending')).toEqual([])
+  expect((await neuron(again, seq(1))).body).toMatchObject({ content: 'One, best.', version: 3 })
 })
 
 test('a forged history takes no id that another Neuron holds, none above the floor, and none of another KB', async () => {

@@ -4,12 +4,14 @@ import type { Finding } from '../../knowledge/neuron.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { positionOf } from '../../store/main-changes.ts'
 import type { Projection } from '../../store/projection.ts'
 import { type UnapprovedRow, unapproved, versionBefore } from '../../store/version-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import { checkTip } from './check-tip.ts'
+import { recordLost } from './lost-records.ts'
 import { identityProblems } from './outside-identity.ts'
 import { outsideObjectProblems } from './outside-objects.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from './push-main.ts'
@@ -30,6 +32,8 @@ export class OutsideAdoption {
   readonly #now: () => Date
   readonly #refused = new Set<string>()
   #seen: Oid | undefined
+  /** The position of main up to which records are there, or cannot be made. */
+  #recorded = 0
 
   /** @param seen the head of main up to which everything was looked at. */
   constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
@@ -42,6 +46,7 @@ export class OutsideAdoption {
   /** @returns what breaks a rule and was not told of before. */
   async adopt(): Promise<Finding[]> {
     const problems = await this.#objectProblems()
+    await this.#recordLost()
     for (;;) {
       const rows = this.#waiting(this.#kb.projection.read)
       if (rows.length === 0) return problems
@@ -54,6 +59,16 @@ export class OutsideAdoption {
       for (const row of this.#waiting(this.#kb.projection.read))
         if (sound.has(keyOf(row))) this.#refused.add(keyOf(row))
     }
+  }
+
+  /** All of main at first: the server may have ended before it had made them. */
+  async #recordLost(): Promise<void> {
+    const { read: sql } = this.#kb.projection
+    const { main } = this.#kb.projection.heads(sql)
+    const position = main === undefined ? undefined : positionOf(sql, main)
+    if (position === undefined || position <= this.#recorded) return
+    await recordLost(this.#kb, this.#recorded, outside, this.#now)
+    this.#recorded = position
   }
 
   /** The next that no candidate has brought. */

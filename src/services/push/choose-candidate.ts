@@ -18,6 +18,7 @@ import {
   fingerprintOf,
   gitCandidate,
   gitMetadata,
+  madeAgain,
   namedCandidate,
   type Origin,
   originOf,
@@ -80,8 +81,8 @@ export async function chooseCandidate(
   if (back !== undefined && !used.has(back.id)) {
     const text = back.blob === undefined ? null : await readText(back.blob)
     const restored = { id: back.id, parts: await pageParts({ ...neuron, text }, readText) }
-    const why = 'made again of a push, after a restore had lost it'
-    return { id: back.id, record: gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: why }) }
+    const record = gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: madeAgain })
+    return { id: back.id, record }
   }
   const same = { connector: connectorOf(origin), fingerprint: fingerprintOf(neuron), target: neuron.seqId }
   const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))

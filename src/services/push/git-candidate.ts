@@ -17,6 +17,9 @@ import type { PushedNeuron } from './pushed-neurons.ts'
  */
 export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; topic?: string }
 
+/** Why a candidate is there that a restore had lost: for the audit trail. */
+export const madeAgain = 'made again of a push, after a restore had lost it'
+
 /** A candidate's title, content and front matter, as a page gives them. */
 export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
 
