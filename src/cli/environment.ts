@@ -3,8 +3,11 @@ import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { Transcriber } from '../ingest/extracted.ts'
 import type { LanguageModel } from '../models/language-model.ts'
+import type { IdentityProviderOptions } from '../services/people/identity-provider.ts'
 import type { S3Options } from '../store/blobs/s3-blobs.ts'
 import { BucketUrl } from './bucket.ts'
+import { ProxyList } from './proxy-list.ts'
+import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -16,6 +19,8 @@ export type Environment = {
   port: number
   /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
   publicUrl: string | undefined
+  /** Addresses of proxies, whose word on who they speak for counts; as Fastify takes them. */
+  trustedProxies: string[]
   logLevel: (typeof logLevels)[number]
   /** The bucket for the bytes of Sources; undefined: the data directory. */
   bucket: S3Options | undefined
@@ -31,6 +36,8 @@ export type Environment = {
   languageModel: LanguageModel | undefined
   /** What turns recordings into text; without it they have none. */
   transcriber: Transcriber | undefined
+  /** The identity provider that people may sign in with; without it none. */
+  identityProvider: IdentityProviderOptions | undefined
 }
 
 /** What is wrong with the environment: all of it, one problem a line. */
@@ -51,6 +58,7 @@ const Variables = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
+  GANGLION_TRUSTED_PROXIES: ProxyList.default(['loopback']),
   GANGLION_BLOBS: BucketUrl.optional(),
   GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
@@ -67,6 +75,16 @@ const Variables = z.object({
   GANGLION_TRANSCRIBER_URL: endpointUrl(),
   GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
   GANGLION_TRANSCRIBER_KEY: endpointKey(),
+  GANGLION_OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine(isPrivateOrEncrypted, { error: 'must be an https URL, or of this machine' })
+    .optional(),
+  GANGLION_OIDC_CLIENT_ID: z.string().optional(),
+  GANGLION_OIDC_CLIENT_SECRET: z.string().optional(),
+  GANGLION_OIDC_ROLES: GroupRoles.optional(),
+  GANGLION_OIDC_GROUPS_CLAIM: z.string().default('groups'),
+  GANGLION_OIDC_SCOPE: z.string().default('openid email profile'),
+  GANGLION_OIDC_TENANT: z.string().default('default'),
 })
 
 /** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
@@ -77,7 +95,15 @@ const names = Object.keys(Variables.shape)
 const secrets: ReadonlySet<string> = new Set([
   ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
   ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
+  'GANGLION_OIDC_CLIENT_SECRET',
 ])
+
+/** Variables that go together: if one is set, these must be. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  GANGLION_LLM: ['URL', 'MODEL'],
+  GANGLION_TRANSCRIBER: ['URL', 'MODEL'],
+  GANGLION_OIDC: ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'ROLES'],
+}
 
 /** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
@@ -85,9 +111,10 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const unknown = set
     .filter(([name]) => !names.includes(name) && !ofClients.has(name))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
-  const missing = ['GANGLION_LLM', 'GANGLION_TRANSCRIBER'].flatMap((endpoint) =>
-    missingOfEndpoint(
-      endpoint,
+  const missing = Object.entries(groups).flatMap(([prefix, required]) =>
+    missingOfGroup(
+      prefix,
+      required,
       set.map(([name]) => name),
     ),
   )
@@ -103,6 +130,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     host: data.GANGLION_HOST,
     port: data.GANGLION_PORT,
     publicUrl: data.GANGLION_PUBLIC_URL,
+    trustedProxies: data.GANGLION_TRUSTED_PROXIES,
     logLevel: data.GANGLION_LOG_LEVEL,
     bucket: data.GANGLION_BLOBS && { ...data.GANGLION_BLOBS, ...credentialsOf(env) },
     rateReads: data.GANGLION_RATE_READS,
@@ -116,6 +144,21 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       data.GANGLION_TRANSCRIBER_MODEL,
       data.GANGLION_TRANSCRIBER_KEY,
     ),
+    identityProvider: identityProvider(data),
+  }
+}
+
+function identityProvider(data: z.output<typeof Variables>): IdentityProviderOptions | undefined {
+  const { GANGLION_OIDC_ISSUER: issuer, GANGLION_OIDC_CLIENT_ID: clientId } = data
+  const { GANGLION_OIDC_CLIENT_SECRET: clientSecret, GANGLION_OIDC_ROLES: roles } = data
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined || roles === undefined) {
+    return undefined
+  }
+  return {
+    ...{ issuer, clientId, clientSecret, roles },
+    groupsClaim: data.GANGLION_OIDC_GROUPS_CLAIM,
+    scope: data.GANGLION_OIDC_SCOPE,
+    tenant: data.GANGLION_OIDC_TENANT,
   }
 }
 
@@ -123,11 +166,12 @@ function endpoint(url: string | undefined, model: string | undefined, apiKey: st
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }
 
-/** What is told of an endpoint of which only a part is set. */
-function missingOfEndpoint(prefix: string, set: readonly string[]): string[] {
+/** What is told of variables that begin alike, of which only a part is set. */
+function missingOfGroup(prefix: string, required: readonly string[], set: readonly string[]): string[] {
   const given = set.find((name) => name.startsWith(`${prefix}_`) && names.includes(name))
   if (given === undefined) return []
-  return [`${prefix}_URL`, `${prefix}_MODEL`]
+  return required
+    .map((suffix) => `${prefix}_${suffix}`)
     .filter((name) => !set.includes(name))
     .map((name) => `${name} is missing: ${given} needs it`)
 }

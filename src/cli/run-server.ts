@@ -35,7 +35,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     for (const close of started.reverse()) await close()
   }
   try {
-    const { dataDir, host, port, publicUrl, bucket } = environment
+    const { dataDir, host, port, publicUrl, bucket, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
     const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError } })
@@ -63,7 +63,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
     const services = {
-      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate }),
+      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate, identityProvider }),
       isReady: () => isReady,
     }
     const server = await buildServer(services, serverOptions(environment))
@@ -94,12 +94,10 @@ export async function runServer(environment: Environment): Promise<Answer> {
 }
 
 /** Standard output is left to the announcement. */
-function serverOptions({ logLevel, publicUrl, rateReads, rateWrites, rateChats }: Environment): ServerOptions {
+function serverOptions({ logLevel, publicUrl, trustedProxies, ...rates }: Environment): ServerOptions {
+  const { rateReads, rateWrites, rateChats } = rates
   return {
-    publicUrl,
-    rateReads,
-    rateWrites,
-    rateChats,
+    ...{ publicUrl, trustedProxies, rateReads, rateWrites, rateChats },
     pages: consoleRoutes,
     log: { level: logLevel, stream: process.stderr },
   }

@@ -11,6 +11,7 @@ import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
+import type { IdentityProviderOptions } from '../services/people/identity-provider.ts'
 import { peopleServices } from '../services/people/people-services.ts'
 import { openSession } from '../services/people/session.ts'
 import { approveCandidate } from '../services/queue/approve-candidate.ts'
@@ -67,7 +68,15 @@ import { settingsServicesOf } from './settings-services.ts'
 /** Gives the HTTP server its use cases, on one data directory. */
 export function servicesOf(
   ganglion: Ganglion,
-  { answerer = ganglion.extracts, webhookPrivate = false }: { answerer?: Answerer; webhookPrivate?: boolean } = {},
+  {
+    answerer = ganglion.extracts,
+    webhookPrivate = false,
+    identityProvider,
+  }: {
+    answerer?: Answerer
+    webhookPrivate?: boolean
+    identityProvider?: IdentityProviderOptions | undefined
+  } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
   const freeDiskRatio = async () => {
@@ -89,8 +98,8 @@ export function servicesOf(
         }
       )
     },
-    openSession: (token) => openSession(ganglion, token),
-    people: peopleServices(ganglion),
+    openSession: (token, options) => openSession(ganglion, token, options),
+    people: peopleServices(ganglion, identityProvider),
     submitCandidate: (caller, input, options) => submitCandidate(ganglion, caller, input, options),
     approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
     dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),

@@ -48,6 +48,10 @@ export const errorTable = {
   queue_full: { status: 429, message: 'The queue of this knowledge base is full.' },
   header_too_large: { status: 431, message: 'The request headers are too large.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },
+  provider_unavailable: {
+    status: 503,
+    message: 'Single sign-on cannot be reached now. Try again later, or sign in with a password.',
+  },
   unavailable: { status: 503, message: 'The service is starting, draining or busy; try again.' },
   insufficient_storage: { status: 507, message: 'The disk is nearly full; the service is read-only.' },
 } as const satisfies Record<string, { status: number; message: string }>

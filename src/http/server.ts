@@ -45,6 +45,8 @@ export type ServerOptions = {
   git?: GitOptions
   /** Milliseconds after which a stream of events is closed. */
   eventStreamAge?: number
+  /** Addresses of proxies whose `X-Forwarded-*` headers count; without it none. */
+  trustedProxies?: string[]
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
   /** Adds pages for people beside the API. */
@@ -67,6 +69,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
     ...connectionOptions(timeouts),
     logger: loggerOptions(options.log),
     genReqId: () => randomUUID(),
+    trustProxy: options.trustedProxies ?? false,
     bodyLimit,
     // The size of the headers bounds a parameter; what is too long for a name is not found like any other.
     routerOptions: { maxParamLength: 16 * 1024 },

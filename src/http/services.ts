@@ -80,7 +80,7 @@ export interface Services extends OverviewServices, SettingsServices {
   /** Nobody, for a token that is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Caller | undefined>
   /** Nobody, for a token that is malformed, unknown or expired, or of a person who may not come in any more. */
-  openSession(token: string): Promise<OpenSession | undefined>
+  openSession(token: string, options: { isUse: boolean }): Promise<OpenSession | undefined>
   readonly people: PeopleServices
   submitCandidate(
     caller: Caller,

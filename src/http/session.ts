@@ -12,6 +12,10 @@ declare module 'fastify' {
     /** What the tokens of the session's forms are made with. */
     formSecret: string | undefined
   }
+  interface FastifyContextConfig {
+    /** Pages that are left open ask for it again and again: no use of the session. */
+    isBackground?: boolean
+  }
   interface FastifyInstance {
     sessions: BrowserSessions
   }
@@ -22,6 +26,7 @@ const tokenHeader = 'x-csrf-token'
 const tokenField = '_csrf'
 /** Seconds. The server ends a session earlier if nobody uses it. */
 const cookieAge = 7 * 24 * 60 * 60
+const keptAge = 10 * 60
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 const tokens = createTokens()
@@ -41,6 +46,10 @@ export type BrowserSessions = {
   begin(reply: FastifyReply, token: string): void
   /** Signs it out. */
   end(reply: FastifyReply): void
+  /** Lets the browser keep something for the minutes that signing in takes elsewhere. */
+  keep(reply: FastifyReply, value: string): void
+  /** What it kept; the browser forgets it. */
+  takeBack(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
 /**
@@ -54,6 +63,7 @@ export async function readSessions(
 ): Promise<void> {
   const isSecure = publicUrl?.startsWith('https:') === true
   const name = isSecure ? '__Host-ganglion' : 'ganglion'
+  const keptName = `${name}-sign-in`
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
   const begin = (reply: FastifyReply, token: string) => {
     reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })
@@ -65,10 +75,16 @@ export async function readSessions(
     cookie: name,
     begin,
     end: (reply) => void reply.clearCookie(name, attributes),
+    keep: (reply, value) => void reply.setCookie(keptName, value, { ...attributes, maxAge: keptAge }),
+    takeBack(request, reply) {
+      reply.clearCookie(keptName, attributes)
+      return app.parseCookie(request.headers.cookie ?? '')[keptName]
+    },
     requireSameOrigin: (request) => requireOrigin(request, publicUrl),
     async read(request, reply) {
       const token = app.parseCookie(request.headers.cookie ?? '')[name]
-      const open = token === undefined ? undefined : await services.openSession(token)
+      const isUse = request.routeOptions.config.isBackground !== true
+      const open = token === undefined ? undefined : await services.openSession(token, { isUse })
       if (open === undefined) return
       enter(request, open)
       if (open.newToken !== undefined) begin(reply, open.newToken)
@@ -104,9 +120,12 @@ function requireOrigin({ method, headers }: FastifyRequest, publicUrl: string | 
   if (isForeign || (site === undefined && origin === undefined)) throw new GanglionError('foreign_origin')
 
   function isOwn(origin: string): boolean {
-    const url = URL.parse(origin)
+    const [url, known] = [URL.parse(origin), URL.parse(publicUrl ?? '')]
     if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false
-    return url.origin === URL.parse(publicUrl ?? '')?.origin || url.host === URL.parse(`${url.protocol}//${host}`)?.host
+    if (url.origin === known?.origin) return true
+    // A page without TLS may have been changed on its way.
+    const isWeaker = known?.protocol === 'https:' && url.protocol !== 'https:'
+    return !isWeaker && url.host === URL.parse(`${url.protocol}//${host}`)?.host
   }
 }
 

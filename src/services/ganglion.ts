@@ -211,6 +211,11 @@ export class Ganglion {
     return `${this.#publicUrl}/set-up?link=${token}`
   }
 
+  /** Where an identity provider sends browsers back to. */
+  signInCallbackUrl(): string {
+    return `${this.#publicUrl}/sign-in/oidc/callback`
+  }
+
   /** Where a Neuron can be read. */
   neuronUrl(kbSlug: string, seqId: string): string {
     return `${this.#publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`

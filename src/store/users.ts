@@ -34,6 +34,9 @@ export type Person = User & {
 
 export type NewUser = Pick<User, 'email' | 'name' | 'passwordHash'>
 
+/** An identity provider's name for a person, which never changes. */
+export type Identity = { issuer: string; subject: string }
+
 /** People, and the roles that they have in tenants. */
 export class Users {
   readonly #db: Writer
@@ -72,6 +75,21 @@ export class Users {
   async findByEmail(email: string): Promise<User | undefined> {
     const row = await this.#select().where('email', '=', email).executeTakeFirst()
     return row && toUser(row)
+  }
+
+  async findByIdentity({ issuer, subject }: Identity): Promise<User | undefined> {
+    const row = await this.#select().where('issuer', '=', issuer).where('subject', '=', subject).executeTakeFirst()
+    return row && toUser(row)
+  }
+
+  /** Lets an identity provider's person sign in as a user that no provider knows yet. */
+  async link(id: string, { issuer, subject }: Identity): Promise<void> {
+    await this.#db
+      .updateTable('users')
+      .set({ issuer, subject })
+      .where('id', '=', id)
+      .where('subject', 'is', null)
+      .execute()
   }
 
   async rename(id: string, name: string): Promise<void> {

@@ -8,6 +8,7 @@ test('an empty environment has a default for everything', () => {
     host: '127.0.0.1',
     port: 4870,
     publicUrl: undefined,
+    trustedProxies: ['loopback'],
     logLevel: 'info',
     bucket: undefined,
     rateReads: 600,
@@ -23,6 +24,13 @@ test('an empty environment has a default for everything', () => {
   )
 })
 
+const singleSignOn = {
+  GANGLION_OIDC_ISSUER: 'https://id.example.org/realms/main',
+  GANGLION_OIDC_CLIENT_ID: 'ganglion',
+  GANGLION_OIDC_CLIENT_SECRET: 'hunter2',
+  GANGLION_OIDC_ROLES: 'ganglion-admins=admin, a=b=curator,*=reader',
+}
+
 test('every setting can be set', () => {
   expect(
     readEnvironment({
@@ -30,6 +38,7 @@ test('every setting can be set', () => {
       GANGLION_HOST: '::',
       GANGLION_PORT: '0',
       GANGLION_PUBLIC_URL: 'https://kb.example.org/base//',
+      GANGLION_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
       GANGLION_LOG_LEVEL: 'silent',
       GANGLION_BLOBS: 's3://sources/acme/prod/?endpoint=https://s3.example.org/&region=eu-central-1',
       AWS_ACCESS_KEY_ID: 'AKID',
@@ -45,12 +54,17 @@ test('every setting can be set', () => {
       GANGLION_TRANSCRIBER_URL: 'http://127.0.0.1:8000/v1/',
       GANGLION_TRANSCRIBER_MODEL: 'whisper',
       GANGLION_TRANSCRIBER_KEY: 'sk-2',
+      ...singleSignOn,
+      GANGLION_OIDC_GROUPS_CLAIM: 'roles',
+      GANGLION_OIDC_SCOPE: 'openid email groups',
+      GANGLION_OIDC_TENANT: 'acme',
     }),
   ).toEqual({
     dataDir: resolve('/srv/ganglion'),
     host: '::',
     port: 0,
     publicUrl: 'https://kb.example.org/base',
+    trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     logLevel: 'silent',
     bucket: {
       endpoint: 'https://s3.example.org',
@@ -68,7 +82,53 @@ test('every setting can be set', () => {
     webhookPrivate: true,
     languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
     transcriber: { url: 'http://127.0.0.1:8000/v1', model: 'whisper', apiKey: 'sk-2' },
+    identityProvider: {
+      issuer: 'https://id.example.org/realms/main',
+      clientId: 'ganglion',
+      clientSecret: 'hunter2',
+      roles: new Map([
+        ['ganglion-admins', 'admin'],
+        ['a=b', 'curator'],
+        ['*', 'reader'],
+      ]),
+      groupsClaim: 'roles',
+      scope: 'openid email groups',
+      tenant: 'acme',
+    },
   })
+})
+
+test('single sign-on needs an issuer, a client, its secret and roles', () => {
+  expect(() => readEnvironment({ GANGLION_OIDC_SCOPE: 'openid' })).toThrow(
+    /GANGLION_OIDC_ISSUER is missing.*\n.*CLIENT_ID is.*\n.*CLIENT_SECRET is.*\n.*ROLES is/,
+  )
+  expect(readEnvironment(singleSignOn).identityProvider).toMatchObject({
+    groupsClaim: 'groups',
+    scope: 'openid email profile',
+    tenant: 'default',
+  })
+})
+
+test.each(['', 'staff', 'staff=', '=admin', 'staff=owner', 'staff=admin,', 'cn=admins,ou=x=admin'])(
+  '%j gives no roles',
+  (roles) => {
+    const read = () => readEnvironment({ ...singleSignOn, GANGLION_OIDC_ROLES: roles || ' ' })
+    expect(read).toThrow('GANGLION_OIDC_ROLES must be like ganglion-admins=admin,staff=curator,*=reader')
+  },
+)
+
+test('an issuer is asked over TLS, or on this machine', () => {
+  const read = (issuer: string) => readEnvironment({ ...singleSignOn, GANGLION_OIDC_ISSUER: issuer })
+  for (const issuer of ['http://127.0.0.1:3000', 'http://localhost', 'http://[::1]:1']) {
+    expect(read(issuer).identityProvider?.issuer).toBe(issuer)
+  }
+  for (const issuer of ['http://id.example.org', 'http://127.0.0.1.example.org', 'ftp://id.example.org', 'id']) {
+    expect(() => read(issuer)).toThrow('GANGLION_OIDC_ISSUER must be')
+  }
+})
+
+test.each(['everybody', '10.0.0.0/33', 'proxy.example.org', '0.0.0.0/0', '1'])('%s is no proxy to trust', (proxies) => {
+  expect(() => readEnvironment({ GANGLION_TRUSTED_PROXIES: proxies })).toThrow('GANGLION_TRUSTED_PROXIES must be')
 })
 
 test('what the client reads is no setting of a server, and no mistake', () => {

@@ -10,6 +10,7 @@ import { buildServer } from '../../src/http/server.ts'
 import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
+import type { IdentityProviderOptions } from '../../src/services/people/identity-provider.ts'
 import { signIn } from '../support/person.ts'
 
 export type Page = {
@@ -46,17 +47,22 @@ export type Console = {
 /** The console on a data directory of its own, with the knowledge base `handbook` of the tenant `acme`. For a test, or all of a file. */
 export async function startConsole({
   answerer,
+  identityProvider,
+  publicUrl,
   pages = consoleRoutes,
 }: {
   answerer?: Answerer
+  identityProvider?: IdentityProviderOptions
+  publicUrl?: string
   /** Other pages than the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
-  const ganglion = await Ganglion.open({ dataDir })
+  const ganglion = await Ganglion.open({ dataDir, publicUrl })
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const services = { ...servicesOf(ganglion, answerer === undefined ? {} : { answerer }), isReady: () => true }
-  const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages })
+  const using = { identityProvider, ...(answerer === undefined ? {} : { answerer }) }
+  const services = { ...servicesOf(ganglion, using), isReady: () => true }
+  const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
   return {
     async close() {
       await app.close()

@@ -6,13 +6,16 @@ export type SignInView = {
   /** Path to go on to. */
   next: string
   email?: string | undefined
+  /** Whether people may sign in with an identity provider. */
+  hasSingleSignOn: boolean
   errors?: FormErrors
   notice?: Part
 }
 
-export function signInPage({ next, email, errors, notice }: SignInView): Html {
+export function signInPage({ next, email, hasSingleSignOn, errors, notice }: SignInView): Html {
   const main = html`<h1>Sign in</h1>
     ${notice && html`<p class="notice" role="status">${notice}</p>`}
+    ${hasSingleSignOn && html`<p><a class="button" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with single sign-on</a></p><p>Or with a password:</p>`}
     ${form(
       { formToken: '' },
       { action: '/sign-in', errors },

@@ -41,7 +41,7 @@ export function eventRoutes(
     {
       // Nothing would end the stream behind an answer without a body.
       exposeHeadRoute: false,
-      config: { roles: ['app', 'curator'] },
+      config: { roles: ['app', 'curator'], isBackground: true },
       schema: {
         tags: ['Events'],
         operationId: 'readEvents',

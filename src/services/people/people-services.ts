@@ -2,6 +2,7 @@ import type { PersonRole } from '../../contract/vocabulary.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from './account.ts'
 import { listAudit } from './audit.ts'
+import { type Flow, IdentityProvider, type IdentityProviderOptions } from './identity-provider.ts'
 import { makeAdministrator, type NewAdministrator, readLink, setPasswordByLink } from './links.ts'
 import {
   administratorOf,
@@ -14,13 +15,16 @@ import {
 } from './manage-people.ts'
 import type { Client, Session } from './session.ts'
 import { signIn } from './sign-in.ts'
+import { signInProven } from './single-sign-on.ts'
 
 export type PeopleServices = ReturnType<typeof peopleServices>
 
 /** What people do about themselves, and administrators about them. The latter throw `insufficient_role` for others. */
-export function peopleServices(ganglion: Ganglion) {
+export function peopleServices(ganglion: Ganglion, identityProvider?: IdentityProviderOptions) {
   const admin = (session: Session, { address }: Client) => administratorOf(session, address)
   return {
+    /** Undefined where no identity provider is configured. */
+    singleSignOn: identityProvider && singleSignOn(ganglion, identityProvider),
     signIn: (given: { email: string; password: string }, client: Client) => signIn(ganglion, given, client),
     signOut: (session: Session, client: Client) => signOut(ganglion, session, client),
     readLink: (token: string) => readLink(ganglion, token),
@@ -51,5 +55,21 @@ export function peopleServices(ganglion: Ganglion) {
     },
     listAudit: (session: Session, client: Client, before?: number) =>
       listAudit(ganglion, admin(session, client).tenantId, before),
+  }
+}
+
+function singleSignOn(ganglion: Ganglion, options: IdentityProviderOptions) {
+  const provider = new IdentityProvider(options)
+  /** `reachedAt`: where the server is reached, if it does not know that itself. */
+  const redirectUri = (reachedAt: string) => new URL(ganglion.signInCallbackUrl(), reachedAt)
+  return {
+    /** Where the browser goes, and what it must bring back. */
+    begin: (reachedAt: string) => provider.begin(redirectUri(reachedAt).href),
+    /** Signs in who comes back, with the query that the provider answered with. Gives the token of the session. */
+    async finish(reachedAt: string, query: string, flow: Flow, client: Client) {
+      const callback = redirectUri(reachedAt)
+      callback.search = query
+      return signInProven(ganglion, options, await provider.finish(callback, flow), client)
+    },
   }
 }

@@ -51,9 +51,14 @@ export async function startSession(
 
 /**
  * The session of a token. Where the person's role has changed since the token was made, the session goes on under a new token.
+ * @param options.isUse false for what a page asks by itself: then the session neither lives longer nor moves.
  * @returns undefined for a token that is malformed, unknown or expired, and for a person who is disabled or has no role left.
  */
-export async function openSession(ganglion: Ganglion, token: string): Promise<OpenSession | undefined> {
+export async function openSession(
+  ganglion: Ganglion,
+  token: string,
+  { isUse }: { isUse: boolean } = { isUse: true },
+): Promise<OpenSession | undefined> {
   const { users, sessions, now } = ganglion
   const found = await sessions.find(token, now())
   if (found === undefined) return undefined
@@ -64,8 +69,8 @@ export async function openSession(ganglion: Ganglion, token: string): Promise<Op
   const { tenantId, role } = membership
   const hasChanged = tenantId !== stored.tenantId || role !== stored.role
   const newToken =
-    hasChanged && !isReplaced ? await sessions.rotate(stored.id, { tenantId, role }, now(), stored) : undefined
-  await sessions.recordUse(stored, now())
+    isUse && hasChanged && !isReplaced ? await sessions.rotate(stored.id, { tenantId, role }, now(), stored) : undefined
+  if (isUse) await sessions.recordUse(stored, now())
   return {
     ...viewOf(stored, user, membership, memberships),
     ...(newToken === undefined ? {} : { newToken }),

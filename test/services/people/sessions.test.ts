@@ -130,3 +130,14 @@ test('a replaced token is taken for half a minute', async () => {
   expect(await openSession(ganglion, token)).toBeUndefined()
   expect(await openSession(ganglion, newToken ?? '')).toBeDefined()
 })
+
+test('a page that is left open does not keep a session alive, nor move it', async () => {
+  const { ganglion, session, wait } = await people()
+  const { token, user, tenant } = await session('reader')
+  await ganglion.users.setRole(user.id, tenant.id, 'curator')
+  wait(12 * hour - 1)
+  const open = await openSession(ganglion, token, { isUse: false })
+  expect([open?.session.role, open?.newToken]).toEqual(['curator', undefined])
+  wait(1)
+  expect(await openSession(ganglion, token)).toBeUndefined()
+})

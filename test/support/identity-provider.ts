@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Provider from 'oidc-provider'
+
+export type Account = {
+  email?: string
+  email_verified?: boolean
+  name?: string
+  groups?: string[]
+}
+
+export type TestProvider = {
+  issuer: string
+  /** By the name to sign in with, which is the subject too. */
+  accounts: Map<string, Account>
+  /** Signs in there as a browser would, and gives the URL that the browser is sent back to. */
+  signIn(url: string, login: string): Promise<string>
+  /** As {@link signIn}, but the person goes back without signing in. */
+  cancel(url: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** A real OpenID Connect provider on a local socket, with the client `ganglion` whose secret is `secret`. */
+export async function startProvider(redirectUri: string): Promise<TestProvider> {
+  const accounts = new Map<string, Account>()
+  const server = createServer((request, response) => void handle(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: 'ganglion', client_secret: 'secret', redirect_uris: [redirectUri] }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    pkce: { required: () => true },
+    cookies: { keys: ['test'] },
+    async findAccount(_, id) {
+      const account = accounts.get(id)
+      return account && { accountId: id, claims: async () => ({ sub: id, ...account }) }
+    },
+  })
+  const handle = provider.callback()
+  return {
+    issuer,
+    accounts,
+    async signIn(url, login) {
+      const browser = jar(issuer)
+      const atLogin = await browser.follow(url)
+      const atConsent = await browser.follow(atLogin.url, { prompt: 'login', login, password: 'any' })
+      return (await browser.follow(atConsent.url, { prompt: 'consent' })).url
+    },
+    async cancel(url) {
+      const browser = jar(issuer)
+      const { url: interaction } = await browser.follow(url)
+      return (await browser.follow(`${interaction}/abort`)).url
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A browser that keeps the cookies of one origin. */
+function jar(origin: string) {
+  const cookies = new Map<string, string>()
+  return {
+    /** Goes where it is sent, until there is a page or the way leads to another origin. */
+    async follow(from: string, form?: Record<string, string>): Promise<{ url: string }> {
+      let url = from
+      let body = form && new URLSearchParams(form)
+      for (;;) {
+        if (new URL(url).origin !== origin) return { url }
+        const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+        const init = { headers: { cookie }, redirect: 'manual' as const }
+        const answer = await fetch(url, body === undefined ? init : { ...init, method: 'POST', body })
+        for (const set of answer.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+          if (value === '') cookies.delete(name)
+          else cookies.set(name, value)
+        }
+        await answer.arrayBuffer()
+        const location = answer.headers.get('location')
+        if (location === null) return { url }
+        url = new URL(location, url).href
+        body = undefined
+      }
+    },
+  }
+}
