@@ -24,6 +24,7 @@ import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { compareLines, comparePages } from '../services/read/compare-pages.ts'
 import { describeKb } from '../services/read/describe-kb.ts'
+import { findNames } from '../services/read/find-names.ts'
 import { listKnowledgeBases } from '../services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../services/read/list-neurons.ts'
 import { llmsText } from '../services/read/llms-txt.ts'
@@ -42,6 +43,7 @@ import { reviewCandidate } from '../services/review/review-candidate.ts'
 import { similarNeurons } from '../services/review/similar-neurons.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
+import { searchEverywhere, searchPages } from '../services/search/search-pages.ts'
 import { abandonUpload } from '../services/sources/abandon-upload.ts'
 import { archiveSource } from '../services/sources/archive-source.ts'
 import { beginUpload } from '../services/sources/begin-upload.ts'
@@ -139,6 +141,9 @@ export function servicesOf(
     llmsText: (caller, kb) => llmsText(ganglion, caller, kb),
     search: (caller, kb, query) => search(ganglion, caller, kb, query),
     searchTenant: (caller, query) => searchTenant(ganglion, caller, query),
+    searchPages: (caller, kb, query) => searchPages(ganglion, caller, kb, query),
+    searchEverywhere: (caller, query) => searchEverywhere(ganglion, caller, query),
+    findNames: (caller, kb, query) => findNames(ganglion, caller, kb, query),
     retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
     chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
     listChats: (caller, kb, page) => listChats(ganglion, caller, kb, page),

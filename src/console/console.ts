@@ -8,6 +8,7 @@ import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { neuronRoutes } from './neurons/routes.ts'
 import { queueRoutes } from './queue/routes.ts'
+import { searchRoutes } from './search/routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
@@ -37,5 +38,6 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     chatRoutes(pages, services)
     neuronRoutes(pages, services)
     editorRoutes(pages, services)
+    searchRoutes(pages, services)
   })
 }

@@ -48,6 +48,7 @@ import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-qu
 import type { Neighbours } from '../services/queue/queue-neighbours.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
 import type { KbDescription } from '../services/read/describe-kb.ts'
+import type { FoundName } from '../services/read/find-names.ts'
 import type { KbLabel } from '../services/read/kb-label.ts'
 import type { PageHistory, VersionText } from '../services/read/read-history.ts'
 import type { LooseEnds } from '../services/read/read-loose-ends.ts'
@@ -58,6 +59,7 @@ import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
 import type { SimilarNeuron } from '../services/review/similar-neurons.ts'
+import type { HitPage, KbHits, PersonQuery } from '../services/search/search-pages.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
 import type { SourceOutcome } from '../services/sources/read-source-outcome.ts'
@@ -157,6 +159,11 @@ export interface Services extends OverviewServices, SettingsServices {
   llmsText(caller: Caller, kb: string): Promise<string>
   search(caller: Caller, kb: string, query: SearchQuery): Promise<SearchAnswer>
   searchTenant(caller: Caller, query: TenantSearchQuery): Promise<TenantSearchAnswer>
+  /** A page of what a person's query finds. */
+  searchPages(caller: Caller, kb: string, query: PersonQuery & { tag?: string; page: number }): Promise<HitPage>
+  /** The best of what it finds in each knowledge base. */
+  searchEverywhere(caller: Caller, query: PersonQuery): Promise<KbHits[]>
+  findNames(caller: Caller, kb: string, query: { q: string; limit: number }): Promise<FoundName[]>
   retrieve(caller: Caller, kb: string, input: RetrieveInput): Promise<RetrieveAnswer>
   /** Yields the answer's text as it comes and returns the whole. A signal that aborts ends the work. */
   chat(caller: Caller, question: ChatQuestion, signal: AbortSignal): AsyncGenerator<string, ChatAnswer>

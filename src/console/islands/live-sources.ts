@@ -1,3 +1,4 @@
+import { keepAddress } from './form-address.ts'
 import { type IngestNews, newsWords } from './source-words.ts'
 
 /** Shows how far Sources are as the server tells it. */
@@ -31,8 +32,9 @@ function sourceOf(id: string): HTMLElement | undefined {
 
 const list = document.querySelector<HTMLElement>('[data-live-sources]')
 if (list !== null) follow(list)
-// A file that was uploaded stands in the list at once.
-document.addEventListener('sources-changed', () => {
-  const filters = document.querySelector<HTMLFormElement>('form.filters')
-  if (filters !== null) filters.requestSubmit()
-})
+const filters = document.querySelector<HTMLFormElement>('form.filters')
+if (filters !== null) {
+  keepAddress(filters)
+  // A file that was uploaded stands in the list at once.
+  document.addEventListener('sources-changed', () => filters.requestSubmit())
+}

@@ -49,7 +49,7 @@ const placesOfKb = (slug: string): readonly Link[] => {
 /** A whole page, in the frame that all pages for signed-in people share. */
 export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): Html {
   const { session } = visit
-  return html`${top(head)}
+  return html`${top({ ...head, islands: ['palette', ...(head.islands ?? [])] })}
     <header class="bar">
       <a class="brand" href="/">Ganglion</a>
       ${navigation('Main', places, visit)}

@@ -63,7 +63,7 @@ export function sourceListPage(visit: Visit, list: SourceList): Html {
 function filters({ kb, query, fileTypes, folders }: SourceList): Html {
   const all = { value: '', label: 'Any' }
   return html`<form class="filters row" method="get" action="${sourcesPage(kb.slug)}" role="search" aria-label="Filter the Sources"
-    hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML" hx-push-url="true"
+    hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML"
     hx-trigger="submit, change, input delay:300ms">
     ${field({ name: 'text', label: 'Name contains', value: query.text, type: 'search', attributes: { maxlength: 200 } })}
     ${select({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}

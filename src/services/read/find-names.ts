@@ -5,6 +5,8 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from './visibility.ts'
 
+export type { FoundName }
+
 /**
  * Finds the Neurons that the caller may see by the start of a title or alias, then by the start of a word in one, each once, by
  * the name that was found. A seqId finds its Neuron.

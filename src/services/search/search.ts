@@ -40,7 +40,8 @@ export async function searchTenant(
   return { hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit), total }
 }
 
-async function findPages(
+/** Hits, with how many there are in all. @throws as {@link search} */
+export async function findPages(
   ganglion: Ganglion,
   caller: Caller,
   kbName: string,

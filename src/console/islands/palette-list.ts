@@ -1,0 +1,43 @@
+/** A place that the palette leads to. */
+export type Jump = { group: string; label: string; detail: string; href: string }
+
+/** A page that was visited. */
+export type Visited = { title: string; href: string }
+
+const maxKept = 8
+
+/** The pages that were visited last with another one, which comes first. */
+export function remember(visited: readonly Visited[], page: Visited): Visited[] {
+  return [page, ...visited.filter(({ href }) => href !== page.href)].slice(0, maxKept)
+}
+
+/** Reads what {@link remember} made from text; nothing where it is something else. */
+export function readVisited(text: string | null): Visited[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(value) ? value.filter(isVisited).slice(0, maxKept) : []
+  } catch {
+    return []
+  }
+}
+
+/** Only paths of this server, whatever was kept. */
+function isVisited(value: unknown): value is Visited {
+  if (typeof value !== 'object' || value === null || !('title' in value) || !('href' in value)) return false
+  return typeof value.title === 'string' && typeof value.href === 'string' && /^\/(?!\/)/.test(value.href)
+}
+
+/** What the palette offers: what the server found, behind the pages that were visited where nothing is typed. */
+export function offered(found: readonly Jump[], visited: readonly Visited[], typed: string, here: string): Jump[] {
+  if (typed.trim() !== '') return [...found]
+  const recent = visited.filter(({ href }) => href !== here)
+  return [...recent.map(({ title, href }) => ({ group: 'Recent', label: title, detail: '', href })), ...found]
+}
+
+/** The option that a key leads to, of `count`; -1 is none. */
+export function moved(at: number, key: string, count: number): number {
+  if (count === 0) return -1
+  if (key === 'ArrowDown') return (at + 1) % count
+  if (key === 'ArrowUp') return (at <= 0 ? count : at) - 1
+  return at
+}

@@ -1,0 +1,162 @@
+import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
+
+const key = 'visited'
+/** Milliseconds without a key after which the server is asked. */
+const pause = 120
+
+/** A dialog that leads anywhere: a combobox with a list box (WAI-ARIA Authoring Practices). */
+class Palette {
+  readonly #dialog = document.createElement('dialog')
+  readonly #input = document.createElement('input')
+  readonly #list = document.createElement('ul')
+  readonly #status = document.createElement('p')
+  #options: HTMLElement[] = []
+  #jumps: Jump[] = []
+  #at = -1
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #asking = new AbortController()
+
+  constructor() {
+    this.#dialog.className = 'palette-box'
+    this.#dialog.setAttribute('aria-label', 'Jump to')
+    const attributes = {
+      ...{
+        type: 'search',
+        role: 'combobox',
+        autocomplete: 'off',
+        maxlength: '512',
+        placeholder: 'Page, Source, knowledge base, command…',
+      },
+      ...{
+        'aria-label': 'Jump to',
+        'aria-controls': 'palette-list',
+        'aria-expanded': 'true',
+        'aria-autocomplete': 'list',
+      },
+    }
+    for (const [name, value] of Object.entries(attributes)) this.#input.setAttribute(name, value)
+    this.#list.id = 'palette-list'
+    this.#list.setAttribute('role', 'listbox')
+    this.#list.setAttribute('aria-label', 'Places')
+    this.#status.className = 'unseen'
+    this.#status.setAttribute('role', 'status')
+    this.#dialog.append(this.#input, this.#list, this.#status)
+    this.#input.addEventListener('input', () => {
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => void this.#ask(), pause)
+    })
+    this.#input.addEventListener('keydown', (event) => this.#press(event))
+    this.#dialog.addEventListener('click', (event) => {
+      if (event.target === this.#dialog) this.#dialog.close()
+    })
+    document.body.append(this.#dialog)
+  }
+
+  open(): void {
+    if (this.#dialog.open) return
+    this.#input.value = ''
+    this.#dialog.showModal()
+    this.#input.focus()
+    void this.#ask()
+  }
+
+  async #ask(): Promise<void> {
+    this.#asking.abort()
+    this.#asking = new AbortController()
+    const q = this.#input.value
+    const kb = /^\/kb\/([^/]+)/.exec(location.pathname)?.[1] ?? ''
+    try {
+      const query = new URLSearchParams({ q, kb: decodeURIComponent(kb) })
+      const response = await fetch(`/palette?${query}`, {
+        signal: this.#asking.signal,
+        headers: { accept: 'application/json' },
+      })
+      if (!response.ok) throw new Error(String(response.status))
+      const { items }: { items: Jump[] } = await response.json()
+      this.#show(offered(items, readVisited(sessionStorage.getItem(key)), q, location.pathname))
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'AbortError') return
+      this.#show([])
+      this.#status.textContent = 'The server does not answer. Try again.'
+    }
+  }
+
+  #show(jumps: Jump[]): void {
+    this.#jumps = jumps
+    this.#options = []
+    this.#list.replaceChildren()
+    let group = ''
+    for (const [index, jump] of jumps.entries()) {
+      if (jump.group !== group) {
+        group = jump.group
+        const title = document.createElement('li')
+        title.setAttribute('role', 'presentation')
+        title.textContent = group
+        this.#list.append(title)
+      }
+      const option = optionOf(jump, index)
+      option.addEventListener('click', () => location.assign(jump.href))
+      this.#options.push(option)
+      this.#list.append(option)
+    }
+    this.#select(jumps.length === 0 ? -1 : 0)
+    this.#status.textContent = jumps.length === 0 ? 'Nothing found.' : `${jumps.length} places.`
+  }
+
+  #select(at: number): void {
+    this.#at = at
+    for (const [index, option] of this.#options.entries()) option.setAttribute('aria-selected', String(index === at))
+    const selected = this.#options[at]
+    this.#input.setAttribute('aria-activedescendant', selected?.id ?? '')
+    selected?.scrollIntoView({ block: 'nearest' })
+  }
+
+  #press(event: KeyboardEvent): void {
+    const { key } = event
+    if (key === 'Enter') {
+      event.preventDefault()
+      const { href } = this.#jumps[this.#at] ?? {}
+      location.assign(href ?? `/search?${new URLSearchParams({ q: this.#input.value })}`)
+      return
+    }
+    if (key !== 'ArrowDown' && key !== 'ArrowUp') return
+    event.preventDefault()
+    this.#select(moved(this.#at, key, this.#options.length))
+  }
+}
+
+function optionOf({ label, detail }: Jump, index: number): HTMLElement {
+  const option = document.createElement('li')
+  option.id = `palette-${index}`
+  option.setAttribute('role', 'option')
+  const name = document.createElement('bdi')
+  name.textContent = label
+  const hint = document.createElement('small')
+  hint.textContent = detail
+  option.append(name, ' ', hint)
+  return option
+}
+
+let palette: Palette | undefined
+const open = () => {
+  palette ??= new Palette()
+  palette.open()
+}
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  open()
+})
+for (const link of document.querySelectorAll<HTMLElement>('[data-palette]')) {
+  link.setAttribute('aria-haspopup', 'dialog')
+  link.addEventListener('click', (event) => {
+    event.preventDefault()
+    open()
+  })
+}
+const here = { title: document.title.replace(/ · Ganglion$/, ''), href: location.pathname }
+sessionStorage.setItem(key, JSON.stringify(remember(readVisited(sessionStorage.getItem(key)), here)))
+// Whoever signs in next in this tab shall not see it.
+for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
+  form.addEventListener('submit', () => sessionStorage.removeItem(key))
+}

@@ -1,0 +1,115 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
+import type { Services } from '../../http/services.ts'
+import type { Caller } from '../../services/caller.ts'
+import { sourcePage } from '../sources/source-paths.ts'
+
+/** A place that the command palette leads to. */
+export type Jump = { group: string; label: string; detail: string; href: string }
+
+type JumpServices = Pick<Services, 'listKnowledgeBases' | 'findNames' | 'listSources' | 'listQueue'>
+
+const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }
+/** Knowledge bases whose pages are looked through. */
+const maxKbs = 20
+
+const commands: readonly { label: string; href: string; least: PersonRole }[] = [
+  { label: 'Home', href: '/', least: 'reader' },
+  { label: 'Queue', href: '/queue', least: 'curator' },
+  { label: 'Activity', href: '/activity', least: 'reader' },
+  { label: 'Search all knowledge bases', href: '/search', least: 'reader' },
+  { label: 'Your account', href: '/account', least: 'reader' },
+  { label: 'Settings', href: '/settings', least: 'admin' },
+  { label: 'API keys', href: '/settings/keys', least: 'admin' },
+  { label: 'People', href: '/settings/people', least: 'admin' },
+  { label: 'Webhooks', href: '/settings/webhooks', least: 'admin' },
+  { label: 'Health', href: '/settings/health', least: 'admin' },
+]
+const kbCommands: readonly { label: string; path: string; least: PersonRole }[] = [
+  { label: 'New page', path: '/new', least: 'curator' },
+  { label: 'Ask', path: '/chat', least: 'reader' },
+  { label: 'Search', path: '/search', least: 'reader' },
+  { label: 'Sources', path: '/sources', least: 'reader' },
+  { label: 'All pages', path: '/tree', least: 'reader' },
+  { label: 'Tags', path: '/tags', least: 'reader' },
+  { label: 'Graph', path: '/graph', least: 'reader' },
+  { label: 'Findings', path: '/findings', least: 'curator' },
+  { label: 'Settings of this knowledge base', path: '/settings', least: 'admin' },
+]
+
+/**
+ * Where a person may want to go by what they typed: pages and Sources by name, candidates by their words, knowledge bases and
+ * commands; a bounded number of each. `kb`: where they are, whose pages come first.
+ */
+export async function jumps(
+  services: JumpServices,
+  caller: Caller,
+  role: PersonRole,
+  { q, kb }: { q: string; kb: string | undefined },
+): Promise<Jump[]> {
+  const { knowledgeBases } = await services.listKnowledgeBases(caller)
+  const here = knowledgeBases.find(({ slug, id }) => slug === kb || id === kb)
+  const kbs = [...(here === undefined ? [] : [here]), ...knowledgeBases.filter((one) => one !== here)]
+  const [pages, sources, candidates] = await Promise.all([
+    q === ''
+      ? []
+      : Promise.all(kbs.slice(0, maxKbs).map(({ slug, title }) => pagesIn(services, caller, { slug, title }, q))),
+    q === ''
+      ? []
+      : Promise.all(kbs.slice(0, maxKbs).map(({ slug, title }) => sourcesIn(services, caller, { slug, title }, q))),
+    q === '' || !reaches(role, 'curator') ? [] : candidatesWith(services, caller, q),
+  ])
+  const isNamed = (label: string) => label.toLowerCase().includes(q.toLowerCase())
+  const places = kbs
+    .filter(({ slug, title }) => isNamed(title) || isNamed(slug))
+    .map(({ slug, title }) => ({ group: 'Knowledge bases', label: title, detail: slug, href: `/kb/${slug}` }))
+  return [
+    ...pages.flat().slice(0, most.pages),
+    ...candidates,
+    ...sources.flat().slice(0, most.sources),
+    ...places.slice(0, most.kbs),
+    ...commandsFor(role, here)
+      .filter(({ label }) => isNamed(label))
+      .slice(0, q === '' ? undefined : most.commands),
+  ]
+}
+
+type Kb = { slug: string; title: string }
+
+async function pagesIn(services: JumpServices, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
+  const found = await services.findNames(caller, slug, { q, limit: most.pages })
+  return found.map((page) => ({
+    ...{ group: 'Pages', label: page.title, href: neuronPage(slug, page.seqId) },
+    detail: page.name === page.title ? title : `${page.name} · ${title}`,
+  }))
+}
+
+async function sourcesIn(services: JumpServices, caller: Caller, { slug, title }: Kb, q: string): Promise<Jump[]> {
+  const { documents } = await services.listSources(caller, slug, { text: q, limit: most.sources })
+  return documents.map(({ id, filename }) => ({
+    group: 'Sources',
+    label: filename,
+    detail: title,
+    href: sourcePage(slug, id),
+  }))
+}
+
+async function candidatesWith(services: JumpServices, caller: Caller, text: string): Promise<Jump[]> {
+  const { entries } = await services.listQueue(caller, { text, status: 'pending', limit: most.candidates })
+  return entries.map(({ id, title, kb }) => ({ group: 'Waiting', label: title, detail: kb, href: `/queue/${id}` }))
+}
+
+function commandsFor(role: PersonRole, here: Kb | undefined): Jump[] {
+  const ofKb = here === undefined ? [] : kbCommands.filter(({ least }) => reaches(role, least))
+  return [
+    ...ofKb.map(({ label, path }) => ({
+      group: 'Go to',
+      label,
+      detail: here?.title ?? '',
+      href: `/kb/${here?.slug}${path}`,
+    })),
+    ...commands
+      .filter(({ least }) => reaches(role, least))
+      .map(({ label, href }) => ({ group: 'Go to', label, detail: '', href })),
+  ]
+}

@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { jumps } from './jumps.ts'
+import { type Found, searchFragment, searchPage } from './search-page.ts'
+import { type SearchAsked, searchPath } from './search-paths.ts'
+
+const KbPath = z.object({ kb: KbId })
+const maxQuery = 512
+const SearchQuery = z.object({
+  q: z.string().default(''),
+  kind: z.enum(['all', 'wiki', 'source']).default('all'),
+  tag: z.string().max(200).default(''),
+  page: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/)
+    .transform(Number)
+    .default(1),
+})
+const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default('') })
+const JumpQuery = z.object({ q: z.string().max(maxQuery).default(''), kb: z.union([KbId, z.literal('')]).default('') })
+
+/** Adds the pages that search, and what the command palette leads to. */
+export function searchRoutes(app: ZodFastify, services: Services): void {
+  app.get('/search', { schema: { hide: true, querystring: AllQuery } }, (request, reply) => {
+    const { kb, tag: _, ...asked } = request.query
+    if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
+    return sendSearch(services, request, reply, kb === '' ? undefined : kb, asked)
+  })
+
+  app.get('/kb/:kb/search', { schema: { hide: true, params: KbPath, querystring: SearchQuery } }, (request, reply) => {
+    const { tag, ...asked } = request.query
+    return sendSearch(services, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+  })
+
+  app.get('/palette', { schema: { hide: true, querystring: JumpQuery } }, async (request, reply) => {
+    const { q, kb } = request.query
+    const items = await jumps(services, callerOf(request), visitOf(request).session.role, {
+      q: q.trim(),
+      kb: kb || undefined,
+    })
+    return reply.send({ items })
+  })
+}
+
+async function sendSearch(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kbName: string | undefined,
+  asked: SearchAsked,
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const [kb, { knowledgeBases }] = await Promise.all([
+    kbName === undefined ? undefined : services.describeKb(caller, kbName),
+    kbName === undefined ? services.listKnowledgeBases(caller) : { knowledgeBases: [] },
+  ])
+  const answer = (found: Found | undefined, problem?: { status: number; message: string }) => {
+    const errors = problem && { fieldErrors: { q: [problem.message] } }
+    const view = { kb, asked, knowledgeBases, found, errors }
+    const markup = isFragment(request) ? searchFragment(view) : searchPage(visitOf(request), view)
+    return send(reply, markup, problem?.status)
+  }
+  const q = asked.q.trim()
+  if (q === '') return answer(undefined)
+  try {
+    if (q.length > maxQuery) throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
+    const { kind, tag, page = 1 } = asked
+    const query = { q, kind, isTyping: isFragment(request) }
+    if (kb === undefined) return answer({ in: 'all', hits: await services.searchEverywhere(caller, query) })
+    const hits = await services.searchPages(caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+    return answer({ in: 'one', kb, hits })
+  } catch (error) {
+    return answer(undefined, problemOf(error))
+  }
+}
+
+/** What a person can do about; throws everything else. */
+function problemOf(error: unknown): { status: number; message: string } {
+  if (error instanceof ValidationError && error.fieldErrors.q !== undefined) {
+    return { status: 400, message: error.fieldErrors.q.join(' ') }
+  }
+  if (error instanceof GanglionError && error.status === 503) return { status: 503, message: error.message }
+  throw error
+}

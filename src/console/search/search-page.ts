@@ -1,0 +1,135 @@
+import { neuronPage } from '../../contract/console-paths.ts'
+import type { SearchHit } from '../../contract/search.ts'
+import type { HitPage, KbHits } from '../../services/search/search-pages.ts'
+import { button, type FormErrors, field, select } from '../layout/form.ts'
+import { type Html, html, type Part, trusted } from '../layout/html.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { sourcePage } from '../sources/source-paths.ts'
+import { queryHelp } from './query-help.ts'
+import { type SearchAsked, searchPath } from './search-paths.ts'
+
+export type SearchView = {
+  /** Undefined: all knowledge bases. */
+  kb: PageKb | undefined
+  asked: SearchAsked
+  /** Those that may be searched alone. */
+  knowledgeBases: readonly PageKb[]
+  found: Found | undefined
+  /** What is wrong with the query. */
+  errors?: FormErrors | undefined
+}
+
+/** Nothing where nothing was asked. */
+export type Found = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
+
+const kinds = [
+  { value: 'all', label: 'Pages and Sources' },
+  { value: 'wiki', label: 'Pages' },
+  { value: 'source', label: 'Sources' },
+]
+
+/** Searches one knowledge base, or all. */
+export function searchPage(visit: Visit, view: SearchView): Html {
+  const { kb, asked } = view
+  const main = html`<h1>Search${kb === undefined && ' all knowledge bases'}</h1>
+    ${searchForm(view)}
+    <p id="search-count" role="status">${countOf(view)}</p>
+    <div id="results">${results(view)}</div>
+    ${queryHelp()}`
+  const title = kb === undefined ? 'Search' : `Search · ${kb.title}`
+  return page(visit, { title: asked.q === '' ? title : `${asked.q} · ${title}`, kb, main, islands: ['search'] })
+}
+
+/** What changes of the page when the query does. */
+export function searchFragment(view: SearchView): Html {
+  return html`<p id="search-count" hx-swap-oob="innerHTML">${countOf(view)}</p>${results(view)}`
+}
+
+function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
+  const path = searchPath(kb?.slug)
+  const choices = [
+    { value: '', label: 'All' },
+    ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title })),
+  ]
+  return html`<form id="search" class="filters" method="get" action="${path}" role="search" aria-label="Search"
+    hx-get="${path}" hx-target="#results" hx-trigger="input delay:250ms, change, submit" hx-sync="this:replace">
+    ${field({
+      ...{ name: 'q', label: 'Words', type: 'search', value: asked.q, errors },
+      hint: html`<span data-with-scripts hidden><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
+      attributes: { maxlength: 512, autocomplete: 'off', dir: 'auto' },
+    })}
+    <div class="row">
+      ${select({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
+      ${
+        kb === undefined
+          ? select({ name: 'kb', label: 'Knowledge base', value: '', choices })
+          : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
+      }
+      ${button('Search')}
+      ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
+    </div>
+  </form>`
+}
+
+function countOf({ asked, found, errors }: SearchView): string {
+  if (errors !== undefined) return errors.fieldErrors?.q?.join(' ') ?? ''
+  if (found === undefined) return ''
+  const total = found.in === 'one' ? found.hits.total : found.hits.reduce((sum, { total }) => sum + total, 0)
+  const amount = total === 0 ? 'Nothing found' : `${total} found`
+  return `${amount} for “${asked.q}”.`
+}
+
+function results({ asked, found }: SearchView): Part {
+  if (found === undefined) return undefined
+  if (found.in === 'all') return inAll(asked, found.hits)
+  const { kb, hits } = found
+  if (hits.total === 0) return nothingFound(kb, asked, hits.suggestion)
+  return html`<ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
+    ${turnPages(kb.slug, asked, hits)}`
+}
+
+function inAll(asked: SearchAsked, found: readonly KbHits[]): Html {
+  if (found.length === 0) return html`<p class="empty">Try fewer or other words.</p>`
+  return html`${found.map(
+    ({ kb, hits, total, isUnavailable }) => html`<section class="of-kb">
+      <h2><bdi>${kb.title}</bdi></h2>
+      ${isUnavailable && html`<p class="warning">It cannot be searched right now. Try again in a moment.</p>`}
+      <ol class="hits">${hits.map((hit) => oneHit(kb.slug, hit, 'h3'))}</ol>
+      ${total > hits.length && html`<p><a href="${searchPath(kb.slug, asked)}">All ${total} in <bdi>${kb.title}</bdi></a></p>`}
+    </section>`,
+  )}`
+}
+
+function oneHit(
+  kbSlug: string,
+  { id, seqId, title, filename, path, highlight }: SearchHit,
+  heading: 'h2' | 'h3',
+): Html {
+  const href = seqId === null ? sourcePage(kbSlug, id) : neuronPage(kbSlug, seqId)
+  const link = html`<a href="${href}"><bdi>${title ?? filename}</bdi></a>`
+  const kind = seqId === null && html` <span class="badge">Source</span>`
+  const place = seqId === null ? path : path.replace(/^neurons\//, '')
+  // A highlight is text that was escaped, with marks and nothing else.
+  return html`<li>${heading === 'h2' ? html`<h2>${link}${kind}</h2>` : html`<h3>${link}${kind}</h3>`}
+    <p class="hint"><bdi>${place}</bdi></p><p dir="auto">${trusted(highlight)}</p></li>`
+}
+
+function nothingFound(kb: PageKb, asked: SearchAsked, suggestion: string | undefined): Html {
+  return html`${
+    suggestion !== undefined &&
+    html`<p>Did you mean <a href="${searchPath(kb.slug, { ...asked, q: suggestion })}"><bdi>${suggestion}</bdi></a>?</p>`
+  }
+    <p class="empty">Try fewer or other words${(asked.tag !== undefined || asked.kind !== 'all') && ', or without the filters'}.
+    <a href="${searchPath(undefined, { ...asked, tag: undefined })}">Search all knowledge bases</a></p>`
+}
+
+function turnPages(kbSlug: string, asked: SearchAsked, { page, pages }: HitPage): Html | undefined {
+  if (pages < 2) return undefined
+  const to = (number: number) => searchPath(kbSlug, { ...asked, page: number })
+  return html`<nav class="row" aria-label="Pages of hits">
+    ${page > 1 && html`<a rel="prev" href="${to(page - 1)}">Before</a>`}
+    <span>Page ${page} of ${pages}</span>
+    ${page < pages && html`<a rel="next" href="${to(page + 1)}">Next</a>`}
+  </nav>`
+}

@@ -1,0 +1,19 @@
+/** What is searched for, as it stands in the URL. */
+export type SearchAsked = {
+  q: string
+  kind: 'all' | 'wiki' | 'source'
+  tag?: string | undefined
+  page?: number | undefined
+}
+
+/** Where a query is answered; without a knowledge base, by all. */
+export function searchPath(kbSlug: string | undefined, asked?: SearchAsked): string {
+  const path = kbSlug === undefined ? '/search' : `/kb/${encodeURIComponent(kbSlug)}/search`
+  if (asked === undefined) return path
+  const { q, kind, tag, page = 1 } = asked
+  const query = new URLSearchParams({ q })
+  if (kind !== 'all') query.set('kind', kind)
+  if (tag !== undefined) query.set('tag', tag)
+  if (page > 1) query.set('page', String(page))
+  return `${path}?${query}`
+}
