@@ -36,6 +36,7 @@ import { readNeuron } from '../services/read/read-neuron.ts'
 import { readPage } from '../services/read/read-page.ts'
 import { readTags } from '../services/read/read-tags.ts'
 import { readTree } from '../services/read/read-tree.ts'
+import { readWholeGraph } from '../services/read/read-whole-graph.ts'
 import { renderMarkdown } from '../services/read/render-markdown.ts'
 import { proposeReverse } from '../services/review/propose-reverse.ts'
 import { readOutcome } from '../services/review/read-outcome.ts'
@@ -122,6 +123,7 @@ export function servicesOf(
     readTree: (caller, kb, query) => readTree(ganglion, caller, kb, query),
     readTags: (caller, kb, query) => readTags(ganglion, caller, kb, query),
     readLooseEnds: (caller, kb) => readLooseEnds(ganglion, caller, kb),
+    readWholeGraph: (caller, kb) => readWholeGraph(ganglion, caller, kb),
     renderMarkdown: (caller, input) => renderMarkdown(ganglion, caller, input),
     compareLines: (versions) => compareLines(ganglion, versions),
     comparePages: (caller, versions) => comparePages(ganglion, caller, versions),

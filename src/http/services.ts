@@ -129,6 +129,8 @@ export interface Services extends OverviewServices, SettingsServices {
   readTags(caller: Caller, kb: string, query: TagQuery): Promise<TagPage>
   /** Pages without links, and links without pages. */
   readLooseEnds(caller: Caller, kb: string): Promise<LooseEnds>
+  /** As many Neurons as can be drawn, the best connected first. */
+  readWholeGraph(caller: Caller, kb: string): Promise<Graph>
   /** Markdown as safe HTML, as the caller may see its links and files. */
   renderMarkdown(caller: Caller, input: RenderInput): Promise<Rendered>
   /** How the Markdown of two versions differs, by line and by word. */

@@ -7,31 +7,36 @@ import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 
 /** The whole graph of a knowledge base: a drawing for those with scripts, and lists that say what matters of it. */
-export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, best: Graph): Html {
+export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph): Html {
   const main = html`
     <h1>Graph</h1>
     ${
-      best.nodes.length === 0
+      graph.nodes.length === 0
         ? html`<p class="empty">There are no pages yet.</p>`
         : html`<div class="graph" data-graph="${kbPage(kb.slug)}/graph/data" data-page="${neuronPage(kb.slug, '')}" hidden>
             <canvas role="img" aria-label="The pages and their links; the lists below name the main ones"></canvas>
             <p class="row"><button type="button" class="second" data-zoom="1.25">Zoom in</button>
               <button type="button" class="second" data-zoom="0.8">Zoom out</button>
               <span class="hint" data-under></span></p></div>
-          ${connected(kb.slug, best)}`
+          ${connected(kb.slug, graph)}`
     }
     ${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}`
   return page(visit, { title: 'Graph', main, kb, islands: ['graph'], scripts: ['d3-force.js'] })
 }
 
+/** Pages that are listed. */
+const maxListed = 30
+
 function connected(kbSlug: string, { nodes, edges }: Graph): Html {
   const degrees = new Map<string, number>()
   for (const seqId of edges.flatMap(({ source, target }) => [source, target]))
     degrees.set(seqId, (degrees.get(seqId) ?? 0) + 1)
-  return html`<section><h2>Best connected</h2><ol>${nodes.map(
-    ({ seqId, title }) =>
-      html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${links(degrees.get(seqId) ?? 0)} with others of this list</span></li>`,
-  )}</ol></section>`
+  return html`<section><h2>Best connected</h2><ol>${nodes
+    .slice(0, maxListed)
+    .map(
+      ({ seqId, title }) =>
+        html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${links(degrees.get(seqId) ?? 0)}</span></li>`,
+    )}</ol></section>`
 }
 
 function links(count: number): string {

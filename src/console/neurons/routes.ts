@@ -37,8 +37,6 @@ const TagsQuery = z.object({
 
 const treeLimit = 200
 const listLimit = 50
-/** Neurons that the graph's page lists, and that it draws. */
-const graphLimits = { listed: 30, drawn: 3000 }
 
 /** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
 export function neuronRoutes(app: ZodFastify, services: Services): void {
@@ -103,13 +101,11 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
     const caller = callerOf(request)
     const { kb } = request.params
     const ends = await services.readLooseEnds(caller, kb)
-    const best = await services.readGraph(caller, kb, { depth: 1, limit: graphLimits.listed })
-    return send(reply, graphPage(visitOf(request), ends, best))
+    return send(reply, graphPage(visitOf(request), ends, await services.readWholeGraph(caller, kb)))
   })
 
   app.get('/kb/:kb/graph/data', { schema: { hide: true, params: KbPath } }, async (request) => {
-    const query = { depth: 1, limit: graphLimits.drawn }
-    const { nodes, edges, truncated } = await services.readGraph(callerOf(request), request.params.kb, query)
+    const { nodes, edges, truncated } = await services.readWholeGraph(callerOf(request), request.params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
     return {
       nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),

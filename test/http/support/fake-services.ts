@@ -365,6 +365,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     readTree: notFaked,
     readTags: notFaked,
     readLooseEnds: notFaked,
+    readWholeGraph: notFaked,
     listOpenUploads: notFaked,
     describeShelf: notFaked,
     readSourceText: notFaked,
