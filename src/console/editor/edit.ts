@@ -13,18 +13,17 @@ import { visitOf } from '../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { type EditorView, editorPage } from './editor-page.ts'
 import { blankFields, changesOf, fieldsOf, noteOf, type PageFields, type PageForm } from './page-form.ts'
+import type { Reading } from './reading.ts'
 import { rebased } from './rebased.ts'
 
 /** The page that an editor is for; without a seqId a new one. */
 export type Place = { kb: string; seqId?: string | undefined }
 
-type Reading = { services: Services; request: FastifyRequest; reply: FastifyReply; place: Place }
-
 /** An edit as its form has it: the version that it began from, and what it changes there. */
 type Edit = { opened: OpenPage | BlankPage; write: PageWrite; errors: FormErrors }
 
 /** Shows the editor of a page, or of a new one with what is given of it. */
-export async function showEditor(reading: Reading, given: Partial<PageFields>): Promise<FastifyReply> {
+export async function showEditor(reading: Reading<Place>, given: Partial<PageFields>): Promise<FastifyReply> {
   const { services, request, reply, place } = reading
   const opened = await open(services, request, place)
   const view = viewOf(opened, { ...shownIn(opened), ...given })
@@ -34,7 +33,7 @@ export async function showEditor(reading: Reading, given: Partial<PageFields>): 
 }
 
 /** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
-export async function showPreview(reading: Reading, form: PageForm): Promise<FastifyReply> {
+export async function showPreview(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
   const { services, request, reply, place } = reading
   const edit = await readEdit(services, request, place, form)
   const seen = await lookAt(services, request, edit, form)
@@ -43,7 +42,7 @@ export async function showPreview(reading: Reading, form: PageForm): Promise<Fas
 }
 
 /** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
-export async function submitEdit(reading: Reading, form: PageForm): Promise<FastifyReply> {
+export async function submitEdit(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
   const { services, request, reply, place } = reading
   const edit = await readEdit(services, request, place, form)
   const again = async (status: number, more: Partial<EditorView>) => {
@@ -77,7 +76,7 @@ export async function submitEdit(reading: Reading, form: PageForm): Promise<Fast
 
 /** The editor on the present version of its page, after main could not take what was written on an earlier one. */
 async function afterRefusal(
-  { services, request, place: { kb, seqId } }: Reading,
+  { services, request, place: { kb, seqId } }: Reading<Place>,
   form: PageForm,
   { candidateId, refusal }: { candidateId: string; refusal: Refusal },
 ): Promise<Partial<EditorView>> {

@@ -4,10 +4,20 @@ import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { showEditor, showPreview, submitEdit } from './edit.ts'
 import { PageForm } from './page-form.ts'
+import { showRemoval, submitRemoval } from './remove.ts'
+import { showRename, submitRename } from './rename.ts'
 
 const KbParams = z.object({ kb: z.string() })
 /** Without a seqId: of a new page. */
 const PageParams = KbParams.extend({ seqId: z.string().exactOptional() })
+const NeuronParams = KbParams.extend({ seqId: z.string() })
+const part = z
+  .string()
+  .regex(/^[1-9][0-9]?$/, 'must be a whole number from 1 to 99')
+  .transform(Number)
+  .default(1)
+const Parts = z.object({ part })
+const Renaming = z.object({ title: z.string().exactOptional(), path: z.string().exactOptional(), part })
 const Given = z.object({ title: z.string().max(500).exactOptional(), folder: z.string().max(1000).exactOptional() })
 const Typed = z.object({
   kind: z.enum(['link', 'heading', 'tag']),
@@ -46,6 +56,28 @@ export function editorRoutes(app: ZodFastify, services: Services): void {
       async (request, reply) => showPreview({ services, request, reply, place: request.params }, request.body),
     )
   }
+
+  const neuron = '/kb/:kb/neurons/:seqId'
+  app.get(
+    `${neuron}/rename`,
+    { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Renaming } },
+    async (request, reply) => showRename({ services, request, reply, place: request.params }, request.query),
+  )
+  app.post(
+    `${neuron}/rename`,
+    { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
+    async (request, reply) => submitRename({ services, request, reply, place: request.params }, request.body),
+  )
+  app.get(
+    `${neuron}/remove`,
+    { config: { people }, schema: { hide: true, params: NeuronParams, querystring: Parts } },
+    async (request, reply) => showRemoval({ services, request, reply, place: request.params }, request.query),
+  )
+  app.post(
+    `${neuron}/remove`,
+    { config: { people }, schema: { hide: true, params: NeuronParams, body: PageForm } },
+    async (request, reply) => submitRemoval({ services, request, reply, place: request.params }, request.body),
+  )
 
   app.get(
     '/kb/:kb/complete',

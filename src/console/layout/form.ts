@@ -28,7 +28,7 @@ export function form(
 }
 
 /** Names every problem, with a link to the field that has it. */
-function errorSummary({ fieldErrors = {}, formErrors = [] }: FormErrors): Html | undefined {
+export function errorSummary({ fieldErrors = {}, formErrors = [] }: FormErrors): Html | undefined {
   const ofFields = Object.entries(fieldErrors).flatMap(([name, messages = []]) =>
     messages.map((message) => ({ name, message })),
   )

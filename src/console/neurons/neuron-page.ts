@@ -20,8 +20,16 @@ const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
   'caused-by': ['Caused by', 'Causes'],
 }
 
+/** What a person has just done to the page that they see. */
+export type Done = keyof typeof notices
+
+const notices = {
+  published: 'Your change is published.',
+  renamed: 'The page has its new name.',
+}
+
 /** A Neuron as people read it. */
-export function neuronView(visit: Visit, view: NeuronView): Html {
+export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
   const { kb, neuron, rendered } = view
   const main = html`<div class="neuron">
     <article class="page">
@@ -36,7 +44,8 @@ export function neuronView(visit: Visit, view: NeuronView): Html {
       ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
     </aside>
   </div>`
-  return page(visit, { title: neuron.title, main, kb, islands: ['copy'] })
+  const islands = done === undefined ? ['copy'] : ['copy', 'sent-drafts']
+  return page(visit, { title: neuron.title, main, kb, islands, notice: done && notices[done] })
 }
 
 function facts({ kb, neuron, approvedBy }: NeuronView): Html {
@@ -54,7 +63,7 @@ function actions({ session }: Visit, { kb, neuron, current }: NeuronView): Html 
   return html`<p class="row actions">
     <a class="button" href="${path}/edit">Edit</a>
     <a class="button second" href="${path}/rename">Rename</a>
-    <a class="button second" href="${path}/remove">Propose removal</a>
+    <a class="button second" href="${path}/remove">Remove</a>
   </p>`
 }
 

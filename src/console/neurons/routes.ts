@@ -20,7 +20,7 @@ const count = z
   .regex(/^[1-9][0-9]{0,8}$/, 'must be a whole number from 1')
   .transform(Number)
 /** A commit that is left empty asks for the page of today. */
-const ReadQuery = z.object({ at: CommitId.exactOptional() })
+const ReadQuery = z.object({ at: CommitId.exactOptional(), done: z.enum(['published', 'renamed']).exactOptional() })
 const HistoryQuery = z.object({
   from: count.exactOptional(),
   to: count.exactOptional(),
@@ -44,8 +44,9 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
     '/kb/:kb/neurons/:seqId',
     { schema: { hide: true, params: NeuronPath, querystring: ReadQuery } },
     async (request, reply) => {
-      const view = await services.readPage(callerOf(request), { ...request.params, ...request.query })
-      return send(reply, neuronView(visitOf(request), view))
+      const { done, ...version } = request.query
+      const view = await services.readPage(callerOf(request), { ...request.params, ...version })
+      return send(reply, neuronView(visitOf(request), view, done))
     },
   )
 

@@ -56,7 +56,7 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
 })
 
 test('offers to change the page to those who may', async () => {
-  expect((await curator.get(path(1))).texts('.actions a')).toEqual(['Edit', 'Rename', 'Propose removal'])
+  expect((await curator.get(path(1))).texts('.actions a')).toEqual(['Edit', 'Rename', 'Remove'])
   expect((await reader.get(path(1))).texts('.actions a')).toEqual([])
   expect((await curator.get(path(1))).document.querySelector('.gap a')?.getAttribute('href')).toBe(
     '/kb/handbook/new?title=Nobody',

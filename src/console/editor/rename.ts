@@ -1,0 +1,92 @@
+import type { FastifyReply } from 'fastify'
+import { neuronPage } from '../../contract/console-paths.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { OpenPage } from '../../services/write/open-page.ts'
+import type { PageRename } from '../../services/write/preview-rename.ts'
+import type { FormErrors } from '../layout/form.ts'
+import { html, type Part } from '../layout/html.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { changesOf, fieldsOf, type PageForm } from './page-form.ts'
+import type { PagePlace, Reading } from './reading.ts'
+import { type Names, type RenameView, renamePage } from './rename-page.ts'
+
+/** Shows the names of a page and, once others are given, what they would change. */
+export async function showRename(
+  { services, request, reply, place }: Reading<PagePlace>,
+  { title, path, part }: Partial<Names> & { part: number },
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const opened = await services.openPage(caller, place)
+  const shown = fieldsOf(opened)
+  const typed = { title: title ?? shown.title, path: path ?? shown.path }
+  const view: RenameView = { opened, candidateId: opened.candidateId, typed, part }
+  if (title === undefined || path === undefined) return send(reply, renamePage(visitOf(request), view))
+  const { write, errors } = renameOf(opened, typed)
+  try {
+    if (errors !== undefined) throw new ValidationError(errors)
+    const preview = await services.previewRename(caller, write, { kb: place.kb })
+    return send(reply, renamePage(visitOf(request), { ...view, preview }))
+  } catch (error) {
+    return sendRefused({ request, reply }, view, error)
+  }
+}
+
+/** Proposes a rename, or does it. */
+export async function submitRename(
+  { services, request, reply, place }: Reading<PagePlace>,
+  form: PageForm,
+): Promise<FastifyReply> {
+  const caller = callerOf(request)
+  const opened = await services.openPage(caller, { ...place, at: form.base })
+  const typed = { title: form.title, path: form.path }
+  const view: RenameView = { opened, candidateId: form.candidate, typed, part: 1 }
+  try {
+    const { write, errors } = renameOf(opened, typed)
+    if (errors !== undefined) throw new ValidationError(errors)
+    const submitted = await services.writePage(caller, write, {
+      kb: place.kb,
+      candidateId: form.candidate,
+      publish: form.do === 'publish',
+    })
+    if (submitted.status === 'approved') {
+      return reply.redirect(`${neuronPage(opened.kb.slug, submitted.seqId)}?done=renamed`, 303)
+    }
+    const { candidateId, refusal } = submitted
+    if (refusal === undefined) return reply.redirect(`/queue/${candidateId}`, 303)
+    const warning = html`<p>${refusal.message} The rename waits in <a href="/queue/${candidateId}">the queue</a>.</p>`
+    return send(reply, renamePage(visitOf(request), { ...view, warning }), 409)
+  } catch (error) {
+    return sendRefused({ request, reply }, view, error)
+  }
+}
+
+function renameOf(
+  opened: OpenPage,
+  { title, path }: Names,
+): { write: PageRename; errors: Record<string, string[]> | undefined } {
+  const shown = fieldsOf(opened)
+  const { changes, errors } = changesOf({ ...shown, title, path }, shown)
+  const target = { seqId: opened.seqId, base: opened.commit }
+  const refused = Object.entries(errors.fieldErrors ?? {}).map(([name, messages = []]) => [name, [...messages]])
+  if (path.trim() === '') refused.push(['path', ['must not be blank']])
+  return {
+    write: { target, ...(path === shown.path ? {} : { path }), changes },
+    errors: refused.length === 0 ? undefined : Object.fromEntries(refused),
+  }
+}
+
+function sendRefused(
+  { request, reply }: Pick<Reading<PagePlace>, 'request' | 'reply'>,
+  view: RenameView,
+  error: unknown,
+): FastifyReply {
+  const show = (status: number, shown: { errors?: FormErrors; warning?: Part }) =>
+    send(reply, renamePage(visitOf(request), { ...view, ...shown }), status)
+  if (error instanceof ValidationError) return show(422, { errors: error })
+  if (error instanceof GanglionError && error.status < 500) {
+    return show(error.status, { warning: error.message })
+  }
+  throw error
+}

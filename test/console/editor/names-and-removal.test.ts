@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
+import { writePage } from '../../../src/services/write/write-page.ts'
+import { type Browser, type Console, startConsole } from '../support.ts'
+import { formOf, valueIn } from './forms.ts'
+
+const hostile = `<script>alert(1)</script> "'مرحبا' 🙂`
+const form = 'main form[method="post"]'
+
+let console: Console
+let curator: Browser
+beforeAll(async () => {
+  console = await startConsole()
+  curator = await console.browser('curator')
+})
+afterAll(() => console.close())
+
+let made = 0
+/** Publishes a page and gives its address. */
+async function newPage(title = `Page ${++made}`, content = ''): Promise<string> {
+  const { ganglion, kbId } = console
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const caller = { id: 'user:writer', name: 'Writer', tenantId, role: 'curator', connectors: [] } as const
+  const options = { kb: 'handbook', candidateId: candidateIdFor(kbId), publish: true }
+  const submitted = await writePage(ganglion, caller, { changes: { title, content } }, options)
+  if (submitted.status !== 'approved') throw new Error('not published')
+  return `/kb/handbook/neurons/${submitted.seqId}`
+}
+
+test('a rename is seen before it is done, and its page says that it is done', async () => {
+  const title = `Old ${hostile}`
+  const path = await newPage(title)
+  await newPage('Linking', `See [[${title}]].`)
+  const first = await curator.get(`${path}/rename`)
+  expect([valueIn(first, 'title'), first.texts('h1')[0]]).toEqual([title, `Rename ${title}`])
+  expect(first.document.querySelector(form)).toBeNull()
+  const names = new URLSearchParams({ title: 'New', path: 'rules/new' })
+  const seen = await curator.get(`${path}/rename?${names}`)
+  expect(seen.texts('main del')[0]).toBe(title)
+  expect(seen.texts('main ins')).toEqual(['New', 'neurons/rules/new.md'])
+  expect(seen.texts('main dd li')).toContain(title)
+  expect(seen.document.querySelectorAll('main script')).toHaveLength(0)
+  const { status, headers } = await curator.post(`${path}/rename`, formOf(seen, { do: 'publish' }, form))
+  expect([status, headers.location]).toEqual([303, `${path}?done=renamed`])
+  const page = await curator.get(`${path}?done=renamed`)
+  expect([...page.texts('h1'), ...page.texts('.notice')]).toEqual(['New', 'The page has its new name.'])
+})
+
+test('a proposed rename waits', async () => {
+  const path = await newPage()
+  const seen = await curator.get(`${path}/rename?title=Later&path=later`)
+  const { status, headers } = await curator.post(`${path}/rename`, formOf(seen, { do: 'propose' }, form))
+  expect([status, headers.location]).toEqual([303, `/queue/${formOf(seen, {}, form).candidate}`])
+  expect((await curator.get(path)).texts('h1')).not.toEqual(['Later'])
+})
+
+test.each([
+  ['no title', { title: ' ', path: 'x' }, 'title: must not be blank'],
+  ['no file name', { title: 'X', path: ' ' }, 'path: must not be blank'],
+  ['a path that is taken', { title: 'X', path: 'taken/here' }, 'path: is taken by neurons/taken/here.md'],
+])('%s is refused beside its field', async (_, names, message) => {
+  const holder = await newPage()
+  await curator.post(
+    `${holder}/rename`,
+    formOf(await curator.get(`${holder}/rename?title=T&path=taken/here`), { do: 'publish' }, form),
+  )
+  const page = await curator.get(`${await newPage()}/rename?${new URLSearchParams(names)}`)
+  expect([page.status, ...page.texts('.problems li')]).toEqual([422, message])
+  expect(valueIn(page, 'title')).toBe(names.title)
+})
+
+test('a rename on a version that somebody else has renamed since waits in the queue', async () => {
+  const path = await newPage()
+  const [one, other] = [
+    await curator.get(`${path}/rename?title=One&path=one`),
+    await curator.get(`${path}/rename?title=Two&path=${path.slice(-8)}`),
+  ]
+  await curator.post(`${path}/rename`, formOf(one, { do: 'publish' }, form))
+  const page = await curator.post(`${path}/rename`, formOf(other, { do: 'publish' }, form))
+  expect(page.status).toBe(422)
+  expect(page.texts('.problems li')).toEqual(['path: was changed by somebody else, to neurons/one.md'])
+})
+
+test('a removal shows the links that will lead nowhere, and who removes it can say why', async () => {
+  const title = `Gone ${hostile}`
+  const path = await newPage(title)
+  for (let count = 0; count < 51; count++) await newPage(`Links ${count} ${hostile}`, `[[${title}]]`)
+  const seen = await curator.get(`${path}/remove`)
+  expect(seen.texts('h1')).toEqual([`Remove ${title}`])
+  expect(seen.texts('main ol li')).toHaveLength(50)
+  expect(seen.texts('main nav span')).toEqual(['1 to 50 of 51'])
+  expect((await curator.get(`${path}/remove?part=2`)).texts('main ol li')).toHaveLength(1)
+  expect(seen.document.querySelectorAll('main script')).toHaveLength(0)
+  const sent = formOf(seen, { do: 'publish', note: 'Out of date.' }, form)
+  const { status, headers } = await curator.post(`${path}/remove`, sent)
+  expect([status, headers.location]).toEqual([303, `/queue/${sent.candidate}`])
+  expect((await curator.get(`${path}/remove`)).status).toBe(404)
+  expect((await curator.get(`/queue/${sent.candidate}`)).body).toContain('Out of date.')
+})
+
+test('a proposed removal leaves the page', async () => {
+  const path = await newPage()
+  await curator.post(`${path}/remove`, formOf(await curator.get(`${path}/remove`), { do: 'propose' }, form))
+  expect((await curator.get(path)).status).toBe(200)
+})
+
+test('a page that was changed since is not removed', async () => {
+  const path = await newPage()
+  const seen = await curator.get(`${path}/remove`)
+  await curator.post(`${path}/edit`, formOf(await curator.get(`${path}/edit`), { content: 'Changed.', do: 'publish' }))
+  const page = await curator.post(`${path}/remove`, formOf(seen, { do: 'publish', note: 'kept' }, form))
+  expect(page.status).toBe(409)
+  expect(page.texts('.warning')[0]).toContain('Somebody has changed this page since you saw it')
+  expect(valueIn(page, 'note')).toBe('kept')
+  expect((await curator.post(`${path}/remove`, formOf(page, { do: 'publish' }, form))).status).toBe(303)
+})
+
+test('what was typed for a page that is removed meanwhile waits on the queue', async () => {
+  const path = await newPage()
+  const editor = await curator.get(`${path}/edit`)
+  await curator.post(`${path}/remove`, formOf(await curator.get(`${path}/remove`), { do: 'publish' }, form))
+  const sent = formOf(editor, { content: 'Too late.', do: 'publish' })
+  const page = await curator.post(`${path}/edit`, sent)
+  expect(page.status).toBe(409)
+  expect(page.texts('.warning')[0]).toContain('Somebody has removed this page since you began.')
+  expect(valueIn(page, 'content')).toBe('Too late.')
+  expect((await curator.get(path)).status).toBe(404)
+  expect((await curator.get(`/queue/${sent.candidate}`)).body).toContain('Too late.')
+})
+
+test('readers neither rename nor remove', async () => {
+  const path = await newPage()
+  const reader = await console.browser('reader')
+  for (const what of ['rename', 'remove']) {
+    expect((await reader.get(`${path}/${what}`)).status).toBe(403)
+    expect((await reader.post(`${path}/${what}`, { do: 'publish' })).status).toBe(403)
+  }
+})
