@@ -15,7 +15,11 @@ async function waiting(word: string, count: number): Promise<string[]> {
 
 const shows = ({ page }: Visitor, title: string) => page.locator('h1', { hasText: title }).waitFor()
 /** Keys are heard once the page's script runs. */
-const listens = ({ page }: Visitor) => page.locator('.candidate [data-keys]:not([hidden])').waitFor()
+const listens = ({ page }: Visitor) =>
+  page
+    .locator('.candidate')
+    .waitFor()
+    .then(() => page.waitForLoadState('load'))
 const titleOf = async ({ page }: Visitor) => (await page.textContent('h1'))?.trim()
 const noticeOf = async ({ page }: Visitor) => (await page.textContent('.notices'))?.replace(/\s+/g, ' ').trim()
 

@@ -26,7 +26,6 @@ if (box && canvas && context && under) {
   const { nodes, links, truncated } = await load(box.dataset.graph ?? '')
   const view = { x: 0, y: 0, scale: 1 }
   let chosen: Node | undefined
-  box.hidden = false
   const told = `${nodes.length} pages${truncated ? ', the best connected ones' : ''}, ${links.length} links`
   under.textContent = told
 

@@ -208,7 +208,6 @@ function showSetting(): void {
 }
 
 function begin(): void {
-  for (const keys of document.querySelectorAll<HTMLElement>('[data-keys]')) keys.hidden = false
   showSetting()
   restoreDrafts()
   for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)

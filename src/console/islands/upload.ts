@@ -1,5 +1,5 @@
 import { type OpenUpload, refusal, uploadOf } from './upload-plan.ts'
-import { UploadRow } from './upload-row.ts'
+import type { UploadRow } from './upload-row.ts'
 
 /** Uploads that run side by side. */
 const maxRunning = 2
@@ -34,7 +34,9 @@ function takeFiles(section: HTMLElement): void {
     waiting.push(row)
     run()
   }
-  const add = (files: Iterable<File>) => {
+  const add = async (files: readonly File[]) => {
+    // Only who uploads needs it.
+    const { UploadRow } = await import('./upload-row.ts')
     for (const file of files) {
       const known = uploadOf(file, open)
       if (known !== undefined) {
@@ -63,13 +65,11 @@ function takeFiles(section: HTMLElement): void {
   input.required = false
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    add([...(input.files ?? [])])
+    void add([...(input.files ?? [])])
     input.value = ''
   })
   input.addEventListener('change', () => form.requestSubmit())
   acceptDrops(section, add)
-  for (const hint of section.querySelectorAll<HTMLElement>('[data-drop-hint], [data-resume-hint]')) hint.hidden = false
-  for (const hint of section.querySelectorAll<HTMLElement>('[data-without-scripts]')) hint.hidden = true
   addEventListener('beforeunload', (event) => {
     if (running > 0) event.preventDefault()
   })
@@ -85,7 +85,7 @@ function openUploads(list: HTMLElement): OpenUpload[] {
   }))
 }
 
-function acceptDrops(section: HTMLElement, add: (files: Iterable<File>) => void): void {
+function acceptDrops(section: HTMLElement, add: (files: readonly File[]) => Promise<void>): void {
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
   section.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return
@@ -97,7 +97,7 @@ function acceptDrops(section: HTMLElement, add: (files: Iterable<File>) => void)
     if (!hasFiles(event)) return
     event.preventDefault()
     section.classList.remove('dropping')
-    add([...(event.dataTransfer?.files ?? [])])
+    void add([...(event.dataTransfer?.files ?? [])])
   })
 }
 

@@ -13,7 +13,7 @@ export function graphPage(visit: Visit, { kb, ...ends }: LooseEnds, graph: Graph
     ${
       graph.nodes.length === 0
         ? html`<p class="empty">There are no pages yet.</p>`
-        : html`<div class="graph" data-graph="${kbPage(kb.slug)}/graph/data" data-page="${neuronPage(kb.slug, '')}" hidden>
+        : html`<div class="graph with-scripts" data-graph="${kbPage(kb.slug)}/graph/data" data-page="${neuronPage(kb.slug, '')}">
             <canvas role="img" aria-label="The pages and their links; the lists below name the main ones"></canvas>
             <p class="row"><button type="button" class="second" data-zoom="1.25">Zoom in</button>
               <button type="button" class="second" data-zoom="0.8">Zoom out</button>

@@ -14,7 +14,7 @@ const keys: readonly [key: string, does: string][] = [
 
 /** What the keys do, and the switch that turns them off. Only scripts show it, since only they make keys work. */
 export function keysHelp(): Html {
-  return html`<div class="keys" data-keys hidden>
+  return html`<div class="keys with-scripts" data-keys>
     <button type="button" class="quiet" data-keys-open>Keyboard shortcuts</button>
     <dialog aria-labelledby="keys-title">
       <h2 id="keys-title">Keyboard shortcuts</h2>

@@ -43,12 +43,12 @@ export function uploadSection(visit: Visit, { kb, fileTypes, openUploads, attemp
       }
       ${field({
         ...{ name: 'file', label: 'File', type: 'file', errors },
-        hint: html`<span data-without-scripts>Up to ${sizeInWords(maxUploadBytes)}.</span> Files that end in ${accept.replaceAll(',', ', ')}.`,
+        hint: html`<span class="without-scripts">Up to ${sizeInWords(maxUploadBytes)}.</span> Files that end in ${accept.replaceAll(',', ', ')}.`,
         attributes: { required: true, accept },
       })}
       ${button('Upload')}`,
     )}
-    <p class="hint" data-drop-hint hidden>Or drop files here: several at once, up to ${sizeInWords(maxChunkedBytes)} each.</p>
+    <p class="hint with-scripts">Or drop files here: several at once, up to ${sizeInWords(maxChunkedBytes)} each.</p>
     <p class="unseen" role="status" data-upload-news></p>
     <ul class="uploads" aria-label="Uploads">${openUploads.map((upload) => openUpload(visit, kb.slug, upload))}</ul>
   </section>`
@@ -63,7 +63,7 @@ function openUpload(
   return html`<li data-upload="${uploadId}" data-filename="${filename}" data-size="${fileSize}" data-received="${bytesReceived}">
     <strong><bdi>${filename}</bdi></strong>
     <p data-progress-text>${sizeInWords(bytesReceived)} of ${sizeInWords(fileSize)} are here; it expires ${when(expiresAt)}.
-      <span data-resume-hint hidden>Choose the same file again to go on.</span></p>
+      <span class="with-scripts">Choose the same file again to go on.</span></p>
     ${form(visit, { action: `${sourcesPage(kbSlug)}/uploads/${uploadId}/remove` }, button('Remove', { class: 'second' }))}
   </li>`
 }

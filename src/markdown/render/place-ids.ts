@@ -8,16 +8,18 @@ const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
 
 /**
  * Gives headings ids that links name, makes links within the page lead there, and keeps each id once. The page's title is its `h1`, so
- * headings go one level down. Without a prefix there are no ids, for a page whose parts are shown on their own.
+ * its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown on their own.
  */
 export function placeIds(root: Root, prefix: string | undefined): void {
   const elements = elementsOf(root).map(({ element }) => element)
   const ids = new Set<string>()
   for (const found of elements) keepId(found, prefix === undefined ? undefined : ids)
+  const levels = elements.map(({ tagName }) => headings.indexOf(tagName)).filter((level) => level >= 0)
+  const highest = Math.min(...levels)
   for (const found of elements) {
     const level = headings.indexOf(found.tagName)
     if (level < 0) continue
-    found.tagName = headings[level + 1] ?? 'h6'
+    found.tagName = headings[level - highest + 1] ?? 'h6'
     const id = headingId(textOf(found))
     if (prefix !== undefined && id !== '') found.properties.id ??= unusedId(`${prefix}${id}`, ids)
   }

@@ -1,18 +1,16 @@
 import { brotliDecompressSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
-import { consoleRoutes } from '../../../src/console/console.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asset, island } from '../../../src/console/layout/asset.ts'
-import { buildServer } from '../../../src/http/server.ts'
-import { fakeServices } from '../../http/support/fake-services.ts'
+import { type Console, startConsole } from '../support.ts'
 
-async function server() {
-  const app = await buildServer(fakeServices(), { pages: consoleRoutes })
-  onTestFinished(() => app.close())
-  return app
-}
+let console: Console
+beforeAll(async () => {
+  console = await startConsole()
+})
+afterAll(() => console.close())
 
 test('assets are kept for ever under the name of their content, and checked again under any other', async () => {
-  const app = await server()
+  const { app } = console
   for (const url of [asset('console.css'), asset('htmx.js'), asset('layout/icon.svg'), island('upload')]) {
     const { statusCode, headers, body } = await app.inject({ url })
     expect([statusCode, headers['cache-control'], body.length > 100]).toEqual([
@@ -26,7 +24,7 @@ test('assets are kept for ever under the name of their content, and checked agai
 })
 
 test('a browser that takes brotli gets brotli', async () => {
-  const app = await server()
+  const { app } = console
   const url = asset('console.css')
   const plain = await app.inject({ url })
   const { headers, rawPayload } = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
@@ -37,7 +35,7 @@ test('a browser that takes brotli gets brotli', async () => {
 test.each(['console.ts', 'layout/page.ts', 'islands/tsconfig.json', '../cli/main.ts', '%2e%2e/main.ts', '__proto__'])(
   'nothing but assets is served: %s',
   async (name) => {
-    const app = await server()
+    const { app } = console
     expect((await app.inject({ url: `/assets/0/${name}` })).statusCode).toBe(404)
   },
 )
