@@ -194,7 +194,13 @@ test('beside a page that ingest made stands the passage of its Source', async ()
   const [row] = kb.projection.read.all`SELECT id FROM candidates WHERE status = 'pending'`
   const { sources, entry } = await review(String(row?.id))
   expect(sources).toEqual([
-    { id: source.id, filename: 'guide.pdf', place: 'page 2', text: '## Escalation\n\nPage the lead.', isCut: false },
+    {
+      id: source.id,
+      filename: 'guide.pdf',
+      place: { page: '2' },
+      text: '## Escalation\n\nPage the lead.',
+      isCut: false,
+    },
   ])
   expect(entry.warnings).toEqual(['The numbers may be wrong.'])
 })

@@ -5,6 +5,8 @@ import { forget, restoreDrafts } from './review-drafts.ts'
  * fetched ahead, so that it is there as soon as a decision is made.
  */
 const settingKey = 'ganglion.review.keys'
+/** Milliseconds: who only passes a candidate does not make the server search. */
+const fillDelay = 400
 const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditable]'
 
 type Ahead = { url: string; text: Promise<string | undefined> }
@@ -155,10 +157,16 @@ function fetchAhead(): void {
   ahead = { url: link.href, text }
 }
 
+function fillAll(): void {
+  for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)
+}
+
 /** Fills in what takes the server longer than the page. Without an answer its link stays. */
 async function fill(place: HTMLElement): Promise<void> {
   const response = await fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
-  if (response.ok) place.innerHTML = await response.text()
+  if (!response.ok) return
+  place.innerHTML = await response.text()
+  delete place.dataset.fill
 }
 
 function announce(text: string): void {
@@ -210,7 +218,7 @@ function showSetting(): void {
 function begin(): void {
   showSetting()
   restoreDrafts()
-  for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)
+  setTimeout(fillAll, fillDelay)
   fetchAhead()
 }
 

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import { CandidateComment, CandidateEdit, Dismissal } from '../../contract/candidates.ts'
-import { ValidationError } from '../../contract/errors.ts'
 import type { Review } from '../../services/review/review-candidate.ts'
+import { parseFields } from '../layout/refused-form.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
 
 const text = z.string().default('')
+
+const EditFields = CandidateEdit.extend({
+  tags: z.string().transform(tagsIn).pipe(CandidateEdit.shape.tags.unwrap()).exactOptional(),
+})
 
 /** The fields of the forms that decide; what they hold is checked when it is used, so that what was typed can be shown again. */
 export const ApproveForm = z.object({
@@ -28,9 +32,9 @@ export function editOf(review: Review, typed: TypedEdit): CandidateEdit {
   const proposed = proposedEdit(review)
   const isResolved = review.sides.conflict !== undefined
   const isEdited = isResolved || unixLines(proposed.content) !== typed.content
-  return parsed(CandidateEdit, {
+  return parseFields(EditFields, {
     ...(typed.title === proposed.title ? {} : { title: typed.title }),
-    ...(typed.tags === proposed.tags ? {} : { tags: tagsIn(typed.tags) }),
+    ...(typed.tags === proposed.tags ? {} : { tags: typed.tags }),
     ...(isEdited ? { content: typed.content } : {}),
     ...(isEdited && typed.base !== '' ? { base: typed.base } : {}),
   })
@@ -38,20 +42,12 @@ export function editOf(review: Review, typed: TypedEdit): CandidateEdit {
 
 /** @throws {ValidationError} */
 export function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
-  return parsed(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+  return parseFields(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
 }
 
 /** @throws {ValidationError} */
 export function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
-  return parsed(CandidateComment, { comment: unixLines(comment) })
-}
-
-function parsed<Value>(schema: z.ZodType<Value>, value: unknown): Value {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const problems = Map.groupBy(result.error.issues, ({ path }) => String(path[0]))
-  const fieldErrors = [...problems].map(([name, issues]) => [name, issues.map(({ message }) => message)] as const)
-  throw new ValidationError(Object.fromEntries(fieldErrors))
+  return parseFields(CandidateComment, { comment: unixLines(comment) })
 }
 
 function tagsIn(text: string): string[] {

@@ -62,16 +62,22 @@ export function conflictSection({ sides }: Pick<Review, 'sides'>): Html | undefi
         { line, base, current, proposed: theirs },
         index,
       ) => html`<div class="three" role="group" aria-label="Conflict ${index + 1} of ${conflicts.length}, line ${line}">
-        ${text('Before both changes', base)}${text('The page now', current)}${text('This candidate', theirs)}</div>`,
+        ${text('Before both changes', cut(base))}${text('The page now', cut(current))}${text('This candidate', cut(theirs))}</div>`,
     )}
     ${conflicts.length > maxShown && html`<p>${conflicts.length - maxShown} more places conflict.</p>`}
     <details><summary>The whole texts</summary>
-      <div class="three">${text('Before both changes', conflict.base)}${text('The page now', conflict.current)}${text('This candidate', proposed ?? '')}</div>
+      <div class="three">${text('Before both changes', cut(conflict.base))}${text('The page now', cut(conflict.current))}${text('This candidate', cut(proposed ?? ''))}</div>
     </details>
   </section>`
 }
 
+/** Places of a conflict, and characters of each text. */
 const maxShown = 20
+const maxText = 20_000
+
+function cut(text: string): string {
+  return text.length > maxText ? `${text.slice(0, maxText)}…` : text
+}
 
 function text(label: string, value: string): Html {
   return html`<div><h3>${label}</h3><pre dir="auto" tabindex="0">${value === '' ? html`<em>nothing</em>` : value}</pre></div>`

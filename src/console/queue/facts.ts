@@ -6,6 +6,7 @@ import type { SimilarNeuron } from '../../services/review/similar-neurons.ts'
 import type { SourcePassage } from '../../services/review/source-passage.ts'
 import { type Html, html } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
+import { placeWords, sourcePage } from '../sources/source-paths.ts'
 import { candidatePath, type QueueParams } from './view.ts'
 
 /** What stands in the front matter of both sides; what is the same is folded away. */
@@ -66,8 +67,8 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
       ({ id, filename, place, text, isCut }) => html`<h3>${
         id === undefined
           ? html`<bdi>${filename}</bdi>`
-          : html`<a href="/kb/${encodeURIComponent(kb)}/sources/${encodeURIComponent(id)}" dir="auto">${filename}</a>`
-      }${place !== undefined && html`, ${place}`}</h3>
+          : html`<a href="${sourcePage(kb, id, place)}" dir="auto">${filename}</a>`
+      } ${placeWords(place)}</h3>
       ${
         text === undefined
           ? html`<p class="empty">Its text is not kept. ${id === undefined ? 'The Source is gone.' : 'Open the Source and ingest it again to see it here.'}</p>`

@@ -23,6 +23,9 @@ const BulkForm = z.object({
 export function queueRoutes(app: ZodFastify, services: Services): void {
   const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(services)
   const config = { people: 'curator' } as const
+  const kept = { ...config, keepsForm: true }
+  /** What was typed while the session had ended is shown again, and changes nothing. */
+  const shown = { ...config, readsForm: true }
   const ofList = { hide: true, querystring: ListParams } as const
   const ofOne = { hide: true, params: CandidatePath, querystring: QueueParams } as const
 
@@ -49,7 +52,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     sendSimilar(request, reply, request.params.id),
   )
 
-  app.post('/queue/:id/approve', { config, schema: { ...ofOne, body: ApproveForm } }, (request, reply) => {
+  app.post('/queue/:id/approve', { config: kept, schema: { ...ofOne, body: ApproveForm } }, (request, reply) => {
     const { params, query, body } = request
     const edit = typedEdit(body)
     const sent = { id: params.id, params: query, form: 'edit', typed: { edit } } as const
@@ -59,7 +62,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     })
   })
 
-  app.post('/queue/:id/dismiss', { config, schema: { ...ofOne, body: DismissForm } }, (request, reply) => {
+  app.post('/queue/:id/dismiss', { config: kept, schema: { ...ofOne, body: DismissForm } }, (request, reply) => {
     const { params, query, body } = request
     const sent = { id: params.id, params: query, form: 'dismiss', typed: { reason: body.reason } } as const
     return decide(request, reply, sent, async (caller) => {
@@ -67,7 +70,7 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
     })
   })
 
-  app.post('/queue/:id/comment', { config, schema: { ...ofOne, body: CommentForm } }, async (request, reply) => {
+  app.post('/queue/:id/comment', { config: kept, schema: { ...ofOne, body: CommentForm } }, async (request, reply) => {
     const { params, query, body } = request
     const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
     try {
@@ -97,4 +100,17 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
       return sendRefusal(request, reply, { id: params.id, params: query, form: 'reverse', typed: {} }, error)
     }
   })
+
+  const TypedForm = z.object({ ...ApproveForm.shape, reason: z.string().optional(), comment: z.string().optional() })
+  for (const form of ['approve', 'dismiss', 'comment']) {
+    app.post(
+      `/queue/:id/${form}/preview`,
+      { config: shown, schema: { ...ofOne, body: TypedForm } },
+      (request, reply) => {
+        const { params, query, body } = request
+        const typed = { edit: typedEdit(body), reason: body.reason, comment: body.comment }
+        return sendCandidate(request, reply, { id: params.id, params: query, typed })
+      },
+    )
+  }
 }

@@ -40,8 +40,7 @@ function sourceLine(source: SourceReference): string {
   return [source.filename ?? source.id ?? 'Source', placeLine(source)].filter((part) => part !== undefined).join(', ')
 }
 
-/** Where in a Source something stands, for people. */
-export function placeLine({ page, slide, sheet, time }: SourceReference): string | undefined {
+function placeLine({ page, slide, sheet, time }: SourceReference): string | undefined {
   if (page !== undefined) return `${page.includes('-') ? 'pages' : 'page'} ${page.replace('-', '–')}`
   if (slide !== undefined) return `${slide.includes('-') ? 'slides' : 'slide'} ${slide.replace('-', '–')}`
   if (sheet !== undefined) return `sheet ${sheet}`

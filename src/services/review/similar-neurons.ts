@@ -15,8 +15,9 @@ export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
 type Compared = { title: string; content: string; tags: readonly string[] }
 
-/** Characters of a candidate that search is asked with. */
-const maxAsked = 300
+/** Characters of a candidate, and words of those, that search is asked with. */
+const maxRead = 2_000
+const maxAsked = 8
 const maxPassages = 16
 const maxShown = 5
 /** A text that repeats less of another than this is not shown for that. */
@@ -38,7 +39,7 @@ export async function similarNeurons(
   if (row === undefined) throw new GanglionError('not_found')
   const { content } = parseCandidate(await kb.repository.readText(row.blob))
   const { title, tags, target, approval } = row
-  const query = `${title}\n${content.slice(0, maxAsked)}`
+  const query = [title, ...tellingWords(content)].join(' ')
   try {
     const passages = await retrievePassages(ganglion, kb, { query, audience: 'curator', limit: maxPassages })
     const seqIds = [...new Set(passages.map(({ seqId }) => seqId))]
@@ -48,6 +49,12 @@ export async function similarNeurons(
     if (error instanceof GanglionError && error.code === 'unavailable') return undefined
     throw error
   }
+}
+
+/** The longest words of a text: mostly the rarest, by which search is quick. */
+function tellingWords(content: string): string[] {
+  const words = new Set(wordsWithin(content.slice(0, maxRead)))
+  return [...words].sort((a, b) => b.length - a.length).slice(0, maxAsked)
 }
 
 async function explained(kb: KnowledgeBase, candidate: Compared, seqIds: readonly string[]): Promise<SimilarNeuron[]> {

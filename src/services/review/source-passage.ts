@@ -1,15 +1,14 @@
 import type { Anchor, Extracted } from '../../ingest/extracted.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { placeLine } from './field-changes.ts'
 
 /** The part of a Source that a page was made of. */
 export type SourcePassage = {
   /** Undefined where the Source is not there. */
   id: string | undefined
   filename: string
-  /** `page 5`, `slides 2–3`; undefined for a Source without such places. */
-  place: string | undefined
+  /** Its pages, slides, sheet or second, as the page names them. */
+  place: { [part in 'page' | 'slide' | 'sheet' | 'time']: string | undefined }
   /** Markdown as plain text; undefined where the text of the Source is not kept. */
   text: string | undefined
   /** Whether only its beginning is shown. */
@@ -34,11 +33,12 @@ export async function sourcePassages(
     sources.slice(0, maxPassages).map(async (reference) => {
       const source = reference.id === undefined ? undefined : await ganglion.sources.find(tenantId, reference.id)
       const extracted = source && (await ganglion.sourceTexts.find(source))
+      const { page, slide, sheet, time } = reference
       const text = extracted && passageOf(extracted, reference, content)
       return {
         id: source?.id,
         filename: source?.filename ?? reference.filename ?? 'Source',
-        place: placeLine(reference),
+        place: { page, slide, sheet, time },
         text: text?.slice(0, maxLength),
         isCut: (text?.length ?? 0) > maxLength,
       }

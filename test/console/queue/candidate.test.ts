@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { visit } from '../support.ts'
 import { deskForFile, follow, formOf, hostile } from './desk.ts'
 
 const desk = deskForFile()
@@ -161,6 +162,29 @@ test('a decision on what has changed since it was opened is not made, and can be
   expect(again.fields.reason).toBe('Typed')
   expect((await curator.post(again.action, again.fields)).status).toBe(303)
   expect((await curator.post(again.action, again.fields)).status).toBe(303) // sent twice
+})
+
+test('what was typed while the session ended is shown again after signing in, without scripts', async () => {
+  const { curator, newKb, app } = desk()
+  const kb = await newKb()
+  const id = await kb.submit({ title: 'Long work' })
+  const { fields } = formOf(await curator.get(`/queue/${id}?edit=1`), '/approve')
+  const typed = { seen: fields.seen ?? '', base: '', title: 'My title', tags: 'mine', content: 'My work' }
+  const ended = { ...curator.headers, cookie: 'ganglion=ended' }
+  const late = await visit(app, {
+    method: 'POST',
+    url: `/queue/${id}/approve`,
+    headers: { ...ended, 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(typed).toString(),
+  })
+  expect(late.status).toBe(401)
+  const kept = formOf(late, '/preview')
+  const page = await curator.post(kept.action, kept.fields)
+  expect(page.status).toBe(200)
+  expect(page.texts('#field-content')).toEqual(['My work'])
+  expect((await curator.get(`/queue/${id}`)).texts('#decide-title')).toEqual(['Decide'])
+  const again = formOf(page, '/approve')
+  expect((await curator.post(again.action, again.fields)).status).toBe(303)
 })
 
 test('a comment is kept beside the candidate; a blank one is refused beside its field', async () => {
