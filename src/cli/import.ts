@@ -65,5 +65,6 @@ async function requireKb(ganglion: Ganglion, tenantSlug: string, slug: string): 
   const identity = await ganglion.knowledgeBases.find(tenant.id, slug)
   if (identity !== undefined) return ganglion.openKb(identity)
   const slugs = (await ganglion.knowledgeBases.list(tenant.id)).map((known) => known.slug)
-  throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}.`)
+  const advice = `To make it: ganglion kb create ${slug} --tenant ${tenantSlug}`
+  throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}. ${advice}`)
 }

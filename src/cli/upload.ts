@@ -25,7 +25,8 @@ type Options = z.output<typeof Options>
 /** What is told of a file, as JSON. */
 export type FileReport = {
   file: string
-  result: 'uploaded' | 'duplicate' | 'failed'
+  /** `skipped`: the knowledge base does not take files of its type. */
+  result: 'uploaded' | 'duplicate' | 'skipped' | 'failed'
   documentId?: string
   /** With `--wait`, how its ingest ended; else how it stands. */
   status?: string
@@ -127,7 +128,8 @@ export async function uploadOne(server: ApiServer, file: string, options: Upload
     if (!isUploadable(file)) throw new Error('Files of this type are not taken.')
     return reportOf(file, await uploadFile(server, file, options))
   } catch (error) {
-    return { file, result: 'failed', error: sentence(error) }
+    const isTypeRefused = error instanceof ApiRefusal && error.code === 'file_type_not_allowed'
+    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error) }
   }
 }
 
@@ -152,6 +154,7 @@ function withOutcome(report: FileReport, outcome: Outcome | undefined): FileRepo
 export function describeFile({ file, result, documentId, status, neurons, pending, error }: FileReport): string {
   const name = basename(file)
   if (result === 'failed') return `failed     ${name}: ${error}`
+  if (result === 'skipped') return `skipped    ${name}: ${error}`
   if (result === 'duplicate') return `known      ${name}: its bytes are there as ${documentId}`
   if (error !== undefined) return `failed     ${name}, ${documentId}: ${error}`
   const made = neurons === undefined ? status : `${neurons} Neurons${pending ? `, ${pending} wait for a curator` : ''}`
@@ -165,6 +168,8 @@ function sentence(error: unknown): string {
       return 'There is no such knowledge base, or upload, for this key.'
     case 'invalid_token':
       return 'The server does not know the key in GANGLION_KEY.'
+    case 'file_type_not_allowed':
+      return 'The knowledge base does not take files of this type; sources.types in its kb.yaml may allow more.'
     case 'insufficient_role':
       return 'The key in GANGLION_KEY may not upload.'
     default:

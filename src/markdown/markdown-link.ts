@@ -7,14 +7,14 @@ const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 
 /**
  * The file that a relative destination names: its path, decoded, without query and fragment. `undefined` for an address with a scheme
- * or a host, and for a place within the page itself.
+ * or a host, for a folder, and for a place within the page itself.
  * @param url with Markdown's own escapes and character references resolved
  */
 export function parseDestination(url: string): Destination | undefined {
   if (elsewhere.test(url)) return undefined
   const [, path = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(url) ?? []
   const target = decoded(path).trim()
-  if (target === '') return undefined
+  if (target === '' || /(?:^|\/)\.{0,2}\/?$/.test(target)) return undefined
   const heading = decoded(fragment).trim()
   return { target, ...(heading === '' ? {} : { heading }) }
 }

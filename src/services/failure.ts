@@ -1,6 +1,7 @@
 import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
 import { S3Error } from '../store/blobs/s3-blobs.ts'
+import { RefMissing, RepositoryMissing } from './kb-refs.ts'
 
 const sqliteFull = 13
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN. */
@@ -25,6 +26,8 @@ export function refusalFor(error: unknown): GanglionError {
   if (isStorageFull(error)) return new GanglionError('insufficient_storage')
   if (isCausedBy(error, (cause) => cause instanceof GitError && cause.code === 'no-git'))
     return new GanglionError('unavailable', 'git cannot be started on the server.')
+  if (isCausedBy(error, (cause) => cause instanceof RefMissing || cause instanceof RepositoryMissing))
+    return new GanglionError('unavailable', 'The repository of the knowledge base is damaged, or is not there.')
   if (isCausedBy(error, isUnwritable))
     return new GanglionError('unavailable', 'The data of the server cannot be written.')
   return new GanglionError(codeFor(error))

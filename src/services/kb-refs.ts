@@ -3,6 +3,14 @@ import type { Oid } from '../git/object.ts'
 export const mainRef = 'refs/heads/main'
 export const queueRef = 'refs/ganglion/queue'
 
+/** The repository of a knowledge base is not where it was. */
+export class RepositoryMissing extends Error {
+  constructor(gitDir: string, options?: ErrorOptions) {
+    super(`${gitDir} is gone; to put it back: ganglion restore`, options)
+    this.name = 'RepositoryMissing'
+  }
+}
+
 /** A ref that was there is gone, as where `packed-refs` was emptied. */
 export class RefMissing extends Error {
   constructor(gitDir: string, ref: string, lastSeen: Oid) {

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clearAbandonedQuarantines } from '../git/abandoned-quarantines.ts'
 import { GroupCommit, type Heads } from '../git/group-commit.ts'
@@ -21,7 +22,7 @@ import { coalesce } from './coalesce.ts'
 import { committer } from './commit-message.ts'
 import { isStorageFull } from './failure.ts'
 import { KbFollower } from './kb-follower.ts'
-import { mainRef, queueRef } from './kb-refs.ts'
+import { mainRef, queueRef, RepositoryMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { tagsOfCandidate } from './queue/candidate-tags.ts'
 import type { Removal } from './removal-trailer.ts'
@@ -84,11 +85,15 @@ export class KnowledgeBase {
     })
   }
 
-  /** Clears what a crash left behind. */
+  /** Clears what a crash left behind. @throws {RepositoryMissing} */
   async recover(): Promise<void> {
-    await clearAbandonedLocks(this.repository.gitDir, [mainRef, queueRef])
-    await clearAbandonedPacks(this.repository.gitDir)
-    await clearAbandonedQuarantines(this.repository.gitDir)
+    const { gitDir } = this.repository
+    await access(gitDir).catch((cause: unknown) => {
+      throw new RepositoryMissing(gitDir, { cause })
+    })
+    await clearAbandonedLocks(gitDir, [mainRef, queueRef])
+    await clearAbandonedPacks(gitDir)
+    await clearAbandonedQuarantines(gitDir)
   }
 
   /** Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}. */

@@ -43,7 +43,7 @@ test('import makes nothing where there is no such knowledge base, tenant, folder
   const dir = tempDir()
   const run = async (...args: string[]) => (await ganglionJson(['import', ...args])).json
   expect(await run(dir, '--data', data, '--tenant', 'acme', '--kb', 'other')).toEqual({
-    error: 'acme has no knowledge base other. Known ones: notes.',
+    error: 'acme has no knowledge base other. Known ones: notes. To make it: ganglion kb create other --tenant acme',
   })
   expect(await run(dir, '--data', data, '--tenant', 'umbrella', '--kb', 'notes')).toEqual({
     error: 'There is no tenant umbrella. Known tenants: acme.',

@@ -167,6 +167,18 @@ test('a file in chunks goes on where the connection broke', { timeout: 60_000 },
   expect(await uploadFile({ url: server.url, key: server.app }, file, options)).toMatchObject({ result: 'duplicate' })
 })
 
+test('a file of a type that the knowledge base does not take is skipped, with the reason', async () => {
+  const server = await startServer()
+  const { code, files: reports } = await upload(server, files({ 'a.md': '# A\n\nText.\n', 'b.odt': 'PK' }))
+  expect([code, reports.map(({ result, error }) => [result, error])]).toEqual([
+    1,
+    [
+      ['uploaded', undefined],
+      ['skipped', expect.stringContaining('does not take files of this type')],
+    ],
+  ])
+})
+
 test('an upload that broke off for good is resumed by its id', { timeout: 60_000 }, async () => {
   const server = await startServer()
   const [file = ''] = files({ 'large.txt': 'Another line of a long text.\n'.repeat(600_000) })

@@ -170,6 +170,16 @@ test('a page that is renamed and moved warns of no link that its alias keeps', a
   expect((await judge(commit())).filter((line) => line.includes('neurons/b.md'))).toEqual([])
 })
 
+test('a page that is moved warns of no Markdown link that its alias keeps', async () => {
+  const { move, put, commit, judge } = await pushing({
+    'x/a.md': neuronText(1, { title: 'Alpha' }),
+    'x/b.md': neuronText(2, { title: 'Beta' }, 'See [a](a.md), [a](./a.md#h) and [a](/x/a.md).\n'),
+  })
+  move('neurons/x/a.md', 'neurons/y/first.md')
+  put('neurons/x/b.md', neuronText(2, { title: 'Beta' }, 'Edited: [a](a.md), [a](./a.md#h) and [a](/x/a.md).\n'))
+  expect((await judge(commit())).filter((line) => line.includes('b.md'))).toEqual([])
+})
+
 test('an alias that a rename takes away on purpose leaves its links broken, and that is told', async () => {
   const { put, commit, judge } = await pushing({
     'a.md': neuronText(1, { title: 'Alpha', aliases: ['One'] }),

@@ -1,8 +1,11 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { refusalFor } from '../../src/services/failure.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
 import { Health } from '../../src/services/health.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { tempDir } from '../support/temp.ts'
 import { candidate, newTestBed } from './support.ts'
 
@@ -43,4 +46,23 @@ test('what was found holds for a few seconds', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 4_000)
   onTestFinished(() => void vi.restoreAllMocks())
   expect(await health.problems()).toHaveLength(1)
+})
+
+test('where the repositories are gone, an open knowledge base and one that is opened say so', async () => {
+  const { ganglion, curator, dataDir, gitDir } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ganglion, curator, candidate({ confidence: 1 }))
+  await rm(dirname(gitDir), { recursive: true })
+  const reopened = await Ganglion.open({ dataDir })
+  onTestFinished(() => reopened.close())
+  for (const one of [ganglion, reopened]) {
+    for (const ask of [
+      () => readNeuron(one, curator, { kb: 'handbook', seqId }),
+      () => submitCandidate(one, curator, candidate()),
+    ]) {
+      expect(refusalFor(await ask().catch((error: unknown) => error))).toMatchObject({
+        code: 'unavailable',
+        message: 'The repository of the knowledge base is damaged, or is not there.',
+      })
+    }
+  }
 })

@@ -308,12 +308,14 @@ test('what cannot be imported is skipped with the reason', async () => {
     'huge.md': 'x'.repeat(1024 * 1024 + 1),
     'huge.bin': Buffer.alloc(2 * 1024 * 1024 + 1),
     '.trash/gone.md': 'x',
+    'conflict.md': 'a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\n',
     'lfs.png': `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`,
     'node_modules/package/readme.md': 'x',
   })
   symlinkSync('/etc/hostname', join(given.vault, 'link.md'))
-  const { skipped, created } = await given.run()
-  expect(created).toBe(1)
+  const { skipped, created, notices } = await given.run()
+  expect(created).toBe(2)
+  expect(notices).toEqual([{ path: 'conflict.md', line: 2, message: expect.stringContaining('A conflict of a merge') }])
   expect(skipped.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
     '.trash is hidden',
     'huge.bin is larger than 2048 KB',

@@ -1,4 +1,5 @@
 import { isInternal } from '../../knowledge/audience.ts'
+import { checkConflictMarkers } from '../../knowledge/conflict-markers.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { oneLine } from '../../knowledge/text.ts'
 import {
@@ -66,6 +67,7 @@ export function readNote(origin: string, text: string, { knownAudiences, inlineT
   const notices = [
     ...(isForeign ? [foreignAudience(text, data)] : []),
     ...(isCounted ? [] : internalTag(parseNeuronFile(text))),
+    ...checkConflictMarkers(text).map(({ line, message }) => ({ line, message })),
   ]
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
   const title = titleOf(origin, fields.title, content)

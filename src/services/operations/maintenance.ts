@@ -15,12 +15,20 @@ const needed = { packs: 400, looseObjects: 20_000 }
  * Consolidates the repositories of open knowledge bases, one at a time, when nobody writes, at the lowest priority.
  * @returns how to stop it, which also ends what it is doing.
  */
-export function startMaintenance(ganglion: Ganglion, onError: (error: unknown) => void): () => Promise<void> {
+export function startMaintenance(
+  ganglion: Pick<Ganglion, 'openKbs'>,
+  onError: (error: unknown) => void,
+  everyMs = intervalMs,
+): () => Promise<void> {
   const stopping = new AbortController()
+  const failed = (error: unknown) => {
+    // A git that was ended says that it failed.
+    if (!stopping.signal.aborted) onError(error)
+  }
   let running = Promise.resolve()
   const timer = setInterval(() => {
-    running = running.then(() => maintainAll(ganglion, stopping.signal).catch(onError))
-  }, intervalMs)
+    running = running.then(() => maintainAll(ganglion, stopping.signal)).catch(failed)
+  }, everyMs)
   return async () => {
     clearInterval(timer)
     stopping.abort()
@@ -28,7 +36,7 @@ export function startMaintenance(ganglion: Ganglion, onError: (error: unknown) =
   }
 }
 
-async function maintainAll(ganglion: Ganglion, stopping: AbortSignal): Promise<void> {
+async function maintainAll(ganglion: Pick<Ganglion, 'openKbs'>, stopping: AbortSignal): Promise<void> {
   for (const kb of await ganglion.openKbs()) {
     if (stopping.aborted) return
     const { gitDir } = kb.repository

@@ -7,7 +7,7 @@ import { checkKb } from '../../knowledge/check.ts'
 import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
 import type { CheckedFile } from '../../knowledge/checked-file.ts'
 import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
-import { exactKey } from '../../knowledge/link-target.ts'
+import { exactKey, placeOf } from '../../knowledge/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
@@ -97,7 +97,8 @@ function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<
     const kept = new Set(neuron?.fields.aliases.map(exactKey))
     const gone = new Set(known.aliases.map(exactKey).filter((alias) => !kept.has(alias)))
     const links = isSame ? [] : linksToNeuron(sql, seqId)
-    const targets = links.flatMap(({ target }) => (gone.has(exactKey(target)) ? [] : [target]))
+    const called = links.map((link) => placeOf(link) ?? link.target)
+    const targets = called.filter((name) => !gone.has(exactKey(name)))
     names.set(seqId, [...new Set([...(known.title === undefined ? [] : [known.title]), ...targets])])
   }
   return names
