@@ -67,6 +67,10 @@ export class OneTimeLinks {
     await this.#db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
   }
 
+  async clear(): Promise<void> {
+    await this.#db.deleteFrom('one_time_links').execute()
+  }
+
   /** Removes links that have expired; answers how many. */
   async sweep(now: Date): Promise<number> {
     const result = await this.#db

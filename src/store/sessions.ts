@@ -154,6 +154,11 @@ export class Sessions {
     return Number(result.numDeletedRows)
   }
 
+  /** Ends everybody's. */
+  async clear(): Promise<void> {
+    await this.#db.deleteFrom('sessions').execute()
+  }
+
   /** Removes sessions that have ended by time; answers how many. */
   async sweep(now: Date): Promise<number> {
     const result = await this.#db

@@ -96,6 +96,14 @@ export class Users {
     await this.#db.updateTable('users').set({ name }).where('id', '=', id).execute()
   }
 
+  /** False where another user has the e-mail. */
+  async setEmail(id: string, email: string): Promise<boolean> {
+    const other = await this.findByEmail(email)
+    if (other !== undefined && other.id !== id) return false
+    await this.#db.updateTable('users').set({ email }).where('id', '=', id).execute()
+    return true
+  }
+
   async setPassword(id: string, passwordHash: string): Promise<void> {
     await this.#db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
   }

@@ -7,10 +7,12 @@ import { backup } from '../../src/services/operations/backup.ts'
 import { latestSchema } from '../../src/services/operations/backup-manifest.ts'
 import { restore } from '../../src/services/operations/restore.ts'
 import { verify } from '../../src/services/operations/verify.ts'
+import { openSession } from '../../src/services/people/session.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { signIn } from '../support/person.ts'
 import { tempDir } from '../support/temp.ts'
 import { everyAnswer } from './answers.ts'
 import { NativeWriter } from './native-writer.ts'
@@ -148,6 +150,22 @@ test('a knowledge base whose repository is empty comes back empty', async () => 
     ['empty', 10_000],
     ['handbook', 10_000],
   ])
+})
+
+test('people come back with their passwords and roles, but neither sessions nor links: they may have been ended since', async () => {
+  const { ganglion } = await newTestBed()
+  const { token, userId } = await signIn(ganglion, 'acme', 'curator', { email: 'ada@example.com' })
+  await ganglion.users.setPassword(userId, 'a hash')
+  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  await restore(dir, dataDir)
+  const restored = await opened(dataDir)
+  expect(await openSession(restored, token)).toBeUndefined()
+  expect(await restored.oneTimeLinks.find(link, new Date())).toBeUndefined()
+  expect(await restored.users.get(userId)).toEqual(await ganglion.users.get(userId))
+  expect(await restored.users.memberships(userId)).toMatchObject([{ tenantSlug: 'acme', role: 'curator' }])
 })
 
 test('a backup needs a folder of its own', async () => {

@@ -10,7 +10,12 @@ export type AccountView = {
   account: Account
   notice?: Part
   /** The form that was refused, what was typed into it, and why. */
-  refused?: { form: 'name' | 'password'; name?: string | undefined; errors: FormErrors }
+  refused?: {
+    form: 'name' | 'password'
+    name?: string | undefined
+    email?: string | undefined
+    errors: FormErrors
+  }
 }
 
 /** What a person changes of themselves. */
@@ -42,14 +47,29 @@ function nameForm(visit: Visit, refused: AccountView['refused']): Html {
     )}`
 }
 
-function passwordForm(visit: Visit, { hasPassword }: Account, refused: AccountView['refused']): Html {
+function passwordForm(visit: Visit, { hasPassword, isLinked }: Account, refused: AccountView['refused']): Html {
   const errors = refused?.form === 'password' ? refused.errors : undefined
-  return html`<h2>Password</h2>
-    ${!hasPassword && html`<p class="warning">You have no password yet. Without one, you cannot sign in again with your e-mail once this session has ended.</p>`}
+  const { email } = visit.session.user
+  const isNew = !hasPassword && !isLinked
+  return html`<h2>${isNew ? 'E-mail and password' : 'Password'}</h2>
+    ${isNew && html`<p class="warning">You have no password yet. Without one, you cannot sign in again once this session has ended.</p>`}
+    ${isLinked && html`<p>You sign in with single sign-on. A password is another way in.</p>`}
     ${form(
       visit,
       { action: '/account/password', errors },
-      html`<input type="hidden" name="username" value="${visit.session.user.email}" autocomplete="username">
+      html`${
+        isNew
+          ? field({
+              name: 'email',
+              label: 'E-mail',
+              type: 'email',
+              value: refused?.email ?? email,
+              errors,
+              hint: 'You sign in with it. No mail is sent.',
+              attributes: { autocomplete: 'username', required: true },
+            })
+          : html`<input type="hidden" name="username" value="${email}" autocomplete="username">`
+      }
       ${
         hasPassword &&
         field({
@@ -95,7 +115,7 @@ function tenants(visit: Visit): Html {
 function sessions(visit: Visit, { sessions }: Account): Html {
   return html`<h2>Where you are signed in</h2>
     <p>A session ends 12 hours after you last use it, and after 7 days at the latest.</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Sessions"><table>
+    <div class="scroll" tabindex="0" role="region" aria-label="Sessions"><table class="wide">
       <thead><tr><th scope="col">Browser</th><th scope="col">Address</th><th scope="col">Begun</th><th scope="col">Last used</th><th scope="col">End it</th></tr></thead>
       <tbody>${sessions.map(
         ({ id, agent, address, createdAt, usedAt, isThis }) => html`<tr>

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
-import { NewPassword, PersonName } from '../../contract/people.ts'
+import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import type { Services } from '../../http/services.ts'
 import { clientOf } from '../../http/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -12,7 +12,11 @@ import { visitOf } from '../layout/visit.ts'
 import { type AccountView, accountPage } from './account-page.ts'
 
 const Name = z.object({ name: PersonName })
-const Password = z.object({ current: z.string().max(2000).default(''), password: NewPassword })
+const Password = z.object({
+  email: Email.optional(),
+  current: z.string().max(2000).default(''),
+  password: NewPassword,
+})
 const Tenant = z.looseObject({ tenant: z.string() })
 const SessionPath = z.object({ id: z.string() })
 const Done = z.looseObject({ done: z.string().optional() })
@@ -55,7 +59,7 @@ export function accountRoutes(app: ZodFastify, { people }: Pick<Services, 'peopl
       return reply.redirect('/account?done=password', 303)
     } catch (error) {
       const { status, errors } = refusedForm(error)
-      return sendAccount(request, reply, { refused: { form: 'password', errors } }, status)
+      return sendAccount(request, reply, { refused: { form: 'password', email: request.body.email, errors } }, status)
     }
   })
 

@@ -24,7 +24,7 @@ export function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
     ${
       entries.length === 0
         ? html`<p>Nothing yet.</p>`
-        : html`<div class="scroll" tabindex="0" role="region" aria-label="Audit"><table>
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Audit"><table class="wide">
       <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">From where</th></tr></thead>
       <tbody>${entries.map(
         ({ at, actor, action, subject, detail, address }) => html`<tr>

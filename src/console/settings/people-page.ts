@@ -30,7 +30,7 @@ export function peoplePage(visit: Visit, { people, next, notice, link, refused }
   const main = html`<h1>People</h1>
     <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>
     ${link && linkShown(link)}
-    <div class="scroll" tabindex="0" role="region" aria-label="People"><table>
+    <div class="scroll" tabindex="0" role="region" aria-label="People"><table class="wide">
       <thead><tr><th scope="col">Person</th><th scope="col">State</th><th scope="col">Last seen</th><th scope="col">Role</th><th scope="col">Change</th></tr></thead>
       <tbody>${people.map((person) => row(visit, person))}</tbody>
     </table></div>
@@ -79,9 +79,10 @@ function act(label: string, email: string, kind = 'second'): Html {
   return button(html`${label}<span class="unseen"> of ${email}</span>`, { class: kind })
 }
 
-function stateOf({ disabledAt, hasPassword, isLinked }: PersonRow): Html {
+function stateOf({ disabledAt, hasPassword, isLinked, seenAt }: PersonRow): Html {
   if (disabledAt !== null) return html`<span class="badge bad">disabled</span>`
-  if (!hasPassword && !isLinked) return html`<span class="badge warn">invited</span>`
+  if (!hasPassword && !isLinked)
+    return html`<span class="badge warn">${seenAt === null ? 'invited' : 'no password'}</span>`
   return html`<span class="badge good">active</span>`
 }
 

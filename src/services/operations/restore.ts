@@ -85,6 +85,9 @@ async function build(dir: string, manifest: Manifest, { root }: DataDirectory): 
   }
   const ganglion = await Ganglion.open({ dataDir: root })
   try {
+    // Those that were ended since the backup must not come back.
+    await ganglion.sessions.clear()
+    await ganglion.oneTimeLinks.clear()
     const kbs: RestoredKb[] = []
     for (const identity of await ganglion.knowledgeBases.list()) {
       const entry = manifest.kbs.find(({ id }) => id === identity.id)

@@ -10,6 +10,8 @@ import type { Client, Session } from './session.ts'
 export type Account = {
   /** Whether the person can sign in with a password. */
   hasPassword: boolean
+  /** Whether an identity provider knows the person. */
+  isLinked: boolean
   /** Those that are open, the last used first. */
   sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
 }
@@ -18,6 +20,7 @@ export async function readAccount({ users, sessions, now }: Ganglion, { id, user
   const [known, open] = await Promise.all([users.get(user.id), sessions.list(user.id, now())])
   return {
     hasPassword: known !== undefined && known.passwordHash !== null,
+    isLinked: known?.isLinked === true,
     sessions: open.map((session) => ({
       id: session.id,
       address: session.address,
@@ -38,19 +41,20 @@ export async function changeName(ganglion: Ganglion, session: Session, name: str
 }
 
 /**
- * Changes a person's own password, and ends their other sessions. A person who has none needs no current one.
+ * Changes a person's own password, and ends their other sessions. A person who has none needs no current one, and may say what
+ * their e-mail is: nobody else may, since an identity provider's people are first known by it.
  * @returns the new token of this session.
  * @throws {ValidationError} of `current` or `password`; {GanglionError} `rate_limited`, `unavailable`
  */
 export async function changePassword(
   ganglion: Ganglion,
   session: Session,
-  { current, password }: { current: string; password: string },
+  { email, current, password }: { email?: string | undefined; current: string; password: string },
   client: Client,
 ): Promise<string | undefined> {
   const { user, id } = session
   const known = await ganglion.users.get(user.id)
-  await requireHardPassword(password, [user.email, user.name])
+  await requireHardPassword(password, [email ?? user.email, user.name])
   if (known !== undefined && known.passwordHash !== null) {
     const isRight = await hashInTurn(async () => {
       await ganglion.signIns.attempt(user.email, client.address)
@@ -60,8 +64,13 @@ export async function changePassword(
     await ganglion.signIns.forgive(user.email, client.address)
   }
   const passwordHash = await hashPassword(password)
+  const isNew = known !== undefined && known.passwordHash === null && !known.isLinked
   await ganglion.transaction(async (transaction) => {
-    await new Users(transaction).setPassword(user.id, passwordHash)
+    const users = new Users(transaction)
+    await users.setPassword(user.id, passwordHash)
+    if (isNew && email !== undefined && !(await users.setEmail(user.id, email))) {
+      throw new ValidationError({ email: ['belongs to somebody already'] })
+    }
     await new Sessions(transaction).endAll(user.id, id)
     await new OneTimeLinks(transaction).remove(user.id)
   })

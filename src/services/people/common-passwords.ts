@@ -11,6 +11,12 @@ const minScore = 2
 
 /** @param about words of the person's own, e.g. their name */
 export function isEasyToGuess(password: string, about: readonly string[]): boolean {
-  const own = about.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
+  const own = about.flatMap(wordsOf).filter((word) => word.length > 2)
   return estimator.check(password.slice(0, maxLooked), [...own, 'ganglion']).score < minScore
+}
+
+/** A text, its words, and these written as one. */
+function wordsOf(text: string): string[] {
+  const words = text.split(/[^\p{L}\p{N}]+/u)
+  return [text, ...words, words.join('')]
 }

@@ -34,7 +34,7 @@ export function peopleServices(ganglion: Ganglion, identityProvider?: IdentityPr
       setPasswordByLink(ganglion, token, password, client),
     readAccount: (session: Session) => readAccount(ganglion, session),
     changeName: (session: Session, name: string, client: Client) => changeName(ganglion, session, name, client),
-    changePassword: (session: Session, given: { current: string; password: string }, client: Client) =>
+    changePassword: (session: Session, given: Parameters<typeof changePassword>[2], client: Client) =>
       changePassword(ganglion, session, given, client),
     switchTenant: (session: Session, tenantId: string) => switchTenant(ganglion, session, tenantId),
     endOwnSession: (session: Session, id: string) => endOwnSession(ganglion, session, id),

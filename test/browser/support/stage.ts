@@ -8,8 +8,9 @@ import { type Console, startConsole } from '../../console/support.ts'
 import { signIn } from '../../support/person.ts'
 import { launchChromium } from './chromium.ts'
 
-export type Stage = Console & {
+export type Stage = Omit<Console, 'browser'> & {
   url: string
+  browser: Browser
   /** A new window of a browser in which a person is signed in. */
   enter(role: PersonRole, options?: EnterOptions): Promise<Visitor>
 }
@@ -41,7 +42,12 @@ export function stageForFile(prepare: (stage: Console) => Promise<void> = async 
     await prepare(started)
     const launched = await launchChromium()
     browser = launched
-    stage = { ...started, url, enter: (role, options) => enter(launched, { ...started, url }, role, options) }
+    stage = {
+      ...started,
+      url,
+      browser: launched,
+      enter: (role, options) => enter(launched, { ...started, url }, role, options),
+    }
   })
   afterAll(async () => {
     await browser?.close()

@@ -43,6 +43,24 @@ test('a person sets a password, and changes it with the old one', async () => {
   expect(easy.body).not.toContain('password1234')
 })
 
+test('who looked around first says later what their e-mail is, and nobody else does', async () => {
+  const browser = await console.browser('admin', { email: 'admin@localhost' })
+  const form = { email: 'Real@Example.com', password: 'kolibri tanzt leise' }
+  const taken = await browser.post('/account/password', { ...form, email: 'reader@example.com' })
+  expect([taken.status, ...taken.texts('.field .error')]).toEqual([400, 'belongs to somebody already'])
+  expect(taken.document.querySelector('#field-email')?.getAttribute('value')).toBe('reader@example.com')
+  const set = await browser.post('/account/password', form)
+  const cookie = /^ganglion=[^;]*/.exec(String(set.headers['set-cookie']))?.[0] ?? ''
+  expect((await browser.get('/account', { cookie })).texts('main strong')[0]).toBe('real@example.com')
+  const again = await browser.post(
+    '/account/password',
+    { email: 'boss@example.com', current: form.password, password: 'purple-otter-sings-42' },
+    { cookie },
+  )
+  const next = /^ganglion=[^;]*/.exec(String(again.headers['set-cookie']))?.[0] ?? ''
+  expect((await browser.get('/account', { cookie: next })).texts('main strong')[0]).toBe('real@example.com')
+})
+
 test('a person works in another of their tenants', async () => {
   const browser = await console.browser('admin', { email: 'both@example.com' })
   const there = await signIn(console.ganglion, 'umbrella', 'reader', { email: 'both@example.com' })

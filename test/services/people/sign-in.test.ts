@@ -162,9 +162,12 @@ test('a password that is easy to guess is refused', async () => {
     '123456789012',
     'abcdefghijkl',
     'passwordpassword',
+    'adalovelace12',
+    'Ada@Example.com',
+    'ganglion1234',
     'x'.repeat(200),
   ]) {
-    await expect(requireHardPassword(easy, [email]), easy).rejects.toMatchObject({
+    await expect(requireHardPassword(easy, [email, 'Ada Lovelace']), easy).rejects.toMatchObject({
       fieldErrors: { password: ['is easy to guess; three or four unrelated words are not'] },
     })
   }
