@@ -1,8 +1,18 @@
-import { type Draft, type DraftPlace, draftsOf, forgetDraft, isSameForm, type KeptDraft, keepDraft } from './draft.ts'
-import { forgotten } from './sent-drafts.ts'
+import {
+  type Draft,
+  type DraftPlace,
+  draftsOf,
+  forgetDraft,
+  forgetSent,
+  isSameForm,
+  type KeptDraft,
+  keepDraft,
+} from './draft.ts'
 
 const delay = 500
 
+// Without storage there are no drafts, and without a connection they stay.
+const forgotten = forgetSent(localStorage, isSubmitted).catch(() => {})
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
 
@@ -148,4 +158,10 @@ function fill(form: HTMLFormElement, fields: readonly (readonly [string, string]
       control.checked = values.includes(control.value)
     } else control.value = values[0] ?? ''
   }
+}
+
+/** Whether what was sent from this browser was accepted. */
+async function isSubmitted(candidate: string): Promise<boolean> {
+  const answer = await fetch(`/edits/${encodeURIComponent(candidate)}`, { headers: { accept: 'application/json' } })
+  return answer.ok && (await answer.json()).isSubmitted === true
 }

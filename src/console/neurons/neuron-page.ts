@@ -44,7 +44,7 @@ export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
       ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
     </aside>
   </div>`
-  const islands = done === undefined ? ['copy'] : ['copy', 'sent-drafts']
+  const islands = done === undefined ? ['copy'] : ['copy', 'drafts']
   return page(visit, { title: neuron.title, main, kb, islands, notice: done && notices[done] })
 }
 

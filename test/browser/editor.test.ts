@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { violationsOf } from './support/axe.ts'
+import { stageForFile, type Visitor } from './support/stage.ts'
+
+const stage = stageForFile()
+
+const content = 'textarea[name="content"]'
+const press = (label: string) => `form[data-editor] button:text-is("${label}")`
+
+/** Publishes a page and gives its address. */
+async function published(title: string, text = 'One.\n\nTwo.'): Promise<string> {
+  const { page, context, visit } = await stage().enter('curator')
+  await visit('/kb/handbook/new')
+  await page.fill('input[name="title"]', title)
+  await page.fill(content, text)
+  await page.click(press('Publish'))
+  await page.waitForURL(/\?done=published$/)
+  const { pathname } = new URL(page.url())
+  await context.close()
+  return pathname
+}
+
+const kept = async ({ page }: Visitor) => page.locator('text=Kept as a draft in this browser').waitFor()
+
+test.each([
+  { width: 320, height: 640, colorScheme: 'light' },
+  { width: 1440, height: 900, colorScheme: 'dark' },
+] as const)('the pages to write with are accessible and small at $width', async ({ colorScheme, ...viewport }) => {
+  const path = await published(`Accessible ${viewport.width}`)
+  const { page, visit, alarms, transfer } = await stage().enter('curator', { colorScheme, viewport })
+  for (const what of [`${path}/edit`, '/kb/handbook/new', `${path}/rename?title=New&path=new`, `${path}/remove`]) {
+    await visit(what)
+    expect(await violationsOf(page)).toEqual([])
+    expect(transfer.requests).toBeLessThanOrEqual(10)
+    expect(transfer.bytes).toBeLessThanOrEqual(100 * 1024)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  }
+  await visit(`${path}/edit`)
+  await page.locator(content).press('ControlOrMeta+End')
+  await page.keyboard.type(' [[Acc')
+  await page.locator('[role="option"]').first().waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  expect(alarms).toEqual([])
+})
+
+test('a page is written by keyboard alone: completion, preview, findings, and publishing', async () => {
+  await published('Walrus policy', '# Tusks\n\nLong.')
+  const { page, visit, alarms } = await stage().enter('curator')
+  await visit('/kb/handbook/new')
+  await page.focus('input[name="title"]')
+  await page.keyboard.type('By keyboard')
+  await page.focus(content)
+  await page.keyboard.type('See [[walr')
+  await page.locator('[role="option"]:has-text("Walrus policy")').waitFor()
+  await page.keyboard.press('Enter')
+  expect(await page.inputValue(content)).toBe('See [[Walrus policy]]')
+  await page.keyboard.type('.\n\n[[Nowhere]] [[Walrus policy#')
+  await page.locator('[role="option"]:has-text("Tusks")').waitFor()
+  await page.keyboard.press('Tab')
+  expect(await page.inputValue(content)).toBe('See [[Walrus policy]].\n\n[[Nowhere]] [[Walrus policy#Tusks]]')
+  await page.keyboard.press('ControlOrMeta+z')
+  expect(await page.inputValue(content)).toBe('See [[Walrus policy]].\n\n[[Nowhere]] [[Walrus policy#')
+  await page.keyboard.press('ControlOrMeta+Shift+z')
+  await page.locator('#beside .content a:has-text("Walrus policy")').first().waitFor()
+  await page.focus('#beside [data-line="3"]')
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.name + document.activeElement.selectionStart')).toBe('content24')
+  await page.focus(press('Publish'))
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\?done=published$/)
+  expect(alarms).toEqual([])
+})
+
+test('a draft outlives a reload, is only its own person’s, and is gone once it is accepted', async () => {
+  const path = await published('Draft')
+  const writer = await stage().enter('curator')
+  const { page, visit, context, alarms } = writer
+  await visit(`${path}/edit`)
+  await page.locator(content).press('ControlOrMeta+End')
+  await page.keyboard.type(' Typed.')
+  await kept(writer)
+  await page.reload()
+  expect(await page.inputValue(content)).not.toContain('Typed.')
+  await page.click('text=Restore the draft')
+  expect(await page.inputValue(content)).toContain('Typed.')
+  expect(await page.locator('.drafts button').count()).toBe(0)
+
+  const other = await stage().enter('curator', { email: 'other@example.com', name: 'Other' })
+  const state = await context.storageState()
+  await other.page.goto('/assets/x/y').catch(() => undefined)
+  for (const { name, value } of state.origins.flatMap(({ localStorage }) => localStorage)) {
+    await other.page.evaluate(`localStorage.setItem(${JSON.stringify(name)}, ${JSON.stringify(value)})`)
+  }
+  await other.visit(`${path}/edit`)
+  expect(await other.page.locator('text=Restore the draft').count()).toBe(0)
+
+  await page.click(press('Publish'))
+  await page.waitForURL(/\?done=published$/)
+  await page.waitForFunction('localStorage.length === 0')
+  await visit(`${path}/edit`)
+  expect(await page.locator('.drafts button').count()).toBe(0)
+  expect(alarms).toEqual([])
+})
+
+test('two tabs with one page tell each other, and keep a draft each', async () => {
+  const path = await published('Two tabs')
+  const { page, visit, context } = await stage().enter('curator')
+  await visit(`${path}/edit`)
+  const second = await context.newPage()
+  await second.goto(`${path}/edit`)
+  for (const tab of [page, second]) await tab.locator('text=open in another tab').waitFor()
+  await page.fill(content, 'First tab.')
+  await second.fill(content, 'Second tab.')
+  for (const tab of [page, second]) await tab.locator('text=Kept as a draft').waitFor()
+  await page.close()
+  await second.reload()
+  expect(await second.locator('text=Restore the draft').count()).toBe(2)
+})
+
+test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+  'the end of the session in mid-edit loses nothing: $javaScriptEnabled',
+  async (options) => {
+    const path = await published(`Session ${options.javaScriptEnabled}`)
+    const { page, visit, context, alarms } = await stage().enter('curator', options)
+    await visit(`${path}/edit`)
+    await page.fill(content, 'Typed “here” <b>.')
+    const cookies = await context.cookies()
+    const [session] = cookies.filter(({ name }) => name === 'ganglion')
+    if (session === undefined) throw new Error('no session')
+    await context.addCookies([{ ...session, value: 'ended' }])
+    await page.click(press('Publish'))
+    await page.locator('h1:has-text("You were signed out")').waitFor()
+    expect(await page.inputValue(content)).toBe('Typed “here” <b>.')
+    await context.addCookies([session])
+    await page.click('button:text-is("Go on")')
+    await page.locator('form[data-editor]').waitFor()
+    expect(await page.inputValue(content)).toBe('Typed “here” <b>.')
+    await page.click(press('Publish'))
+    await page.waitForURL(/\?done=published$/)
+    expect(await page.locator('article').textContent()).toContain('Typed “here”')
+    expect(alarms).toEqual([])
+  },
+)
