@@ -142,6 +142,7 @@ describe('a page', () => {
       'b.md': neuronText(2, { title: 'Desk' }, 'First. Ask who is **on** [[On-call|duty]] at night. Last.\n'),
       'c.md': neuronText(3, { title: 'List', edges: [['supersedes', 'On-call']] }),
       'd.md': neuronText(4, { title: 'Other' }, '- [ ] call [the one](a.md) `now`\n'),
+      'e.md': neuronText(5, { title: 'By id' }, `Ask [[${seq(1)}]].\n`),
     })
     const { links, mentions, around, approvedBy, current } = await page(bed, bed.reader, 1)
     expect(links.map(({ type, title, kb }) => [type, title, kb])).toEqual([
@@ -152,8 +153,9 @@ describe('a page', () => {
       ['Desk', 'cites', 'Ask who is on duty at night.'],
       ['List', 'supersedes', undefined],
       ['Other', 'cites', 'call the one now'],
+      ['By id', 'cites', 'Ask On-call.'],
     ])
-    expect(around.nodes.map(({ title }) => title)).toEqual(['On-call', 'Desk', 'List', 'Other'])
+    expect(around.nodes.map(({ title }) => title)).toEqual(['On-call', 'Desk', 'List', 'Other', 'By id'])
     expect([current, approvedBy === '']).toEqual([1, false])
   })
 

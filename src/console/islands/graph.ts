@@ -24,7 +24,7 @@ const context = canvas?.getContext('2d')
 const under = box?.querySelector('[data-under]')
 if (box && canvas && context && under) {
   const { nodes, links, truncated } = await load(box.dataset.graph ?? '')
-  const view = { x: 0, y: 0, scale: 1 }
+  const view = { x: 0, y: 0, scale: 1, isChosen: false }
   let chosen: Node | undefined
   const told = `${nodes.length} pages${truncated ? ', the best connected ones' : ''}, ${links.length} links`
   under.textContent = told
@@ -39,7 +39,7 @@ if (box && canvas && context && under) {
     context.clearRect(0, 0, width, height)
     context.translate(width / 2 + view.x, height / 2 + view.y)
     context.scale(view.scale, view.scale)
-    context.strokeStyle = colours.getPropertyValue('--line-strong')
+    context.strokeStyle = colours.borderTopColor
     context.lineWidth = 0.5 / view.scale
     context.beginPath()
     for (const { source, target } of links) {
@@ -47,14 +47,14 @@ if (box && canvas && context && under) {
       context.lineTo(target.x, target.y)
     }
     context.stroke()
-    context.fillStyle = colours.getPropertyValue('--accent')
+    context.fillStyle = colours.caretColor
     context.beginPath()
     for (const { x, y } of nodes) {
       context.moveTo(x + radius, y)
       context.arc(x, y, radius, 0, 2 * Math.PI)
     }
     context.fill()
-    context.fillStyle = colours.getPropertyValue('--ink')
+    context.fillStyle = colours.color
     context.font = `${12 / view.scale}px system-ui, sans-serif`
     const labelled = view.scale > 1.5 || nodes.length <= 60 ? nodes : chosen ? [chosen] : []
     for (const { x, y, title } of labelled) context.fillText(title.slice(0, 40), x + radius * 1.5, y + radius)
@@ -66,9 +66,13 @@ if (box && canvas && context && under) {
     .force('charge', d3.forceManyBody().strength(-40).distanceMax(300))
     .force('x', d3.forceX().strength(0.05))
     .force('y', d3.forceY().strength(0.05))
+  const show = () => {
+    if (!view.isChosen) Object.assign(view, viewOf(nodes, canvas))
+    draw()
+  }
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) simulation.stop().tick(200)
-  else simulation.on('tick', draw)
-  draw()
+  else simulation.on('tick', show)
+  show()
 
   const nearest = ({ offsetX, offsetY }: MouseEvent) => {
     const x = (offsetX - canvas.clientWidth / 2 - view.x) / view.scale
@@ -81,6 +85,7 @@ if (box && canvas && context && under) {
     view.x *= scale / view.scale
     view.y *= scale / view.scale
     view.scale = scale
+    view.isChosen = true
     draw()
   }
   let drag: { x: number; y: number; isMoved: boolean } | undefined
@@ -92,7 +97,7 @@ if (box && canvas && context && under) {
     if (drag) {
       const [x, y] = [event.clientX - drag.x, event.clientY - drag.y]
       drag.isMoved ||= Math.hypot(x - view.x, y - view.y) > 3
-      Object.assign(view, { x, y })
+      Object.assign(view, { x, y, isChosen: true })
     }
     chosen = nearest(event)
     canvas.style.cursor = chosen ? 'pointer' : 'grab'
@@ -114,7 +119,17 @@ if (box && canvas && context && under) {
   )
   for (const button of box.querySelectorAll<HTMLElement>('[data-zoom]'))
     button.addEventListener('click', () => zoom(Number(button.dataset.zoom)))
-  addEventListener('resize', draw)
+  addEventListener('resize', show)
+}
+
+/** Shows all pages, as large as they show. */
+function viewOf(nodes: readonly Node[], { clientWidth, clientHeight }: HTMLCanvasElement) {
+  const [xs, ys] = [nodes.map(({ x }) => x), nodes.map(({ y }) => y)]
+  const [left, right] = [Math.min(...xs), Math.max(...xs)]
+  const [top, bottom] = [Math.min(...ys), Math.max(...ys)]
+  const wanted = Math.min(clientWidth / (right - left + 60), clientHeight / (bottom - top + 60))
+  const scale = Math.min(3, Math.max(0.1, wanted))
+  return { x: (-(left + right) / 2) * scale, y: (-(top + bottom) / 2) * scale, scale }
 }
 
 async function load(url: string): Promise<{ nodes: Node[]; links: Link[]; truncated: boolean }> {

@@ -17,7 +17,7 @@ export function aroundMap(kbSlug: string, { nodes, edges, truncated }: Graph): H
     const [from, to] = [places.get(source), places.get(target)]
     return from && to ? [html`<line x1="${from.x}" y1="${from.y}" x2="${to.x}" y2="${to.y}"/>`] : []
   })
-  return html`<svg class="around" viewBox="0 0 ${width} ${height}" aria-hidden="true" focusable="false">
+  return html`<svg class="page-map" viewBox="0 0 ${width} ${height}" aria-hidden="true" focusable="false">
     <g class="lines">${lines}</g>
     ${nodes.map(({ seqId, title }, index) => {
       const { x, y } = placeOf(index, nodes.length - 1)

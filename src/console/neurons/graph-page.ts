@@ -44,7 +44,7 @@ function links(count: number): string {
 }
 
 function orphans(kbSlug: string, { orphans: shown, orphanCount }: Omit<LooseEnds, 'kb'>): Html {
-  return html`<section><h2>Pages without links <span class="count">${orphanCount}</span></h2>
+  return html`<section><h2>Pages without links <span class="tally">${orphanCount}</span></h2>
     ${shown.length === 0 && html`<p class="empty">Every page is linked with another.</p>`}
     <ul>${shown.map(({ seqId, title }) => html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a></li>`)}</ul>
     ${orphanCount > shown.length && html`<p class="hint">These are the first ${shown.length}.</p>`}</section>`
@@ -52,7 +52,7 @@ function orphans(kbSlug: string, { orphans: shown, orphanCount }: Omit<LooseEnds
 
 function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: Omit<LooseEnds, 'kb'>): Html {
   const canWrite = reaches(session.role, 'curator')
-  return html`<section><h2>Gaps <span class="count">${gapCount}</span></h2>
+  return html`<section><h2>Gaps <span class="tally">${gapCount}</span></h2>
     <p class="hint">Names that pages link to, and that no page has.</p>
     ${shown.length === 0 && html`<p class="empty">Every link leads somewhere.</p>`}
     <ul>${shown.map(

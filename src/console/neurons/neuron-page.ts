@@ -40,7 +40,7 @@ export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
       ${pastNotice(view)}
       ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
     </article>
-    <aside class="beside" aria-label="About this page">
+    <aside class="page-about" aria-label="About this page">
       ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
     </aside>
   </div>`
@@ -50,7 +50,7 @@ export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
 
 function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   const { seqId, version, updatedAt } = neuron
-  return html`<p class="facts">
+  return html`<p class="page-facts">
     <code>${seqId}</code>
     <a href="${neuronPage(kb.slug, seqId)}/history">Version ${version}</a>
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>

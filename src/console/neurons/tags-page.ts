@@ -22,7 +22,7 @@ export function tagsPage(visit: Visit, { kb, tags, total, page: number, pages }:
         ? html`<p class="empty">${q === '' ? 'No page has a tag yet.' : 'No tag holds this.'}</p>`
         : html`<ul class="tags">${tags.map(
             ({ tag, count }) =>
-              html`<li><a class="badge" href="${tagPage(kb.slug, tag)}"><bdi>${tag}</bdi> <span class="count">${count}<span class="unseen"> ${count === 1 ? 'page' : 'pages'}</span></span></a></li>`,
+              html`<li><a class="badge" href="${tagPage(kb.slug, tag)}"><bdi>${tag}</bdi> <span class="tally">${count}<span class="unseen"> ${count === 1 ? 'page' : 'pages'}</span></span></a></li>`,
           )}</ul>`
     }
     ${

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { BudgetPool } from '../budget-pool.ts'
 import type { RenderedParts, RenderRequest } from './render-markdown.ts'
+import { contentIdPrefix } from './safe-html.ts'
 
 /** The blocks of a page as safe HTML. Where something is shown as it is written, the first block says so. */
 export type Rendered = { blocks: string[]; isPlain: boolean }
@@ -96,7 +97,7 @@ function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-function keyOf({ content, links, idPrefix }: RenderRequest): string {
+function keyOf({ content, links, idPrefix = contentIdPrefix }: RenderRequest): string {
   const parts = JSON.stringify([content, [...links], idPrefix])
   return createHash('sha256').update(parts).digest('base64')
 }

@@ -45,7 +45,7 @@ async function sentenceOf(
   const content = shownContent(parseNeuronFile(await repository.readText(neuron.blob)))
   const line = linesOf(content)[link.line - 1]?.text.replace(blockMark, '') ?? ''
   const sentence = sentencesOf(line, language).find(({ text }) => text.includes(link.target))?.text ?? line
-  return oneLine(withoutMarkup(sentence), maxSentence)
+  return oneLine(withoutMarkup(sentence).replaceAll(to, view.titleOf(to)), maxSentence)
 }
 
 /** As readers see a line, near enough to recognise it. */

@@ -52,7 +52,7 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
   expect(page.texts('.mentions li')).toContain('Desk Ask On-call at night.')
   expect(page.document.querySelector(`a[href="/kb/handbook/sources/${sourceId}?page=5"]`)?.textContent).toBe('plan.pdf')
   expect(page.document.querySelector('[data-copy]')?.getAttribute('value')).toBe(`${seq(1)}@${console.head()}`)
-  expect(page.texts('.facts')[0]).toMatch(/handbook_00000001 Version 1 approved by .+/)
+  expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 approved by .+/)
 })
 
 test('offers to change the page to those who may', async () => {
@@ -78,7 +78,7 @@ test('shows hostile text as text, wherever it stands', async () => {
   expect(page.texts('h1')).toEqual([hostile])
   expect(page.document.querySelectorAll('main img, main script, main [onerror], [style]')).toHaveLength(0)
   const other = await curator.get(path(1))
-  expect(other.texts('.mentions a, .around title').filter((text) => text === hostile)).toHaveLength(2)
+  expect(other.texts('.mentions a, .page-map title').filter((text) => text === hostile)).toHaveLength(2)
   expect(other.document.querySelectorAll('main img, main script, main [onerror]')).toHaveLength(0)
 })
 

@@ -17,6 +17,9 @@ test('renders in a thread, and once only what is the same', async () => {
   expect(await render('same')).toBe(await render('same'))
   const other = await pool.render({ content: '# A', links, idPrefix: 'before-' })
   expect(other.blocks).toEqual(['<h2 id="before-a" dir="auto">A</h2>'])
+  expect((await render('# A')).blocks).toEqual(['<h2 id="md-a" dir="auto">A</h2>'])
+  const bare = await pool.render({ content: '# A', links, idPrefix: null })
+  expect(bare.blocks).toEqual(['<h2 dir="auto">A</h2>'])
 })
 
 test('shows a part that is too complex as it is written, and says so', async () => {
