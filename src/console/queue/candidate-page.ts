@@ -72,7 +72,7 @@ export function candidatePage(visit: Visit, shown: CandidatePage): Html {
           ${fieldSection(review.fields)}
         </div>
         <aside aria-label="Decision and context">
-          ${decidePanel(visit, review, { params, reason: typed.reason, errors: errors.dismiss })}
+          ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
           ${duplicateSection(review.duplicates, params)}
           ${similarSection(review, { similar: shown.similar, params })}
           ${linkSection(review.links, kb.slug)}

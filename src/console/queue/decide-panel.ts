@@ -9,6 +9,8 @@ import { candidatePath, type QueueParams } from './view.ts'
 
 type Deciding = {
   params: QueueParams
+  /** Whether the form of an edit is open: approving without it would throw the edit away. */
+  isEditing: boolean
   /** The reason that was typed. */
   reason: string | undefined
   errors: FormErrors | undefined
@@ -25,11 +27,11 @@ export function decidePanel(visit: Visit, review: Review, deciding: Deciding): H
   </section>`
 }
 
-function decisions(visit: Visit, { entry, sides }: Review, { params, reason, errors }: Deciding): Html {
+function decisions(visit: Visit, { entry, sides }: Review, { params, isEditing, reason, errors }: Deciding): Html {
   const { id, seen } = entry
   const seenField = html`<input type="hidden" name="seen" value="${seen}">`
-  const canApprove = sides.problem === undefined
-  const isEditable = canApprove ? entry.intent.does !== 'remove' : sides.conflict?.isSolvable === true
+  const canApprove = sides.problem === undefined && !isEditing
+  const isEditable = canApprove && entry.intent.does !== 'remove'
   return html`<div class="row">
       ${
         canApprove &&
@@ -39,7 +41,7 @@ function decisions(visit: Visit, { entry, sides }: Review, { params, reason, err
           html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
         )
       }
-      ${isEditable && html`<a class="button second" href="${candidatePath(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">${canApprove ? 'Edit, then approve' : 'Solve the conflict'}</a>`}
+      ${isEditable && html`<a class="button second" href="${candidatePath(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
     </div>
     ${form(
       visit,

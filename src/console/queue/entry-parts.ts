@@ -51,14 +51,28 @@ export function intentText({ kb, intent }: Pick<QueueEntry, 'kb' | 'intent'>): H
 }
 
 export function confidenceText(confidence: number | null): string {
-  return confidence === null ? 'No confidence given' : `Confidence ${Math.round(confidence * 100)} %`
+  return confidence === null ? 'No confidence given' : `Confidence ${percent(confidence)}`
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
 }
 
 /** Why a candidate waits for a curator. */
 export function verdictText({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 'isHeldBack'>): Html {
-  if (isHeldBack)
-    return html`The policy would approve it (<span dir="auto">${reason}</span>), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
-  return html`Policy: <span dir="auto">${reason}</span>.`
+  const said = html`<span dir="auto">${plainReason(reason)}</span>`
+  if (!isHeldBack) return html`Why it waits: ${said}.`
+  return html`The policy would approve it (${said}), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
+}
+
+/** What the policy said, for those who do not know its settings. */
+function plainReason(reason: string): string {
+  const [, zone] = /^zone (red|yellow)$/.exec(reason) ?? []
+  if (zone !== undefined) return `a curator decides on everything in the ${zone} zone`
+  const [, confidence] = /^confidence ([\d.]+) is below every threshold$/.exec(reason) ?? []
+  if (confidence !== undefined)
+    return `its confidence of ${percent(Number(confidence))} is too low to approve it by itself`
+  return reason === 'no confidence given' ? 'its sender did not say how sure it is' : reason
 }
 
 export function warningList(warnings: readonly string[]): Html | undefined {

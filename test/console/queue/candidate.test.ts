@@ -22,7 +22,7 @@ test('a candidate shows what it changes, in four ways, and all that one decides 
   expect(page.texts('header p')[0]).toContain('Changes Escalation')
   expect(page.texts('.page-diff .removed')).toContainEqual(expect.stringContaining('Page the lead.'))
   expect(page.texts('.page-diff .added')).toContainEqual(expect.stringContaining('Page the deputy.'))
-  expect(page.texts('#decide')[0]).toContain('Policy: confidence 0.5 is below every threshold.')
+  expect(page.texts('#decide')[0]).toContain('Why it waits: its confidence of 50 % is too low')
   expect(page.texts('.fields ins')).toContain('two')
   expect(page.texts('.links li')).toEqual(['Escalation', 'Old leads nowhere'])
   expect(page.texts('.steps li')[0]).toContain('The app proposed it')
@@ -82,6 +82,7 @@ test('a candidate is edited before it is approved; what was not touched stays as
   const content = 'line one\n\nline two\n'
   const id = await kb.submit({ title: 'Draft', content, metadata: '{"tags":["a","b"]}' })
   const page = await curator.get(`/queue/${id}?edit=1`)
+  expect(page.texts('#decide button')).toEqual(['Dismiss']) // approving would throw the edit away
   const edit = page.document.querySelector('form.edit')
   expect(edit?.querySelector('textarea')?.textContent).toBe(`\n${content}`)
   const { fields } = formOf(page, '/approve')

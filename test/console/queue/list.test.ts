@@ -25,7 +25,7 @@ test('the queue lists what waits, the most urgent first, with all that one choos
   const [first, second] = page.texts('[data-entry]')
   expect(first).toContain('Red zone Changes Escalation')
   expect(first).toContain('#ops')
-  expect(first).toContain('Policy: zone red.')
+  expect(first).toContain('Why it waits: a curator decides on everything in the red zone.')
   expect(first).toContain('check it with care')
   expect(second).toContain('Adds a new page')
   expect(second).toContain('Confidence 40 %')
