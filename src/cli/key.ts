@@ -8,7 +8,7 @@ import type { ApiKey } from '../store/api-keys.ts'
 import { act } from './command.ts'
 import { Duration } from './duration.ts'
 import { table } from './table.ts'
-import { orMissing, requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
+import { requireTenant, tenantSlugs, withGanglion } from './with-ganglion.ts'
 
 /** `key create`, `key list`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
@@ -37,7 +37,7 @@ export function addKeyCommands(program: Command): void {
         const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
         const { key, token } = await createApiKey(
           ganglion,
-          { tenantId, name: operator.name },
+          { ...operator, tenantId },
           { name: name ?? `${role} key`, role, connectors: connector, expiresAt },
         )
         return {
@@ -64,7 +64,9 @@ export function addKeyCommands(program: Command): void {
     z.object({ id: z.string() }),
     ({ id }, { dataDir }) =>
       withGanglion(dataDir, async (ganglion) => {
-        await revokeApiKey(ganglion, {}, id).catch(orMissing('API key', id))
+        const key = await ganglion.apiKeys.find(id)
+        if (key === undefined) throw new Error(`There is no API key ${id}.`)
+        await revokeApiKey(ganglion, { ...operator, tenantId: key.tenantId }, id)
         return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
       }),
   )

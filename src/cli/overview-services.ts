@@ -7,6 +7,7 @@ import { listFindings } from '../services/lint/list-findings.ts'
 import { proposeFinding } from '../services/lint/propose-finding.ts'
 import { KbFiguresCache } from '../services/overview/kb-figures.ts'
 import { readKbOverview, readOverview } from '../services/overview/read-overview.ts'
+import { markTour, readTour } from '../services/overview/tour.ts'
 
 export function overviewServicesOf(ganglion: Ganglion): OverviewServices {
   const surveys = new FindingSurveys(ganglion)
@@ -17,6 +18,9 @@ export function overviewServicesOf(ganglion: Ganglion): OverviewServices {
     readActivity: (caller, query) => readActivity(ganglion, caller, query),
     listFindings: (caller, kb, query) => listFindings(ganglion, surveys, caller, kb, query),
     proposeFinding: (caller, kb, settling) => proposeFinding(ganglion, surveys, caller, kb, settling),
+    readTour: (caller) => readTour(ganglion, caller),
+    markTour: (caller, mark) => markTour(ganglion, caller, mark),
+    cloneUrl: (tenantSlug, kbSlug) => ganglion.cloneUrl(tenantSlug, kbSlug),
     lintKnowledgeBase: async (caller, kb) => lintKb(ganglion, await ganglion.kb(caller.tenantId, kb)),
   }
 }

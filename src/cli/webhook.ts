@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { ReceiverUrl, type WebhookSummary } from '../contract/administration.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { EventKind } from '../contract/events.ts'
+import { operator } from '../services/create-kb.ts'
 import type { Ganglion } from '../services/ganglion.ts'
+import type { Acting } from '../services/people/audit.ts'
 import {
   addWebhook,
   listWebhooks,
@@ -43,7 +45,7 @@ function addAdd(webhook: Command): void {
     z.object({ url: ReceiverUrl, tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }),
     ({ url, tenant: slug, kb, kind: kinds }, { dataDir }) =>
       withGanglion(dataDir, async (ganglion) => {
-        const tenant = { tenantId: (await requireTenant(ganglion.tenants, slug)).id }
+        const tenant = { ...operator, tenantId: (await requireTenant(ganglion.tenants, slug)).id }
         // Whether the server sends to a private address is for its own environment to say.
         const added = await addWebhook(ganglion, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
           if (!(error instanceof GanglionError)) throw error
@@ -139,10 +141,10 @@ function addTest(webhook: Command): void {
   )
 }
 
-async function ownerOf({ webhooks }: Pick<Ganglion, 'webhooks'>, id: string): Promise<{ tenantId: string }> {
+async function ownerOf({ webhooks }: Pick<Ganglion, 'webhooks'>, id: string): Promise<Acting> {
   const webhook = await webhooks.find(id)
   if (webhook === undefined) throw new Error(`There is no webhook ${id}.`)
-  return webhook
+  return { ...operator, tenantId: webhook.tenantId }
 }
 
 function collect(value: string, before: string[]): string[] {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { GanglionError } from '../contract/errors.ts'
 import { Ganglion } from '../services/ganglion.ts'
 import type { Tenant, Tenants } from '../store/tenants.ts'
 
@@ -34,12 +33,4 @@ export async function requireTenant(tenants: Tenants, slug: string): Promise<Ten
 /** Slugs of all tenants by id. */
 export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {
   return new Map((await tenants.list()).map(({ id, slug }) => [id, slug]))
-}
-
-/** Handles an error of a use case: `not_found` names what is missing. */
-export function orMissing(noun: string, id: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof GanglionError && error.code === 'not_found') throw new Error(`There is no ${noun} ${id}.`)
-    throw error
-  }
 }

@@ -7,11 +7,13 @@ import { editorRoutes } from './editor/routes.ts'
 import { answerWithPage, guardPages } from './guard.ts'
 import { assetRoutes } from './layout/asset-routes.ts'
 import { neuronRoutes } from './neurons/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { queueRoutes } from './queue/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
 import { peopleRoutes } from './settings/people-routes.ts'
+import { settingsRoutes } from './settings/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 
 /** Bytes: the largest content of a Neuron, each of them percent-encoded, and its other fields. */
@@ -33,6 +35,8 @@ export async function consoleRoutes(app: ZodFastify, { limits, services }: Pages
     guardPages(pages, limits)
     accountRoutes(pages, services)
     peopleRoutes(pages, services)
+    overviewRoutes(pages, services)
+    settingsRoutes(pages, services)
     await sourceRoutes(pages, services)
     queueRoutes(pages, services)
     chatRoutes(pages, services)

@@ -4,6 +4,7 @@ import type { LintReport } from '../services/lint/lint-kb.ts'
 import type { FindingPage, FindingRule } from '../services/lint/list-findings.ts'
 import type { FindingProposals } from '../services/lint/propose-finding.ts'
 import type { KbOverview } from '../services/overview/read-overview.ts'
+import type { Tour, TourMark } from '../services/overview/tour.ts'
 
 /** What is going on in a tenant, for the console. */
 export interface OverviewServices {
@@ -25,4 +26,9 @@ export interface OverviewServices {
   ): Promise<FindingProposals>
   /** Looks for findings now, and puts those that are new into the queue. For curators. */
   lintKnowledgeBase(caller: Caller, kb: string): Promise<LintReport>
+  /** How far a person has come on the tour of the demonstration; undefined where there is none. */
+  readTour(caller: Caller): Promise<Tour | undefined>
+  markTour(caller: Caller, mark: TourMark): Promise<void>
+  /** Where a repository is cloned from; a path where nobody has said where clients reach the server. */
+  cloneUrl(tenantSlug: string, kbSlug: string): string
 }

@@ -1,16 +1,17 @@
 import { join } from 'node:path'
 import { createKnowledgeBase, operator, templateDir } from './create-kb.ts'
+import { submitExamples } from './example-candidates.ts'
 import type { Ganglion } from './ganglion.ts'
 import { importDirectory } from './import/import-directory.ts'
 
 export type FirstRun = { kb: { id: string; slug: string }; curatorToken: string; appToken: string }
 
 const tenant = 'default'
-const slug = 'demo'
+export const demoSlug = 'demo'
 
 /**
- * Makes an empty data directory useful: a tenant, a knowledge base that explains Ganglion, and two API keys whose tokens are
- * in this answer only. Nothing on later starts.
+ * Makes an empty data directory useful: a tenant, a knowledge base that explains Ganglion, with candidates that wait, and two
+ * API keys whose tokens are in this answer only. Nothing on later starts.
  */
 export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined> {
   const { tenants, apiKeys, knowledgeBases, now } = ganglion
@@ -18,15 +19,18 @@ export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined
   const hasKeys = (await apiKeys.list()).length > 0
   if (hasKeys || (known === undefined && (await tenants.list()).length > 0)) return undefined
   const { id: tenantId } = known ?? (await tenants.ensure(tenant, now()))
-  const begun = await knowledgeBases.find(tenantId, slug)
-  const kb = begun ?? (await createKnowledgeBase(ganglion, { tenant, slug, title: 'Ganglion, explained by itself' }))
-  await importDirectory(await ganglion.kb(tenantId, slug), join(templateDir, 'neurons'), {
+  const begun = await knowledgeBases.find(tenantId, demoSlug)
+  const kb =
+    begun ?? (await createKnowledgeBase(ganglion, { tenant, slug: demoSlug, title: 'Ganglion, explained by itself' }))
+  const demo = await ganglion.kb(tenantId, demoSlug)
+  await importDirectory(demo, join(templateDir, 'neurons'), {
     actor: operator,
     now,
     source: 'ganglion',
   })
+  await submitExamples(ganglion, demo)
   const key = { tenantId, connectors: [], expiresAt: null }
   const { token: curatorToken } = await apiKeys.create({ ...key, name: 'curator', role: 'curator' }, now())
   const { token: appToken } = await apiKeys.create({ ...key, name: 'app', role: 'app' }, now())
-  return { kb: { id: kb.id, slug }, curatorToken, appToken }
+  return { kb: { id: kb.id, slug: demoSlug }, curatorToken, appToken }
 }

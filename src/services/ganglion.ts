@@ -27,6 +27,7 @@ import { Sessions } from '../store/sessions.ts'
 import { Sources } from '../store/sources.ts'
 import { Stamps } from '../store/stamps.ts'
 import { Tenants } from '../store/tenants.ts'
+import { Tours } from '../store/tours.ts'
 import { Uploads } from '../store/uploads.ts'
 import { Users } from '../store/users.ts'
 import { Webhooks } from '../store/webhooks.ts'
@@ -89,6 +90,7 @@ export class Ganglion {
   readonly jobs: Jobs
   readonly webhooks: Webhooks
   readonly stamps: Stamps
+  readonly tours: Tours
   readonly now: () => Date
   readonly parser = new ParserPool()
   readonly renderer = new RenderPool()
@@ -127,6 +129,7 @@ export class Ganglion {
     this.jobs = new Jobs(database.db)
     this.webhooks = new Webhooks(database.db)
     this.stamps = new Stamps(database.db)
+    this.tours = new Tours(database.db)
     this.now = options.now ?? (() => new Date())
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
@@ -219,6 +222,11 @@ export class Ganglion {
   /** Where a Neuron can be read. */
   neuronUrl(kbSlug: string, seqId: string): string {
     return `${this.#publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`
+  }
+
+  /** Where a knowledge base's repository is cloned from. */
+  cloneUrl(tenantSlug: string, kbSlug: string): string {
+    return `${this.#publicUrl}/git/${tenantSlug}/${kbSlug}.git`
   }
 
   fileUrl(kbSlug: string, path: string): string {

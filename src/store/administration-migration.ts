@@ -31,4 +31,11 @@ export async function createAdministration(db: Kysely<unknown>): Promise<void> {
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('at', 'text', (column) => column.notNull())
     .execute()
+  await db.schema
+    .createTable('tour_marks')
+    .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
+    .addColumn('user_id', 'text', (column) => column.notNull().references('users.id'))
+    .addColumn('mark', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('tour_marks_pk', ['user_id', 'tenant_id', 'mark'])
+    .execute()
 }

@@ -87,6 +87,11 @@ export class ApiKeys {
     return rows.map(toApiKey)
   }
 
+  async find(id: string): Promise<ApiKey | undefined> {
+    const row = await this.#db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && toApiKey(row)
+  }
+
   /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
   async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
     const rows = await this.#db
@@ -100,16 +105,16 @@ export class ApiKeys {
     return rows.map(toApiKey)
   }
 
-  /** Whether there is such a key, of any tenant or of one. A key that is revoked again keeps its first time. */
-  async revoke(id: string, now: Date, tenantId?: string): Promise<boolean> {
+  /** The tenant's key that is revoked; undefined where there is none. Again: it keeps its first time. */
+  async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
     const row = await this.#db
       .updateTable('api_keys')
       .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now.toISOString())) }))
       .where('id', '=', id)
-      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
-      .returning('id')
+      .where('tenant_id', '=', tenantId)
+      .returningAll()
       .executeTakeFirst()
-    return row !== undefined
+    return row && toApiKey(row)
   }
 
   /** After the request's own work, since it costs a flush to disk. */

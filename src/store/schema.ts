@@ -18,6 +18,7 @@ export type Schema = {
   webhooks: WebhookRow
   webhook_deliveries: WebhookDeliveryRow
   stamps: StampRow
+  tour_marks: TourMarkRow
   sources: SourceRow
   uploads: UploadRow
   users: UserRow
@@ -321,6 +322,13 @@ type WebhookDeliveryRow = {
   note: string | null
   /** Milliseconds. */
   duration: number
+}
+
+/** What a person has seen of the tour, or that they have put it away. */
+type TourMarkRow = {
+  tenant_id: string
+  user_id: string
+  mark: 'read' | 'search' | 'dismissed'
 }
 
 /** When something was last done. */

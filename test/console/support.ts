@@ -50,17 +50,20 @@ export async function startConsole({
   identityProvider,
   publicUrl,
   pages = consoleRoutes,
+  webhookPrivate = false,
 }: {
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions
   publicUrl?: string
+  /** Whether webhooks may lead to the own network. */
+  webhookPrivate?: boolean
   /** Other pages than the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
   const ganglion = await Ganglion.open({ dataDir, publicUrl })
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const using = { identityProvider, ...(answerer === undefined ? {} : { answerer }) }
+  const using = { identityProvider, webhookPrivate, ...(answerer === undefined ? {} : { answerer }) }
   const services = { ...servicesOf(ganglion, using), isReady: () => true }
   const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
   return {

@@ -106,6 +106,6 @@ test('a key that was revoked is let in no more', async () => {
   const agent = await mcpClient(url, await newKey('acme', 'reader'))
   await agent.listTools()
   const [key] = (await ganglion.apiKeys.list()).slice(-1)
-  await ganglion.apiKeys.revoke(key?.id ?? '', new Date())
+  await ganglion.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
   await expect(agent.listTools()).rejects.toThrow()
 })

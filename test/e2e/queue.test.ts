@@ -181,8 +181,8 @@ test('revoked, expired and made-up keys are refused on every route', async () =>
   const product = await startProduct()
   const expired = await product.newKey('acme', 'curator', [], new Date(Date.now() - 1_000))
   const revoked = await product.newKey('acme', 'curator')
-  for (const { id, name } of await product.ganglion.apiKeys.list()) {
-    if (name === 'curator') await product.ganglion.apiKeys.revoke(id, new Date())
+  for (const { id, name, tenantId } of await product.ganglion.apiKeys.list()) {
+    if (name === 'curator') await product.ganglion.apiKeys.revoke(id, new Date(), tenantId)
   }
   for (const as of [expired, revoked, product.tokens.curator, `gng_${'a'.repeat(36)}`, 'x']) {
     const answer = await product.request('GET', queue, { as })

@@ -34,7 +34,11 @@ test('a key works until it is revoked, says who made it, and is nothing to anoth
   await expect(services.revokeApiKey(stranger, key.id)).rejects.toMatchObject(missing)
   expect(await ganglion.apiKeys.authenticate(token, new Date())).toMatchObject({ id: key.id })
   await services.revokeApiKey(admin, key.id)
-  await services.revokeApiKey(admin, key.id)
+  const acts = await ganglion.audit.list(admin.tenantId, { before: undefined, limit: 10 })
+  expect(acts.map(({ action, subject }) => [action, subject])).toEqual([
+    ['key.revoked', 'website'],
+    ['key.created', 'website'],
+  ])
   expect(await ganglion.apiKeys.authenticate(token, new Date())).toBeUndefined()
 })
 

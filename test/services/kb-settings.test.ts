@@ -76,7 +76,8 @@ test('who was slower is told what has changed since', async () => {
   for (const use of [previewKbSettings, changeKbSettings]) {
     await expect(use(ganglion, admin, 'handbook', late)).rejects.toMatchObject({
       code: 'merge_conflict',
-      details: { changed: ['policy.threshold'] },
+      changed: ['policy.threshold'],
+      before: { 'policy.threshold': '0.8' },
     })
   }
   await changeKbSettings(ganglion, admin, 'handbook', await change({ tone: 'other' }))

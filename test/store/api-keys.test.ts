@@ -59,13 +59,14 @@ test('a key ends at the instant of its expiry', async () => {
 })
 
 test('a revoked key is refused at once, and keeps the time of its first revocation', async () => {
-  const { keys, newKey } = await acme()
+  const { keys, newKey, tenant } = await acme()
   const { key, token } = await keys.create(newKey, at('10:00'))
-  expect(await keys.revoke(key.id, at('11:00'))).toBe(true)
+  expect(await keys.revoke(key.id, at('11:00'), 'another tenant')).toBeUndefined()
+  expect(await keys.revoke(key.id, at('11:00'), tenant.id)).toMatchObject({ name: 'site' })
   expect(await keys.authenticate(token, at('11:00'))).toBeUndefined()
-  expect(await keys.revoke(key.id, at('12:00'))).toBe(true)
+  expect(await keys.revoke(key.id, at('12:00'), tenant.id)).toMatchObject({ id: key.id })
   expect(await keys.list()).toMatchObject([{ id: key.id, revokedAt: '2026-03-01T11:00:00.000Z' }])
-  expect(await keys.revoke('nothing', at('12:00'))).toBe(false)
+  expect(await keys.revoke('nothing', at('12:00'), tenant.id)).toBeUndefined()
 })
 
 test('keys are listed oldest first, of one tenant or of all', async () => {

@@ -2,18 +2,21 @@ import type { ApiKeySummary, NewApiKey } from '../../contract/administration.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { type Acting, recordAct } from '../people/audit.ts'
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 
 const pageSize = 50
 
-/** Makes an API key of a tenant. The token is in this answer only. */
+/** Makes an API key of the tenant of whoever asks. The token is in this answer only. */
 export async function createApiKey(
-  { apiKeys, now }: Pick<Ganglion, 'apiKeys' | 'now'>,
-  { tenantId, name: createdBy }: { tenantId: string; name: string },
+  ganglion: Pick<Ganglion, 'apiKeys' | 'audit' | 'now'>,
+  by: Acting,
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
-  const { key, token } = await apiKeys.create({ ...input, tenantId, createdBy }, now())
+  const { tenantId, name: createdBy } = by
+  const { key, token } = await ganglion.apiKeys.create({ ...input, tenantId, createdBy }, ganglion.now())
+  await recordAct(ganglion, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }
 }
 
@@ -28,13 +31,15 @@ export async function listApiKeys(
   return { keys, next: found.length > pageSize ? (keys.at(-1)?.id ?? null) : null }
 }
 
-/** Rejects an API key, of one tenant or of any, from now on. Again: nothing more. @throws {GanglionError} `not_found` */
+/** Rejects an API key from now on. Again: nothing more. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function revokeApiKey(
-  { apiKeys, now }: Pick<Ganglion, 'apiKeys' | 'now'>,
-  { tenantId }: { tenantId?: string },
+  ganglion: Pick<Ganglion, 'apiKeys' | 'audit' | 'now'>,
+  by: Acting,
   id: string,
 ): Promise<void> {
-  if (!(await apiKeys.revoke(id, now(), tenantId))) throw new GanglionError('not_found')
+  const key = await ganglion.apiKeys.revoke(id, ganglion.now(), by.tenantId)
+  if (key === undefined) throw new GanglionError('not_found')
+  await recordAct(ganglion, by, { action: 'key.revoked', subject: key.name })
 }
 
 function summaryOf({ tenantId: _, ...key }: ApiKey): ApiKeySummary {

@@ -7,6 +7,9 @@ import type { Session } from './session.ts'
 /** Who acts, and from where; the address is null for commands on the server's machine. */
 export type By = { actor: Actor; address: string | null }
 
+/** Who is recorded, in the tenant whose record it is. */
+export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
+
 export type Act = {
   /** `<what>.<done>`, e.g. `key.revoked`. */
   action: string
@@ -27,7 +30,7 @@ const pageSize = 50
 /** Records what a person did to a tenant, beside its knowledge. */
 export async function recordAct(
   { audit, now }: Pick<Ganglion, 'audit' | 'now'>,
-  caller: Caller,
+  caller: Acting,
   act: Act,
 ): Promise<void> {
   const { id, name, tenantId, address = null } = caller

@@ -7,6 +7,7 @@ import { actorOf, type Caller } from '../caller.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { recordAct } from '../people/audit.ts'
 import { problemsInSettings } from '../push/check-settings.ts'
 import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf } from './setting-values.ts'
 
@@ -30,6 +31,19 @@ export type SettingsChange = {
 /** What a change would do. */
 export type SettingsPreview = { changed: SettingName[]; diff: string }
 
+/** Others have changed the settings since the form was shown. */
+export class SettingsChanged extends GanglionError {
+  /** What they have changed, and what all settings were when the form was shown. */
+  readonly changed: readonly SettingName[]
+  readonly before: SettingValues
+
+  constructor(changed: readonly SettingName[], before: SettingValues) {
+    super('merge_conflict', 'The settings have changed since this page was shown.')
+    this.changed = changed
+    this.before = before
+  }
+}
+
 type Planned = { text: string; before: string; changed: SettingName[] }
 
 /** @throws {GanglionError} `not_found` */
@@ -44,7 +58,7 @@ export async function readKbSettings(ganglion: Ganglion, caller: Caller, kbName:
 
 /**
  * Shows what a change of the settings would commit.
- * @throws {GanglionError} `not_found`, `merge_conflict` with `changed`: the settings that others have changed since
+ * @throws {GanglionError} `not_found` @throws {SettingsChanged}
  * @throws {ValidationError} by setting, as a push would be rejected
  */
 export async function previewKbSettings(
@@ -72,7 +86,7 @@ export async function changeKbSettings(
 ): Promise<string | undefined> {
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const by = actorOf(caller)
-  return kb.write(async (staging) => {
+  const commit = await kb.write(async (staging) => {
     const blob = blobAtPath(kb.projection.write, 'kb.yaml')
     const { text, before, changed } = await plan(kb, blob, change, (oid) => staging.readText(oid))
     if (text === before) return undefined
@@ -87,6 +101,10 @@ export async function changeKbSettings(
       at,
     })
   })
+  const { slug } = kb.identity
+  if (commit !== undefined)
+    await recordAct(ganglion, caller, { action: 'settings.changed', subject: slug, detail: commit })
+  return commit
 }
 
 async function plan(
@@ -98,9 +116,11 @@ async function plan(
   const before = blob === undefined ? '' : await readText(blob)
   const now = valuesOf(parseKbFile(before).settings)
   if ((blob ?? '') !== base) {
-    throw new GanglionError('merge_conflict', 'The settings have changed since this page was shown.', {
-      changed: await changedSince(kb, base, now),
-    })
+    const shown = await valuesAt(kb, base)
+    throw new SettingsChanged(
+      settingNames.filter((name) => shown?.[name] !== now[name]),
+      shown ?? now,
+    )
   }
   refuse(problemsInSettings(kb.identity, before), 'kb.yaml has errors: mend it by a push first.')
   const changed = settingNames.filter((name) => values[name].trim() !== now[name].trim())
@@ -110,12 +130,10 @@ async function plan(
   return { text, before, changed: text === before ? [] : changed }
 }
 
-/** The settings that differ from those of an earlier `kb.yaml`, or all where that is none of main's. */
-async function changedSince(kb: KnowledgeBase, base: string, now: SettingValues): Promise<SettingName[]> {
-  const wasOnMain = /^[0-9a-f]{40,64}$/.test(base) && (await kb.repository.find(base))?.type === 'blob'
-  if (!wasOnMain) return [...settingNames]
-  const then = valuesOf(parseKbFile(await kb.repository.readText(base)).settings)
-  return settingNames.filter((name) => then[name] !== now[name])
+/** The settings of an earlier `kb.yaml`; undefined where it is none of this repository. */
+async function valuesAt(kb: KnowledgeBase, blob: string): Promise<SettingValues | undefined> {
+  const isThere = /^[0-9a-f]{40,64}$/.test(blob) && (await kb.repository.find(blob))?.type === 'blob'
+  return isThere ? valuesOf(parseKbFile(await kb.repository.readText(blob)).settings) : undefined
 }
 
 /** @throws {ValidationError} for the errors among the problems. */

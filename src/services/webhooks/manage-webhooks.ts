@@ -6,12 +6,13 @@ import type { EventKind } from '../../contract/events.ts'
 import type { Webhook } from '../../store/webhooks.ts'
 import { EventView } from '../events/event-view.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { type Acting, recordAct } from '../people/audit.ts'
 import type { PostOptions } from './post-message.ts'
 import { isPublicAddress, requirePublic, resolveHost } from './public-address.ts'
 import { receiver, sendEvent, sendTest } from './send-event.ts'
 
 export type ReceiverOptions = Pick<PostOptions, 'allowPrivate' | 'resolve'>
-type Owner = { tenantId: string }
+type Owner = Pick<Acting, 'tenantId'>
 
 /** Webhooks of a tenant. */
 const maxWebhooks = 100
@@ -22,11 +23,13 @@ const resolveLimitMs = 3_000
  * @throws {ValidationError} for a host without a public address, {GanglionError} `not_found` for the knowledge base
  */
 export async function addWebhook(
-  { webhooks, knowledgeBases, events, now }: Ganglion,
-  { tenantId }: Owner,
+  ganglion: Ganglion,
+  by: Acting,
   { url, kb, kinds }: NewWebhook,
   options: ReceiverOptions,
 ): Promise<{ id: string; url: string; secret: string }> {
+  const { webhooks, knowledgeBases, events, now } = ganglion
+  const { tenantId } = by
   const identity = kb === undefined ? undefined : await knowledgeBases.find(tenantId, kb)
   if (kb !== undefined && identity === undefined) throw new GanglionError('not_found')
   await checkReceiver(url, options)
@@ -35,6 +38,7 @@ export async function addWebhook(
   }
   const { last: cursor } = await events.range(tenantId)
   const { id, secret } = await webhooks.create({ tenantId, kbId: identity?.id ?? null, url, kinds, cursor }, now())
+  await recordAct(ganglion, by, { action: 'webhook.added', subject: url })
   return { id, url, secret }
 }
 
@@ -75,30 +79,29 @@ export async function readWebhook(
 }
 
 /** @throws {GanglionError} `not_found` */
-export async function removeWebhook(ganglion: Ganglion, { tenantId }: Owner, id: string): Promise<void> {
-  await webhookOf(ganglion, tenantId, id)
+export async function removeWebhook(ganglion: Ganglion, by: Acting, id: string): Promise<void> {
+  const { url } = await webhookOf(ganglion, by.tenantId, id)
   await ganglion.webhooks.remove(id)
+  await recordAct(ganglion, by, { action: 'webhook.removed', subject: url })
 }
 
 /** @param kinds empty: all @throws {GanglionError} `not_found` */
 export async function setWebhookKinds(
   ganglion: Ganglion,
-  { tenantId }: Owner,
+  by: Acting,
   id: string,
   kinds: readonly EventKind[],
 ): Promise<void> {
-  await webhookOf(ganglion, tenantId, id)
+  const { url } = await webhookOf(ganglion, by.tenantId, id)
   await ganglion.webhooks.setKinds(id, kinds)
+  await recordAct(ganglion, by, { action: 'webhook.changed', subject: url, detail: kinds.join(', ') || 'all events' })
 }
 
 /** Sends nothing more to a webhook until {@link replayWebhook}. @throws {GanglionError} `not_found` */
-export async function pauseWebhook(
-  ganglion: Ganglion,
-  { tenantId, name }: Owner & { name: string },
-  id: string,
-): Promise<void> {
-  await webhookOf(ganglion, tenantId, id)
-  await ganglion.webhooks.pause(id, `Paused by ${name}.`)
+export async function pauseWebhook(ganglion: Ganglion, by: Acting, id: string): Promise<void> {
+  const { url } = await webhookOf(ganglion, by.tenantId, id)
+  await ganglion.webhooks.pause(id, `Paused by ${by.name}.`)
+  await recordAct(ganglion, by, { action: 'webhook.paused', subject: url })
 }
 
 /**
@@ -109,15 +112,17 @@ export async function pauseWebhook(
  */
 export async function replayWebhook(
   ganglion: Ganglion,
-  { tenantId }: Owner,
+  by: Acting,
   id: string,
   { from }: { from?: number | undefined } = {},
 ): Promise<{ from: number; events: number }> {
-  const { cursor } = await webhookOf(ganglion, tenantId, id)
+  const { tenantId } = by
+  const { cursor, url } = await webhookOf(ganglion, tenantId, id)
   const { first, last } = await ganglion.events.range(tenantId)
   if (from !== undefined && from > last) throw new ValidationError({ from: [`The last event is ${last}.`] })
   const begin = Math.max(from ?? cursor + 1, first)
   await ganglion.webhooks.replay(id, begin - 1)
+  await recordAct(ganglion, by, { action: 'webhook.replayed', subject: url, detail: `from event ${begin}` })
   return { from: begin, events: Math.max(0, last - begin + 1) }
 }
 

@@ -1,0 +1,139 @@
+import type { FindingPage, FindingRule, FindingView } from '../../services/lint/list-findings.ts'
+import { findingRules } from '../../services/lint/list-findings.ts'
+import { button, form } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { counted, numberText } from './counts.ts'
+import { candidatePath, kbPath, neuronPath, withQuery } from './paths.ts'
+
+export type FindingsView = {
+  kb: { slug: string; title: string }
+  /** Undefined while they are looked for for the first time. */
+  findings: FindingPage | undefined
+  rule: FindingRule | undefined
+  from: number
+  notice?: Part
+  problem?: string | undefined
+  now: Date
+}
+
+const ruleLabels: Readonly<Record<FindingRule, string>> = {
+  'missing-target': 'Broken links',
+  gap: 'Missing pages',
+  'ambiguous-target': 'Ambiguous links',
+  contradiction: 'Contradictions',
+  orphan: 'Pages without links',
+}
+
+/** What is wrong with the links of a knowledge base, each with what would settle it. */
+export function findingsPage(visit: Visit, view: FindingsView): Html {
+  const { kb, findings, notice, problem } = view
+  return page(visit, {
+    title: `Findings of ${kb.title}`,
+    kb,
+    notice,
+    main: html`<h1>Findings</h1>
+      ${problem !== undefined && html`<p class="problems" role="alert">${problem}</p>`}
+      ${form(
+        visit,
+        { action: `${kbPath(kb.slug)}/findings/lint`, attributes: { class: 'row' } },
+        html`${button('Put new findings into the queue', { class: 'second' })}
+        <span class="hint">At most 100 at a time, each once. The schedule in the settings does the same.</span>`,
+      )}
+      ${findings === undefined ? waitForIt(view) : list(visit, view, findings)}`,
+  })
+}
+
+function waitForIt({ kb }: FindingsView): Html {
+  return html`<p>The links are being looked through. <a href="${kbPath(kb.slug)}/findings">Look again</a> in a moment.</p>`
+}
+
+function list(visit: Visit, view: FindingsView, { findings, counts, next, at, isBehind }: FindingPage): Html {
+  const { kb, rule, from, now } = view
+  const path = (query: { rule?: FindingRule | undefined; from?: number | undefined }) =>
+    withQuery(`${kbPath(kb.slug)}/findings`, query)
+  const tab = (value: FindingRule | undefined, label: string, count: number) =>
+    html`<li><a href="${path({ rule: value })}"${value === rule && html` aria-current="true"`}>${label} (${numberText(count)})</a></li>`
+  const total = findingRules.reduce((sum, each) => sum + counts[each], 0)
+  return html`<nav aria-label="Kinds of findings"><ul class="row plain tabs">
+      ${tab(undefined, 'All', total)}${findingRules.map((each) => tab(each, ruleLabels[each], counts[each]))}
+    </ul></nav>
+    <p class="hint">Looked for ${when(at, now)}.${isBehind && ' Pages have changed since; a new look is under way.'}</p>
+    ${
+      findings.length === 0
+        ? html`<p class="empty">${total === 0 ? 'Every link leads to a page, and every page is linked.' : 'Nothing of this kind.'}</p>`
+        : html`<ul class="cards wide">${findings.map((finding) => html`<li class="card">${card(visit, view, finding)}</li>`)}</ul>`
+    }
+    <nav class="row" aria-label="Pages of the list">
+      ${from > 0 && html`<a href="${path({ rule })}" rel="prev">First page</a>`}
+      ${next !== null && html`<a href="${path({ rule, from: next })}" rel="next">More</a>`}
+    </nav>`
+}
+
+function card(visit: Visit, view: FindingsView, finding: FindingView): Html {
+  const { slug } = view.kb
+  const { links, candidate } = finding
+  return html`<h2 dir="auto">${finding.title}</h2>
+    <p>${explanation(finding)}</p>
+    ${
+      links &&
+      html`<ul>${links.places.map(({ seqId, title, line }) => html`<li>${pageLink(slug, { seqId, title })}, ${line === null ? 'front matter' : `line ${line}`}</li>`)}
+      ${links.count > links.places.length && html`<li>and ${counted(links.count - links.places.length, 'more link')}</li>`}</ul>`
+    }
+    <div class="row">${settling(visit, view, finding)}</div>
+    ${candidate && html`<p class="hint"><a href="${candidatePath(candidate.id)}">In the queue</a>: ${candidate.status}</p>`}`
+}
+
+function explanation({ rule, impact, links, neurons }: FindingView): Part {
+  switch (rule) {
+    case 'missing-target':
+      return `${counted(links?.count ?? 0, 'link')} lead nowhere.`
+    case 'gap':
+      return `${counted(impact, 'page')} link to it, and no page is about it.`
+    case 'ambiguous-target':
+      return `${counted(neurons.length, 'page')} have this name, so ${counted(links?.count ?? 0, 'link')} lead nowhere.`
+    case 'contradiction':
+      return 'Each says that the other is wrong. One of them should replace the other.'
+    case 'orphan':
+      return 'Nothing links to it, and it links to nothing.'
+  }
+}
+
+/** What would settle a finding: a candidate of one click, or the editor. */
+function settling(visit: Visit, view: FindingsView, finding: FindingView): Part {
+  const { slug } = view.kb
+  const { rule, links, neurons } = finding
+  const choose = (label: (title: string) => string) =>
+    neurons.map(({ seqId, title }) =>
+      form(
+        visit,
+        { action: withQuery(`${kbPath(slug)}/findings`, { rule: view.rule, from: view.from || undefined }) },
+        html`<input type="hidden" name="fingerprint" value="${finding.fingerprint}">
+          <input type="hidden" name="choice" value="${seqId}">
+          ${button(html`${label(title)} <span class="hint on-button">${seqId}</span>`, { class: 'second' })}`,
+      ),
+    )
+  const create = html`<a class="button second" href="${withQuery(`${kbPath(slug)}/new`, { title: links?.target })}">Write the page</a>`
+  switch (rule) {
+    case 'missing-target':
+      return [choose((title) => `Link to “${title}”`), create]
+    case 'gap':
+      return create
+    case 'ambiguous-target':
+      return choose((title) => `It means “${title}”`)
+    case 'contradiction':
+      return choose((title) => `“${title}” holds`)
+    case 'orphan':
+      return neurons.map(
+        ({ seqId }) =>
+          html`<a class="button second" href="${neuronPath(slug, seqId)}">Read it</a>
+          <a class="button second" href="${neuronPath(slug, seqId)}/edit">Add links</a>`,
+      )
+  }
+}
+
+function pageLink(slug: string, { seqId, title }: { seqId: string; title: string }): Html {
+  return html`<a href="${neuronPath(slug, seqId)}"><bdi>${title}</bdi></a>`
+}

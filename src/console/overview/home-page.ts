@@ -1,0 +1,73 @@
+import { reaches } from '../../contract/vocabulary.ts'
+import type { ActivityItem } from '../../services/events/activity-teller.ts'
+import type { KbOverview } from '../../services/overview/read-overview.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { activityFeed } from './activity-feed.ts'
+import { counted } from './counts.ts'
+import { kbPath, withQuery } from './paths.ts'
+import { broken, workTable } from './work-table.ts'
+
+export type HomeView = {
+  /** A page of them. */
+  kbs: readonly KbOverview[]
+  /** Which page, from 1, and of how many. */
+  number: number
+  pages: number
+  latest: readonly ActivityItem[]
+  /** For a newcomer. */
+  tour?: Part
+  now: Date
+}
+
+/** What there is and what waits, in all knowledge bases. */
+export function homePage(visit: Visit, view: HomeView): Html {
+  const isCurator = reaches(visit.session.role, 'curator')
+  return page(visit, {
+    title: 'Home',
+    islands: isCurator ? ['live'] : [],
+    main: html`<h1>Knowledge bases</h1>
+      ${view.tour}
+      ${isCurator ? html`<div data-live="${workKinds}" data-live-refresh="${withQuery('/', { page: view.number })}">${homeWork(visit, view)}</div>` : homeWork(visit, view)}
+      ${latestSection(view.latest, view.now, view.kbs.length > 1)}`,
+  })
+}
+
+const workKinds =
+  'candidate.created candidate.approved candidate.dismissed candidate.reopened ingest.failed ingest.completed neuron.deleted'
+
+/** The part of the page that changes as things happen. */
+export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): Html {
+  if (kbs.length === 0) {
+    return html`<p class="empty">There is no knowledge base yet. An operator makes one on the server:
+      <code>ganglion kb create ${session.tenant.slug}/handbook</code></p>`
+  }
+  const list = reaches(session.role, 'curator') ? workTable(kbs) : cards(kbs)
+  if (pages === 1) return list
+  return html`${list}<nav class="row" aria-label="Pages of the list">
+    ${number > 1 && html`<a href="${withQuery('/', { page: number - 1 })}" rel="prev">Previous</a>`}
+    <span>Page ${number} of ${pages}</span>
+    ${number < pages && html`<a href="${withQuery('/', { page: number + 1 })}" rel="next">Next</a>`}
+  </nav>`
+}
+
+function cards(kbs: readonly KbOverview[]): Html {
+  return html`<ul class="cards">${kbs.map(
+    ({ slug, title, neurons, isBroken }) => html`<li class="card">
+      <h2><a href="${kbPath(slug)}"><bdi>${title}</bdi></a></h2>
+      <p>${isBroken ? broken : counted(neurons, 'page')}</p>
+      <p class="row"><a href="${kbPath(slug)}/search">Search</a> <a href="${kbPath(slug)}/chat">Ask</a>
+        <a href="${kbPath(slug)}/tree">Browse</a></p>
+    </li>`,
+  )}</ul>`
+}
+
+/** What happened last, of what is kept. */
+export function latestSection(items: readonly ActivityItem[], now: Date, namesKb: boolean, kb?: string): Html {
+  return html`<section aria-labelledby="latest">
+    <h2 id="latest">What happened last</h2>
+    ${items.length === 0 ? html`<p class="empty">Nothing in the last 7 days.</p>` : activityFeed(items, { now, namesKb })}
+    <p><a href="${withQuery('/activity', { kb })}">All activity</a></p>
+  </section>`
+}

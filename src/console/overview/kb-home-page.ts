@@ -1,0 +1,64 @@
+import { reaches } from '../../contract/vocabulary.ts'
+import type { ActivityItem } from '../../services/events/activity-teller.ts'
+import type { KbOverview } from '../../services/overview/read-overview.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { counted } from './counts.ts'
+import { latestSection } from './home-page.ts'
+import { kbPath } from './paths.ts'
+import { broken, brokenLinks, failedSources, waiting } from './work-table.ts'
+
+export type KbHomeView = {
+  overview: KbOverview
+  latest: readonly ActivityItem[]
+  /** Where its repository is cloned from. */
+  cloneUrl: string
+  tour?: Part
+  now: Date
+}
+
+type Way = { to: string; label: string; text: string; isForCurators?: true }
+
+const ways: readonly Way[] = [
+  { to: 'tree', label: 'Browse the pages', text: 'Folder by folder.' },
+  { to: 'tags', label: 'Tags', text: 'What the pages are about.' },
+  { to: 'search', label: 'Search', text: 'Find pages by their words.' },
+  { to: 'chat', label: 'Ask', text: 'Get an answer with the pages that it stands on.' },
+  { to: 'sources', label: 'Sources', text: 'The files that pages were made of.' },
+  { to: 'new', label: 'Write a page', text: 'It waits in the queue, or is published at once.', isForCurators: true },
+]
+
+/** A knowledge base, with the ways into it. */
+export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now }: KbHomeView): Html {
+  const { slug, title, neurons, work, isBroken } = overview
+  const isCurator = reaches(visit.session.role, 'curator')
+  return page(visit, {
+    title,
+    kb: { slug, title },
+    main: html`<h1 dir="auto">${title}</h1>
+      ${tour}
+      ${isBroken && html`<p class="warning">${broken}</p>`}
+      <dl class="figures">
+        <div><dt>Pages</dt><dd><a href="${kbPath(slug)}/tree">${counted(neurons, 'page')}</a></dd></div>
+        ${
+          work &&
+          html`<div><dt>Waiting for a decision</dt><dd>${waiting(slug, work)}</dd></div>
+          <div><dt>Broken links</dt><dd>${brokenLinks(slug, work)}</dd></div>
+          <div><dt>Failed Sources</dt><dd>${failedSources(slug, work)}</dd></div>`
+        }
+      </dl>
+      <ul class="cards">${ways
+        .filter((way) => isCurator || way.isForCurators !== true)
+        .map(
+          (way) =>
+            html`<li class="card"><a href="${kbPath(slug)}/${way.to}"><strong>${way.label}</strong></a><br>${way.text}</li>`,
+        )}</ul>
+      ${latestSection(latest, now, false, slug)}
+      <section aria-labelledby="clone">
+        <h2 id="clone">As files</h2>
+        <p>All of it is a git repository. With an API key as the password:</p>
+        <pre tabindex="0"><code>git clone ${cloneUrl}</code></pre>
+      </section>`,
+  })
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { KbId } from '../../contract/identifiers.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { Caller } from '../../services/caller.ts'
+import { activityKinds } from '../../services/events/read-activity.ts'
+import type { Html } from '../layout/html.ts'
+import { isFragment, send } from '../layout/send.ts'
+import { type Visit, visitOf } from '../layout/visit.ts'
+import { activityPage, activitySection } from './activity-page.ts'
+import { findingsRoutes } from './findings-routes.ts'
+import { homePage, homeWork } from './home-page.ts'
+import { kbHomePage } from './kb-home-page.ts'
+import { tourPart, tourPath } from './tour.ts'
+
+const kbsOnPage = 100
+const latestShown = 8
+const eventsOnPage = 50
+
+/** An empty field of a filter asks for nothing. */
+const filter = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
+const Count = z
+  .string()
+  .regex(/^[1-9][0-9]{0,14}$/, 'must be a number')
+  .transform(Number)
+
+const HomeQuery = z.object({ page: filter(Count) })
+const ActivityQuery = z.object({
+  kb: filter(KbId),
+  kind: filter(z.enum(Object.keys(activityKinds) as (keyof typeof activityKinds)[])),
+  before: filter(Count),
+})
+const KbPath = z.object({ kb: KbId })
+const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
+
+/** Adds the pages that say what is going on: the two homes, activity and findings. */
+export function overviewRoutes(app: ZodFastify, services: Services): void {
+  app.get('/', { schema: { hide: true, querystring: HomeQuery } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const visit = visitOf(request)
+    const all = await services.readOverview(caller)
+    const pages = Math.max(1, Math.ceil(all.length / kbsOnPage))
+    const number = Math.min(request.query.page ?? 1, pages)
+    const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
+    const view = { kbs, number, pages, latest: [], now: new Date() }
+    if (isFragment(request)) return send(reply, homeWork(visit, view))
+    const { items: latest } = await services.readActivity(caller, { limit: latestShown })
+    return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
+  })
+
+  app.get('/kb/:kb', { schema: { hide: true, params: KbPath } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const overview = await services.readKbOverview(caller, request.params.kb)
+    const { slug } = overview
+    const { items: latest } = overview.isBroken
+      ? { items: [] }
+      : await services.readActivity(caller, { kb: slug, limit: latestShown })
+    const visit = visitOf(request)
+    const path = services.cloneUrl(visit.session.tenant.slug, slug)
+    const cloneUrl = new URL(path, `${request.protocol}://${request.host}`).href
+    const tour = await tourOf(visit, caller, slug)
+    return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, now: new Date() }))
+  })
+
+  app.get('/activity', { schema: { hide: true, querystring: ActivityQuery } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const { kb, kind, before } = request.query
+    const kbs = (await services.readOverview(caller)).map(({ slug, title }) => ({ slug, title }))
+    const activity = await services.readActivity(caller, { kb, kind, before, limit: eventsOnPage })
+    const view = { activity, kbs, kb, kind, before, now: new Date() }
+    return send(reply, isFragment(request) ? activitySection(view) : activityPage(visitOf(request), view))
+  })
+
+  app.post('/tour', { config: { people: 'admin' }, schema: { hide: true, body: TourForm } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const { step } = request.body
+    const tour = await services.readTour(caller)
+    await services.markTour(caller, step)
+    return reply.redirect(step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step), 303)
+  })
+
+  findingsRoutes(app, services)
+
+  /** Of an administrator, on the pages that it begins on. */
+  async function tourOf(visit: Visit, caller: Caller, kb?: string): Promise<Html | undefined> {
+    if (!reaches(visit.session.role, 'admin')) return undefined
+    const tour = await services.readTour(caller)
+    return tour === undefined || (kb !== undefined && kb !== tour.kb) ? undefined : tourPart(visit, tour)
+  }
+}

@@ -1,0 +1,57 @@
+import type { KbOverview, Work } from '../../services/overview/read-overview.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { numberText } from './counts.ts'
+import { kbPath, withQuery } from './paths.ts'
+
+/** Zones, the most urgent first, with words for people. */
+const zones = [
+  { zone: 'red', label: 'red', look: 'bad' },
+  { zone: 'yellow', label: 'yellow', look: 'warn' },
+  { zone: 'green', label: 'green', look: 'good' },
+  { zone: 'none', label: 'without zone', look: '' },
+] as const
+
+/** The knowledge bases with what waits in each, as a table for curators. */
+export function workTable(kbs: readonly KbOverview[]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Knowledge bases">
+    <table class="work">
+      <thead><tr>
+        <th scope="col">Knowledge base</th><th scope="col">Waiting</th><th scope="col" class="number">Pages</th>
+        <th scope="col" class="number">Broken links</th><th scope="col" class="number">Failed Sources</th>
+      </tr></thead>
+      <tbody>${kbs.map((kb) => html`<tr><th scope="row"><a href="${kbPath(kb.slug)}"><bdi>${kb.title}</bdi></a></th>${cells(kb)}</tr>`)}</tbody>
+    </table>
+  </div>`
+}
+
+function cells({ slug, neurons, work }: KbOverview): Html {
+  if (work === undefined) return html`<td colspan="4">${broken}</td>`
+  return html`<td>${waiting(slug, work)}</td><td class="number">${numberText(neurons)}</td>
+    <td class="number">${brokenLinks(slug, work)}</td><td class="number">${failedSources(slug, work)}</td>`
+}
+
+export const broken = html`<span class="badge bad">Cannot be read</span> Ask your administrator to look at Health.`
+
+/** What waits, by zone, each with a link to it. */
+export function waiting(slug: string, { waiting: counts }: Work): Html {
+  const shown = zones.filter(({ zone }) => counts[zone] > 0)
+  if (shown.length === 0) return html`<span class="empty">Nothing</span>`
+  return html`<ul class="row plain">${shown.map(
+    ({ zone, label, look }) =>
+      html`<li><a class="badge ${look}" href="${withQuery('/queue', { kb: slug, zone })}">${numberText(counts[zone])} ${label}</a></li>`,
+  )}</ul>`
+}
+
+export function brokenLinks(slug: string, { brokenLinks: count }: Work): Html {
+  if (count === undefined) return html`<span class="empty">counting…</span>`
+  return linked(count, `${kbPath(slug)}/findings`)
+}
+
+export function failedSources(slug: string, { failedSources: count }: Work): Html {
+  return linked(count, withQuery(`${kbPath(slug)}/sources`, { status: 'failed' }))
+}
+
+function linked(count: number, path: string): Html {
+  const text: Part = numberText(count)
+  return count === 0 ? html`${text}` : html`<a href="${path}">${text}</a>`
+}

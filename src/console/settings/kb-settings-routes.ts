@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { ValidationError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import {
+  type KbSettingsForm,
+  type SettingsChange,
+  SettingsChanged,
+} from '../../services/settings/change-kb-settings.ts'
+import { type SettingValues, settingNames } from '../../services/settings/setting-values.ts'
+import { html } from '../layout/html.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { type KbSettingsView, kbSettingsPage } from './kb-settings-page.ts'
+
+const KbPath = z.object({ kb: KbId })
+const Query = z.object({
+  commit: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional()
+    .catch(undefined),
+})
+/** A box that is not ticked is not sent. Browsers send CRLF. */
+const Value = z
+  .string()
+  .max(20_000)
+  .default('')
+  .transform((text) => text.replaceAll('\r\n', '\n'))
+const Values = z
+  .object(Object.fromEntries(settingNames.map((name) => [name, Value])))
+  .transform((values) => values as SettingValues)
+const Sent = z
+  .looseObject({ base: z.string().max(64), do: z.enum(['preview', 'commit']), seen: z.string().max(64).default('') })
+  .transform((sent, context) => {
+    const { data, error } = Values.safeParse(sent)
+    if (data !== undefined) return { ...sent, values: flagged(data) }
+    for (const issue of error.issues) context.addIssue({ ...issue, code: 'custom' })
+    return z.NEVER
+  })
+
+/** Adds the settings of a knowledge base. */
+export function kbSettingsRoutes(app: ZodFastify, services: Services): void {
+  const config = { people: 'admin' } as const
+
+  app.get(
+    '/kb/:kb/settings',
+    { config, schema: { hide: true, params: KbPath, querystring: Query } },
+    async (request, reply) => {
+      const shown = await services.readKbSettings(callerOf(request), request.params.kb)
+      const { commit } = request.query
+      const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
+      return send(reply, kbSettingsPage(visitOf(request), { shown, notice }))
+    },
+  )
+
+  app.post(
+    '/kb/:kb/settings',
+    { config, schema: { hide: true, params: KbPath, body: Sent } },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const visit = visitOf(request)
+      const { base, values, seen, do: action } = request.body
+      const { kb } = request.params
+      const now = await services.readKbSettings(caller, kb)
+      const again = (view: Partial<KbSettingsView>, status: number) =>
+        send(reply, kbSettingsPage(visit, { shown: { ...now, base, values }, ...view }), status)
+      try {
+        const change: SettingsChange = { base, values }
+        const preview = await services.previewKbSettings(caller, kb, change)
+        const known = createHash('sha256').update(preview.diff).digest('hex')
+        // What is committed is what was shown.
+        if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
+        const commit = await services.changeKbSettings(caller, kb, change)
+        return reply.redirect(
+          `/kb/${encodeURIComponent(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`,
+          303,
+        )
+      } catch (error) {
+        if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
+        if (error instanceof ValidationError) return again({ errors: error }, 400)
+        throw error
+      }
+    },
+  )
+}
+
+/** The form after others were faster: theirs, but for what was typed here. */
+function overtaken(
+  now: KbSettingsForm,
+  typed: SettingValues,
+  { changed, before }: SettingsChanged,
+): Partial<KbSettingsView> {
+  const values = { ...now.values }
+  for (const name of settingNames) if (typed[name].trim() !== before[name].trim()) values[name] = typed[name]
+  const names = changed.length === 0 ? 'something that this form does not show' : changed.join(', ')
+  const message = `Somebody else has changed the settings meanwhile: ${names}. What you typed is kept. Look at it, and show what changes again.`
+  return { shown: { ...now, values }, errors: { formErrors: [message] } }
+}
+
+/** A flag is `true` or `false`, whatever a box sends. */
+function flagged(values: SettingValues): SettingValues {
+  const read = { ...values }
+  for (const name of ['policy.singleCurator', 'inlineTags', 'protectMain', 'rename.rewriteLinks'] as const) {
+    read[name] = String(values[name] === 'true')
+  }
+  return read
+}

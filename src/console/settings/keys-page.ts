@@ -1,0 +1,103 @@
+import type { ApiKeySummary } from '../../contract/administration.ts'
+import type { ApiKeyPage } from '../../services/keys/manage-api-keys.ts'
+import { button, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
+import { type Html, html, type Part } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+import { when } from '../layout/when.ts'
+import { secretBox } from './secret.ts'
+
+/** What was typed into the form of a new key. */
+export type KeyForm = { name: string; role: string; connectors: string; expires: string }
+
+export type KeysView = {
+  list: ApiKeyPage
+  now: Date
+  notice?: Part
+  /** Of the key that was made just now. */
+  token?: string
+  typed?: KeyForm | undefined
+  errors?: FormErrors | undefined
+}
+
+const roles = [
+  { value: 'app', label: 'app: propose, upload, search, ask' },
+  { value: 'curator', label: 'curator: decide on candidates, and push with git, too' },
+  { value: 'reader', label: 'reader: search, ask and read only' },
+]
+const lifetimes = [
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: '365', label: 'in a year' },
+  { value: 'never', label: 'never' },
+]
+const emptyForm: KeyForm = { name: '', role: 'app', connectors: '', expires: '90' }
+
+/** API keys: a form for a new one, and those that there are. */
+export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
+  return page(visit, {
+    title: 'API keys',
+    notice,
+    islands: token === undefined ? [] : ['copy'],
+    main: html`<h1>API keys</h1>
+      ${token !== undefined && secretBox({ label: 'The new key', secret: token, advice: 'Keep it where only the program reads it.' })}
+      <h2 id="new">Make a key</h2>
+      ${form(visit, { action: '/settings/keys', errors }, [
+        field({
+          name: 'name',
+          label: 'Name',
+          value: typed.name,
+          errors,
+          hint: 'Who or what uses it.',
+          attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+        }),
+        select({ name: 'role', label: 'Role', value: typed.role, choices: roles, errors }),
+        select({ name: 'expires', label: 'Expires', value: typed.expires, choices: lifetimes, errors }),
+        textArea({
+          name: 'connectors',
+          label: 'Connectors',
+          value: typed.connectors,
+          errors,
+          hint: 'Names that the key may speak as, one on each line. Most keys need none.',
+          attributes: { rows: 2, class: 'short' },
+        }),
+        button('Make the key'),
+      ])}
+      <h2 id="keys">Keys</h2>
+      ${list.keys.length === 0 ? html`<p class="empty">There are no keys yet.</p>` : table(visit, list.keys, now)}
+      ${list.next !== null && html`<p><a href="/settings/keys?before=${list.next}" rel="next">Older keys</a></p>`}`,
+  })
+}
+
+function table(visit: Visit, keys: readonly ApiKeySummary[], now: Date): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="API keys"><table>
+    <thead><tr>
+      <th scope="col">Name</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Last used</th>
+      <th scope="col">Expires</th><th scope="col">Made</th><th scope="col"><span class="unseen">Actions</span></th>
+    </tr></thead>
+    <tbody>${keys.map((key) => row(visit, key, now))}</tbody>
+  </table></div>`
+}
+
+function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
+  const state = stateOf(key, now)
+  const { id, name, role, connectors, lastUsedAt, expiresAt, createdAt, createdBy } = key
+  return html`<tr>
+    <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}</th>
+    <td>${role}</td>
+    <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
+    <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>
+    <td>${expiresAt === null ? 'never' : when(expiresAt, now)}</td>
+    <td>${when(createdAt, now)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
+    <td>${
+      state === 'valid' &&
+      html`<details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
+        ${form(visit, { action: `/settings/keys/${id}/revoke` }, button('Revoke it now', { class: 'danger' }))}</details>`
+    }</td>
+  </tr>`
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiKeySummary, now: Date): 'valid' | 'revoked' | 'expired' {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= now.toISOString() ? 'expired' : 'valid'
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { NewApiKey } from '../../contract/administration.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { keysPage } from './keys-page.ts'
+
+const dayMs = 86_400_000
+const Typed = z.object({
+  name: z.string().default(''),
+  role: z.string().default(''),
+  connectors: z.string().default(''),
+  expires: z.string().default(''),
+})
+const Expires = z.enum(['30', '90', '365', 'never'], 'must be one of the choices')
+const Query = z.object({
+  before: z.uuid().optional().catch(undefined),
+  done: z.literal('revoked').optional().catch(undefined),
+})
+
+/** Adds the page of the API keys. */
+export function keysRoutes(app: ZodFastify, services: Services): void {
+  const config = { people: 'admin' } as const
+
+  app.get('/settings/keys', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
+    const { before, done } = request.query
+    const list = await services.listApiKeys(callerOf(request), { before })
+    const notice = done && 'The key is revoked: it is refused from now on.'
+    return send(reply, keysPage(visitOf(request), { list, now: new Date(), notice }))
+  })
+
+  // No redirect: the token must not be in an address, nor anywhere that it could be read again.
+  app.post('/settings/keys', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
+    const caller = callerOf(request)
+    const typed = request.body
+    const now = new Date()
+    const input = read(typed, now)
+    if (!input.success) {
+      const list = await services.listApiKeys(caller, {})
+      const errors = { fieldErrors: z.flattenError(input.error).fieldErrors }
+      return send(reply, keysPage(visitOf(request), { list, now, typed, errors }), 400)
+    }
+    const { token } = await services.createApiKey(caller, input.data)
+    const list = await services.listApiKeys(caller, {})
+    return send(reply.header('cache-control', 'no-store'), keysPage(visitOf(request), { list, now, token }), 201)
+  })
+
+  app.post(
+    '/settings/keys/:id/revoke',
+    { config, schema: { hide: true, params: z.object({ id: z.uuid() }) } },
+    async (request, reply) => {
+      await services.revokeApiKey(callerOf(request), request.params.id)
+      return reply.redirect('/settings/keys?done=revoked', 303)
+    },
+  )
+}
+
+function read({ name, role, connectors, expires }: z.infer<typeof Typed>, now: Date) {
+  const days = Expires.safeParse(expires)
+  const asked = {
+    name: name.trim(),
+    role,
+    connectors: [...new Set(connectors.split('\n').map((line) => line.trim()))].filter((line) => line !== ''),
+    expires,
+    expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,
+  }
+  return NewApiKey.extend({ expires: Expires }).safeParse(asked)
+}

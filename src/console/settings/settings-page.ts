@@ -1,0 +1,30 @@
+import { type Html, html } from '../layout/html.ts'
+import { page } from '../layout/page.ts'
+import type { Visit } from '../layout/visit.ts'
+
+const places = [
+  { path: '/settings/keys', label: 'API keys', text: 'For programs, and for git.' },
+  { path: '/settings/people', label: 'People', text: 'Who may sign in, and what they may do.' },
+  { path: '/settings/audit', label: 'Audit', text: 'What administrators have done.' },
+  { path: '/settings/webhooks', label: 'Webhooks', text: 'Send what happens to other programs.' },
+  { path: '/settings/health', label: 'Health', text: 'What is broken, sizes, backups, and a check of everything.' },
+] as const
+
+/** What an administrator can set. */
+export function settingsPage(visit: Visit, kbs: readonly { slug: string; title: string }[]): Html {
+  return page(visit, {
+    title: 'Settings',
+    main: html`<h1>Settings</h1>
+      <ul class="cards">${places.map(
+        ({ path, label, text }) =>
+          html`<li class="card"><a href="${path}"><strong>${label}</strong></a><br>${text}</li>`,
+      )}</ul>
+      <h2>Of a knowledge base</h2>
+      <p>Policy, zones, audiences, language and tone. A change is a commit.</p>
+      ${
+        kbs.length === 0
+          ? html`<p class="empty">There is no knowledge base yet.</p>`
+          : html`<ul>${kbs.map(({ slug, title }) => html`<li><a href="/kb/${encodeURIComponent(slug)}/settings"><bdi>${title}</bdi></a></li>`)}</ul>`
+      }`,
+  })
+}

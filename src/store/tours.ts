@@ -1,0 +1,31 @@
+import type { Kysely } from 'kysely'
+import type { Schema } from './schema.ts'
+
+export type TourMark = Schema['tour_marks']['mark']
+
+/** What people have seen of the tour of the demonstration. */
+export class Tours {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  async marks(tenantId: string, userId: string): Promise<Set<TourMark>> {
+    const rows = await this.#db
+      .selectFrom('tour_marks')
+      .select('mark')
+      .where('tenant_id', '=', tenantId)
+      .where('user_id', '=', userId)
+      .execute()
+    return new Set(rows.map(({ mark }) => mark))
+  }
+
+  async mark(tenantId: string, userId: string, mark: TourMark): Promise<void> {
+    await this.#db
+      .insertInto('tour_marks')
+      .values({ tenant_id: tenantId, user_id: userId, mark })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NativeWriter } from '../../services/native-writer.ts'
+import { neuronText, seq } from '../../services/written-neurons.ts'
+import { type Browser, type Console, startConsole } from '../support.ts'
+
+const hostile = `</script><script>alert(1)</script>`
+
+let started: Console
+let curator: Browser
+let reader: Browser
+beforeAll(async () => {
+  started = await startConsole()
+  curator = await started.browser('curator')
+  reader = await started.browser('reader')
+  const pages = {
+    'a.md': neuronText(1, { title: hostile, edges: [['cites', 'Twin']] }, '[[Twin]] [[<img src=x>]]\n'),
+    'b.md': neuronText(2, { title: 'Twin' }),
+    'c.md': neuronText(3, { title: 'Twin' }),
+    'lone.md': neuronText(4, { title: 'Lone' }),
+    ...Object.fromEntries(
+      [5, 6, 7].map((number) => [`${number}.md`, neuronText(number, { title: `P${number}` }, '[[Budget]]')]),
+    ),
+  }
+  const files = Object.entries(pages).map(([path, text]) => [`neurons/${path}`, text] as const)
+  new NativeWriter(started.ganglion.directory.repository(started.kbId)).commit('refs/heads/main', new Map(files))
+})
+afterAll(() => started.close())
+
+const path = '/kb/handbook/findings'
+const cardOf = (page: Awaited<ReturnType<Browser['get']>>, heading: string) =>
+  [...page.document.querySelectorAll('li.card')].find((card) => card.querySelector('h2')?.textContent === heading)
+
+test('each finding says what is wrong and offers what settles it', async () => {
+  const page = await curator.get(path)
+  expect(page.texts('.tabs a')).toEqual([
+    'All (4)',
+    ...[
+      'Broken links (1)',
+      'Missing pages (1)',
+      'Ambiguous links (1)',
+      'Contradictions (0)',
+      'Pages without links (1)',
+    ],
+  ])
+  expect(page.texts('li.card h2').sort()).toEqual([
+    ...['Ambiguous link: Twin', 'Broken link: <img src=x>', 'Gap: Budget', 'Orphan: Lone'],
+  ])
+  expect(page.document.querySelector('main script, main img')).toBeNull()
+  const gap = cardOf(page, 'Gap: Budget')
+  expect(gap?.querySelector('a.button')?.getAttribute('href')).toBe('/kb/handbook/new?title=Budget')
+  const orphan = cardOf(page, 'Orphan: Lone')
+  expect(orphan?.querySelectorAll('a.button')[1]?.getAttribute('href')).toBe(`/kb/handbook/neurons/${seq(4)}/edit`)
+  const one = await curator.get(`${path}?rule=orphan`)
+  expect(one.texts('li.card h2')).toEqual(['Orphan: Lone'])
+})
+
+test('the page that is meant is one click away from the queue', async () => {
+  const card = cardOf(await curator.get(path), 'Ambiguous link: Twin')
+  const fields = Object.fromEntries(
+    [...(card?.querySelectorAll('form input') ?? [])].map((input) => [
+      input.getAttribute('name') ?? '',
+      input.getAttribute('value') ?? '',
+    ]),
+  )
+  const { fingerprint = '' } = fields
+  const answer = await curator.post(path, { fingerprint, choice: seq(3) })
+  expect(answer.status).toBe(303)
+  const shown = await curator.get(String(answer.headers.location))
+  expect(shown.texts('.notice')[0]).toMatch(/^1 change proposed: change 1/)
+  const change = shown.document.querySelector('.notice a')?.getAttribute('href') ?? ''
+  expect((await curator.get(change)).status).toBe(200)
+
+  const gone = await curator.post(path, { fingerprint: 'made-up', choice: seq(3) })
+  expect([gone.status, ...gone.texts('.problems')]).toEqual([409, expect.stringContaining('This finding is gone')])
+  expect((await curator.post(path, { fingerprint, choice: 'x' })).status).toBe(400)
+  expect((await curator.get(`${path}?changes=<script>&byHand=../x&proposed=1e99`)).texts('.notice')).toEqual([])
+})
+
+test('what is new is put into the queue, once', async () => {
+  const lint = async () => {
+    const answer = await curator.post(`${path}/lint`)
+    return (await curator.get(String(answer.headers.location))).texts('.notice')
+  }
+  expect(await lint()).toEqual(['4 findings put into the queue.'])
+  expect(await lint()).toEqual(['There is nothing new.'])
+  const page = await curator.get(path)
+  expect(page.texts('.card .hint').filter((text) => text.startsWith('In the queue'))).toHaveLength(4)
+})
+
+test('findings are for curators', async () => {
+  expect((await reader.get(path)).status).toBe(403)
+  expect((await reader.post(`${path}/lint`)).status).toBe(403)
+  expect((await reader.post(path, { fingerprint: 'x', choice: seq(3) })).status).toBe(403)
+})

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NativeWriter } from '../../services/native-writer.ts'
+import { type Browser, type Console, startConsole } from '../support.ts'
+
+const hostile = `"><img src=x onerror=alert(1)>`
+
+let started: Console
+let admin: Browser
+let native: NativeWriter
+beforeAll(async () => {
+  started = await startConsole()
+  admin = await started.browser('admin', { name: 'Ada' })
+  native = new NativeWriter(started.ganglion.directory.repository(started.kbId))
+})
+afterAll(() => started.close())
+
+const path = '/kb/handbook/settings'
+type Page = Awaited<ReturnType<Browser['get']>>
+
+/** What a browser would send of the form of a page. */
+function fieldsOf(page: Page): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const control of page.document.querySelectorAll(
+    'main form input:not([name=_csrf]), main form select, main form textarea',
+  )) {
+    const name = control.getAttribute('name') ?? ''
+    const chosen = [...control.querySelectorAll('option')].find((option) => option.hasAttribute('selected'))
+    if (control.getAttribute('type') === 'checkbox') {
+      if (control.hasAttribute('checked')) fields[name] = 'true'
+    } else if (control.tagName === 'SELECT') fields[name] = chosen?.getAttribute('value') ?? ''
+    else fields[name] = control.getAttribute('value') ?? control.textContent.replace(/^\n/, '')
+  }
+  return fields
+}
+
+const kbYaml = () => native.git('show', 'main:kb.yaml')
+const preview = (fields: Record<string, string>) => admin.post(path, { ...fields, do: 'preview' })
+
+test('a change is shown before it is made, and is one commit under the name of the person', async () => {
+  const before = kbYaml()
+  const fields = { ...fieldsOf(await admin.get(path)), title: hostile, 'policy.threshold': '0.95', protectMain: 'true' }
+  const shown = await preview(fields)
+  expect(shown.status).toBe(200)
+  expect(shown.texts('.patch ins')).toContain('+ threshold: 0.95')
+  expect(shown.texts('.patch del')).toContain('- threshold: 0.8')
+  expect(shown.document.querySelector('main img')).toBeNull()
+  expect(kbYaml()).toBe(before)
+
+  const sent = fieldsOf(shown)
+  expect(sent).toMatchObject(fields)
+  const answer = await admin.post(path, { ...sent, do: 'commit' })
+  const head = native.git('rev-parse', 'main').trim()
+  expect([answer.status, answer.headers.location]).toEqual([303, `${path}?commit=${head}`])
+  const after = await admin.get(`${path}?commit=${head}`)
+  expect(after.texts('.notice')).toEqual([`The settings are changed: commit ${head.slice(0, 12)}.`])
+  expect(fieldsOf(after)).toMatchObject({ title: hostile, 'policy.threshold': '0.95', protectMain: 'true' })
+  expect(native.git('log', '-1', '--format=%an%n%B', 'main')).toContain(`Approved-By: Ada <user:${admin.userId}>`)
+})
+
+test('what was not shown is not committed: it is shown first', async () => {
+  const head = native.git('rev-parse', 'main')
+  const shown = await preview({ ...fieldsOf(await admin.get(path)), tone: 'dry' })
+  const other = await admin.post(path, { ...fieldsOf(shown), tone: 'drier', do: 'commit' })
+  expect([other.status, other.texts('.patch ins')]).toEqual([200, ['+tone: drier']])
+  const made = await admin.post(path, { ...fieldsOf(await admin.get(path)), tone: 'x', do: 'commit', seen: 'made up' })
+  expect(made.status).toBe(200)
+  const same = await preview(fieldsOf(await admin.get(path)))
+  expect(same.texts('form .warning')).toEqual(['Nothing changes.'])
+  expect(native.git('rev-parse', 'main')).toBe(head)
+})
+
+test('what is wrong stands beside its field, and what was typed is kept', async () => {
+  const head = native.git('rev-parse', 'main')
+  const wrong = { 'policy.threshold': '2', 'lint.schedule': hostile, 'zones.kinds.chat': 'blue', title: '' }
+  const answer = await preview({ ...fieldsOf(await admin.get(path)), ...wrong })
+  expect(answer.status).toBe(400)
+  for (const name of Object.keys(wrong)) {
+    expect(answer.document.getElementById(`field-${name}-error`)?.textContent).not.toBe('')
+  }
+  expect(fieldsOf(answer)).toMatchObject({ 'policy.threshold': '2', 'lint.schedule': hostile })
+  expect(answer.document.querySelector('img')).toBeNull()
+  expect(native.git('rev-parse', 'main')).toBe(head)
+})
+
+test('who was slower keeps what was typed, sees what others changed, and may go on', async () => {
+  const fields = { ...fieldsOf(await admin.get(path)), tone: 'mine' }
+  native.commit('refs/heads/main', new Map([['kb.yaml', kbYaml().replace('language: en', 'language: de')]]))
+  const late = await preview(fields)
+  expect(late.status).toBe(409)
+  expect(late.texts('.problems')[0]).toContain('Somebody else has changed the settings meanwhile: language.')
+  expect(fieldsOf(late)).toMatchObject({ tone: 'mine', language: 'de' })
+  const shown = await preview(fieldsOf(late))
+  expect(shown.texts('.patch ins, .patch del').join()).not.toContain('language')
+  expect((await admin.post(path, { ...fieldsOf(shown), do: 'commit' })).status).toBe(303)
+  expect(kbYaml()).toMatch(/language: de\n.*\ntone: mine/)
+})
+
+test('settings are for administrators; a file with errors is not changed here', async () => {
+  for (const role of ['reader', 'curator'] as const) {
+    const other = await started.browser(role)
+    expect([(await other.get(path)).status, (await other.post(path, { do: 'preview', base: '' })).status]).toEqual([
+      403, 403,
+    ])
+  }
+  expect((await admin.post(path, { do: 'commit', base: 'x' })).status).toBe(409)
+  native.commit('refs/heads/main', new Map([['kb.yaml', `${kbYaml()}policy: [\n`]]))
+  const page = await admin.get(path)
+  expect(page.texts('main form')).toEqual([])
+  expect(page.texts('.warning')[0]).toContain('kb.yaml is not as it should be')
+})
