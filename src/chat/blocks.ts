@@ -1,4 +1,4 @@
-import { quotable, withoutComments } from './shown-text.ts'
+import { quotable, withoutHtmlComments } from './shown-text.ts'
 
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
 export type Block = {
@@ -22,7 +22,7 @@ const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
 export function blocksOf(content: string): Block[] {
   const blocks: Block[] = []
-  const lines = withoutComments(content).split(/\r\n|[\r\n]/)
+  const lines = withoutHtmlComments(content).split(/\r\n|[\r\n]/)
   let open: Block | undefined
   let header: string[] | undefined
   for (let at = 0; at < lines.length; at++) {

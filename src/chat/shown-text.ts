@@ -1,12 +1,12 @@
-/** A fenced block, a span of code on one line, or a comment of Obsidian's or HTML's. */
+/** A fenced block, a span of code on one line, or a comment of HTML's. Passages hold none of Obsidian's. */
 const codeOrComment =
-  /^[ \t]*(`{3,}|~{3,})(?:[\s\S]*?^[ \t]*\1|[\s\S]*)|(`{1,9})[^`\n]*\2|%%[\s\S]*?%%|<!--(?:[\s\S]*?-->|[\s\S]*)/gm
+  /^[ \t]*(`{3,}|~{3,})(?:[\s\S]*?^[ \t]*\1|[\s\S]*)|(`{1,9})[^`\n]*\2|<!--(?:[\s\S]*?-->|[\s\S]*)/gm
 
 const link = /\[([^[\]]+)\]\([^()\n]*\)/g
 
 /** Markdown without the comments that its author meant for nobody to read. */
-export function withoutComments(markdown: string): string {
-  return markdown.replace(codeOrComment, (found) => (/^(?:%%|<!--)/.test(found) ? '' : found))
+export function withoutHtmlComments(markdown: string): string {
+  return markdown.replace(codeOrComment, (found) => (found.startsWith('<!--') ? '' : found))
 }
 
 /**

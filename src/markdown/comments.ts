@@ -75,6 +75,35 @@ export function* outsideCode(content: string): Generator<TextLine> {
   }
 }
 
+/** A page of a text that knows no comments: with a backslash before each `%%` that would begin or end one. Takes linear time. */
+export function withLiteralMarks(content: string): string {
+  if (!content.includes(mark)) return content
+  const lines = linesOf(content)
+  const closers = longestCloserAfter(lines)
+  let open: Fence | undefined
+  let result = ''
+  for (const [index, { text, end }] of lines.entries()) {
+    if (open?.isQuoted && !/^\s*>/.test(text)) open = undefined
+    const opened = open === undefined ? openedFence(text, closers[index]) : undefined
+    result += open === undefined && opened === undefined ? escapeMarks(text) : text
+    open = open !== undefined && closes(text, open) ? undefined : (open ?? opened)
+    result += content.slice(end, lines[index + 1]?.start ?? content.length)
+  }
+  return result
+}
+
+function escapeMarks(text: string): string {
+  if (!text.includes(mark)) return text
+  const spans = codeSpans(text)
+  let result = ''
+  let at = 0
+  for (let next = nextComment(text, at, spans); next !== undefined; next = nextComment(text, at, spans)) {
+    result += `${text.slice(at, next)}\\${mark}`
+    at = next + mark.length
+  }
+  return result + text.slice(at)
+}
+
 function withoutSpans(text: string): string {
   if (!text.includes('`')) return text
   const spans = codeSpans(text)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutComments } from '../../src/markdown/comments.ts'
+import { withLiteralMarks, withoutComments } from '../../src/markdown/comments.ts'
 import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
 import { shownContent } from '../../src/markdown/shown-content.ts'
 
@@ -36,6 +36,14 @@ test.each([
   expect(withoutComments(content)).toBe(content)
 })
 
+test.each([
+  ['a line', 'It is 100%% sure, %%really%%.', 'It is 100\\%% sure, \\%%really\\%%.'],
+  ['code', '`%%a%%` %%\n\n```\n%%b\n```\n%%c', '`%%a%%` \\%%\n\n```\n%%b\n```\n\\%%c'],
+  ['several', '%%%% %%%', '\\%%\\%% \\%%%'],
+])('a text that knows no comments keeps its %%%% as text, in %s', (_, content, escaped) => {
+  expect(withLiteralMarks(content)).toBe(escaped)
+})
+
 test('whatever a page holds, its lines keep their numbers, and nothing is added', () => {
   const piece = fc.constantFrom(
     '%%',
@@ -65,6 +73,8 @@ test('whatever a page holds, its lines keep their numbers, and nothing is added'
       if (!pieces.some((each) => ['%%', '```', '~~~'].includes(each))) {
         expect(withoutComments(closed)).not.toContain('hidden')
       }
+      const literal = withLiteralMarks(content)
+      if (!pieces.includes('compressed-json')) expect(withoutComments(literal)).toBe(literal)
     }),
   )
 })

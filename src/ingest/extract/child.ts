@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { withLiteralMarks } from '../../markdown/comments.ts'
 import { type ExtractInput, ExtractionError, type Extractor } from '../extracted.ts'
 import { cleanExtracted } from './clean-extracted.ts'
 import { families } from './registry.ts'
@@ -32,7 +33,10 @@ async function run(request: string): Promise<void> {
 
 async function extract(input: ExtractInput): Promise<ExtractReply> {
   const extractor = await load(input.fileType)
-  return { ok: true, extracted: cleanExtracted(await extractor(input, showProgress)) }
+  const extracted = cleanExtracted(await extractor(input, showProgress))
+  // Only Markdown may hold comments of its author's.
+  const markdown = input.fileType === 'md' ? extracted.markdown : withLiteralMarks(extracted.markdown)
+  return { ok: true, extracted: { ...extracted, markdown } }
 }
 
 function showProgress(done: number, total: number): void {
