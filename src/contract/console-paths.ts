@@ -32,6 +32,41 @@ export function tagPage(kbSlug: string, tag: string): string {
   return `${kbPage(kbSlug)}/tags?tag=${encodeURIComponent(tag)}`
 }
 
-export function sourcePage(kbSlug: string, docId: string): string {
-  return `${kbPage(kbSlug)}/sources/${encodeURIComponent(docId)}`
+/** Where in a Source something stands, as a Neuron's reference to it has it. A span of pages or slides is `5-9`. */
+export type SourcePlace = {
+  page?: string | number | undefined
+  slide?: string | number | undefined
+  sheet?: string | undefined
+  /** Seconds. */
+  time?: string | number | undefined
+}
+
+export function sourcesPage(kbSlug: string): string {
+  return `${kbPage(kbSlug)}/sources`
+}
+
+/** A Source, at a place in its text if one is given. */
+export function sourcePage(kbSlug: string, id: string, place: SourcePlace = {}): string {
+  const path = `${sourcesPage(kbSlug)}/${encodeURIComponent(id)}`
+  const found = keyOf(place)
+  if (found === undefined) return path
+  const [name, value] = found
+  return `${path}?${name}=${encodeURIComponent(value)}#${placeId(place)}`
+}
+
+/** The id of the element where a place begins. */
+export function placeId(place: SourcePlace): string | undefined {
+  const found = keyOf(place)
+  return found && `${found[0]}-${encodeURIComponent(found[1])}`
+}
+
+function keyOf({ page, slide, sheet, time }: SourcePlace): [name: string, value: string] | undefined {
+  if (page !== undefined) return ['page', firstOf(page)]
+  if (slide !== undefined) return ['slide', firstOf(slide)]
+  if (sheet !== undefined) return ['sheet', sheet]
+  return time === undefined ? undefined : ['time', String(Math.floor(Number(time)) || 0)]
+}
+
+function firstOf(span: string | number): string {
+  return String(Number.parseInt(String(span), 10) || 1)
 }

@@ -1,4 +1,4 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { sourcePage, versionPage } from '../../contract/console-paths.ts'
 import type { CitedSource } from '../../services/chat/cited-sources.ts'
 import type { PastTurn } from '../../services/chat/past-chats.ts'
 import { content } from '../layout/content.ts'
@@ -6,7 +6,7 @@ import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { placeWords, sourcePage } from '../sources/source-paths.ts'
+import { placeWords } from '../sources/place-words.ts'
 import { feedbackPage, turnId } from './chat-paths.ts'
 
 /** A turn of a conversation, ready to be shown. */
@@ -38,7 +38,7 @@ function citations(kbSlug: string, { citations, sources }: ShownTurn): Html | un
   if (citations.length === 0) return undefined
   return html`<details class="citations" open><summary>What it rests on</summary><ol>${citations.map(
     ({ seqId, title, commit }) => html`<li>
-      <a href="${neuronPage(kbSlug, seqId)}?at=${commit}"><bdi>${title}</bdi></a> <code>${seqId}@${commit.slice(0, 12)}</code>
+      <a href="${versionPage(kbSlug, seqId, commit)}"><bdi>${title}</bdi></a> <code>${seqId}@${commit.slice(0, 12)}</code>
       ${(sources.get(seqId) ?? []).map(
         ({ id, filename, ...place }) =>
           html`<br><small>from <a href="${sourcePage(kbSlug, id, place)}"><bdi>${filename}</bdi>${placeOf(place)}</a></small>`,

@@ -137,10 +137,8 @@ function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | und
       sheet && `sheet ${sheet}`,
       time && `at ${time} s`,
     ].filter(Boolean)
-    const [first] = /^\d+/.exec(pages ?? '') ?? []
     const name = filename ?? id ?? 'Source'
-    const query = first === undefined ? '' : `?page=${first}`
-    return html`<li>${id === undefined ? html`<bdi>${name}</bdi>` : html`<a href="${sourcePage(kb.slug, id)}${query}" dir="auto">${name}</a>`}
+    return html`<li>${id === undefined ? html`<bdi>${name}</bdi>` : html`<a href="${sourcePage(kb.slug, id, source)}" dir="auto">${name}</a>`}
       ${place.length > 0 && html`<span class="hint">${place.join(', ')}</span>`}</li>`
   })}</ul></section>`
 }

@@ -1,4 +1,4 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { FieldChange } from '../../services/review/field-changes.ts'
 import type { LinkChange, LinkChanges } from '../../services/review/link-changes.ts'
 import type { Review } from '../../services/review/review-candidate.ts'
@@ -6,7 +6,7 @@ import type { SimilarNeuron } from '../../services/review/similar-neurons.ts'
 import type { SourcePassage } from '../../services/review/source-passage.ts'
 import { type Html, html } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
-import { placeWords, sourcePage } from '../sources/source-paths.ts'
+import { placeWords } from '../sources/place-words.ts'
 import { candidatePath, type QueueParams } from './view.ts'
 
 /** What stands in the front matter of both sides; what is the same is folded away. */

@@ -1,8 +1,7 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import type { Services } from '../../http/services.ts'
 import type { Caller } from '../../services/caller.ts'
-import { sourcePage } from '../sources/source-paths.ts'
 
 /** A place that the command palette leads to. */
 export type Jump = { group: string; label: string; detail: string; href: string }

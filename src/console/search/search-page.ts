@@ -1,11 +1,10 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { HitPage, KbHits } from '../../services/search/search-pages.ts'
 import { button, type FormErrors, field, select } from '../layout/form.ts'
 import { type Html, html, type Part, trusted } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
-import { sourcePage } from '../sources/source-paths.ts'
 import { queryHelp } from './query-help.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
@@ -53,7 +52,7 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
     ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title })),
   ]
   return html`<form id="search" class="filters" method="get" action="${path}" role="search" aria-label="Search"
-    hx-get="${path}" hx-target="#results" hx-trigger="input delay:250ms, change, submit" hx-sync="this:replace">
+    hx-get="${path}" hx-target="#results" hx-trigger="input delay:250ms, submit" hx-sync="this:replace">
     ${field({
       ...{ name: 'q', label: 'Words', type: 'search', value: asked.q, errors },
       hint: html`<span data-with-scripts hidden><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,

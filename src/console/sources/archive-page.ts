@@ -1,9 +1,9 @@
+import { sourcePage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
-import { sourcePage } from './source-paths.ts'
 
 /** Asks whether a Source is to be archived, which cannot be undone. */
 export function archivePage(visit: Visit, { kb, source }: { kb: PageKb; source: SourceDetail }): Html {

@@ -1,6 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { fileTypes, type Source } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
@@ -18,7 +19,6 @@ import { archivePage } from './archive-page.ts'
 import { type OpenForm, openForm } from './read-upload-form.ts'
 import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
 import { sourceDetailPage } from './source-page.ts'
-import { sourcePage, sourcesPage } from './source-paths.ts'
 import { refusedUpload, type UploadAttempt } from './upload-attempt.ts'
 
 const KbPath = z.object({ kb: KbId })

@@ -1,3 +1,4 @@
+import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import type { Source, UploadStatus } from '../../contract/documents.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { statusWords } from '../islands/source-words.ts'
@@ -7,7 +8,6 @@ import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { sourcePage, sourcesPage } from './source-paths.ts'
 import type { UploadAttempt } from './upload-attempt.ts'
 import { uploadSection } from './upload-section.ts'
 
@@ -64,7 +64,7 @@ function filters({ kb, query, fileTypes, folders }: SourceList): Html {
   const all = { value: '', label: 'Any' }
   return html`<form class="filters row" method="get" action="${sourcesPage(kb.slug)}" role="search" aria-label="Filter the Sources"
     hx-get="${sourcesPage(kb.slug)}" hx-target="#sources" hx-select="#sources" hx-swap="outerHTML"
-    hx-trigger="submit, change, input delay:300ms">
+    hx-trigger="input delay:300ms, submit">
     ${field({ name: 'text', label: 'Name contains', value: query.text, type: 'search', attributes: { maxlength: 200 } })}
     ${select({ name: 'status', label: 'Status', value: query.status ?? '', choices: states })}
     ${

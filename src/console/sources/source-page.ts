@@ -1,4 +1,4 @@
-import { neuronPage } from '../../contract/console-paths.ts'
+import { neuronPage, sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { SourceOutcome } from '../../services/sources/read-source-outcome.ts'
@@ -10,7 +10,6 @@ import { type Html, html, type Part } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { sourcePage, sourcesPage } from './source-paths.ts'
 import { sourceText } from './source-text.ts'
 
 export type SourceView = {

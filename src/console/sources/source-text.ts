@@ -1,6 +1,7 @@
+import { placeId, sourcePage } from '../../contract/console-paths.ts'
 import type { SourceText } from '../../services/sources/read-source-text.ts'
 import { type Html, html } from '../layout/html.ts'
-import { placeId, placeWords, sourcePage } from './source-paths.ts'
+import { placeWords } from './place-words.ts'
 
 /** A part of a Source's text, as it was read from the file: text, never markup. Where a page of it begins has an id. */
 export function sourceText(kbSlug: string, id: string, text: SourceText | undefined): Html {

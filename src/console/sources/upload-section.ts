@@ -1,3 +1,4 @@
+import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { maxChunkedBytes, maxUploadBytes, type UploadStatus } from '../../contract/documents.ts'
 import { sizeInWords } from '../islands/upload-plan.ts'
 import { button, checkbox, field, form } from '../layout/form.ts'
@@ -5,7 +6,6 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageKb } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
-import { sourcePage, sourcesPage } from './source-paths.ts'
 import type { UploadAttempt } from './upload-attempt.ts'
 
 type UploadOptions = {

@@ -50,7 +50,9 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
   expect(page.texts('aside h2')).toEqual(['Tags', 'Links', 'Mentioned in', 'Around this page', 'Sources', 'Cite'])
   expect(page.texts('aside h3')).toEqual(['Part of', 'Links to', 'Lead nowhere'])
   expect(page.texts('.mentions li')).toContain('Desk Ask On-call at night.')
-  expect(page.document.querySelector(`a[href="/kb/handbook/sources/${sourceId}?page=5"]`)?.textContent).toBe('plan.pdf')
+  expect(page.document.querySelector(`a[href="/kb/handbook/sources/${sourceId}?page=5#page-5"]`)?.textContent).toBe(
+    'plan.pdf',
+  )
   expect(page.document.querySelector('[data-copy]')?.getAttribute('value')).toBe(`${seq(1)}@${console.head()}`)
   expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 approved by .+/)
 })
