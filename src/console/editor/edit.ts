@@ -12,7 +12,16 @@ import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type Beside, beside } from './beside.ts'
 import { type EditorView, editorPage } from './editor-page.ts'
-import { blankFields, changesOf, fieldsOf, noteOf, type PageFields, type PageForm } from './page-form.ts'
+import {
+  blankFields,
+  changesOf,
+  fieldsOf,
+  isTooLarge,
+  noteOf,
+  type PageFields,
+  type PageForm,
+  typedIn,
+} from './page-form.ts'
 import type { Reading } from './reading.ts'
 import { rebased } from './rebased.ts'
 
@@ -20,7 +29,7 @@ import { rebased } from './rebased.ts'
 export type Place = { kb: string; seqId?: string | undefined }
 
 /** An edit as its form has it: the version that it began from, and what it changes there. */
-type Edit = { opened: OpenPage | BlankPage; write: PageWrite; errors: FormErrors }
+type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
 
 /** Shows the editor of a page, or of a new one with what is given of it. */
 export async function showEditor(reading: Reading<Place>, given: Partial<PageFields>): Promise<FastifyReply> {
@@ -28,7 +37,7 @@ export async function showEditor(reading: Reading<Place>, given: Partial<PageFie
   const opened = await open(services, request, place)
   const view = viewOf(opened, { ...shownIn(opened), ...given })
   const problems = 'seqId' in opened ? opened.problems : []
-  const warning = problems.length > 0 && unreadable(problems)
+  const warning = problems.length > 0 ? unreadable(problems) : isTooLarge(view.fields) && tooLarge
   return send(reply, editorPage(visitOf(request), { ...view, warning }))
 }
 
@@ -36,9 +45,9 @@ export async function showEditor(reading: Reading<Place>, given: Partial<PageFie
 export async function showPreview(reading: Reading<Place>, form: PageForm): Promise<FastifyReply> {
   const { services, request, reply, place } = reading
   const edit = await readEdit(services, request, place, form)
-  const seen = await lookAt(services, request, edit, form)
+  const seen = await lookAt(services, request, edit)
   if (isFragment(request)) return send(reply, beside(seen))
-  return send(reply, editorPage(visitOf(request), { ...viewOf(edit.opened, form, form), beside: seen }))
+  return send(reply, editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen }))
 }
 
 /** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
@@ -46,10 +55,10 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
   const { services, request, reply, place } = reading
   const edit = await readEdit(services, request, place, form)
   const again = async (status: number, more: Partial<EditorView>) => {
-    const seen = await lookAt(services, request, edit, form)
+    const seen = await lookAt(services, request, edit)
     return send(
       reply,
-      editorPage(visitOf(request), { ...viewOf(edit.opened, form, form), beside: seen, ...more }),
+      editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen, ...more }),
       status,
     )
   }
@@ -66,7 +75,10 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
       return reply.redirect(`${neuronPage(edit.opened.kb.slug, submitted.seqId)}?done=published`, 303)
     }
     if (submitted.refusal === undefined) return reply.redirect(`/queue/${candidateId}`, 303)
-    return again(409, await afterRefusal(reading, form, { candidateId, refusal: submitted.refusal }))
+    return again(
+      409,
+      await afterRefusal(reading, form, { fields: edit.fields, candidateId, refusal: submitted.refusal }),
+    )
   } catch (error) {
     if (error instanceof ValidationError) return again(422, { errors: error })
     if (error instanceof GanglionError && error.status < 500) return again(error.status, { warning: error.message })
@@ -78,7 +90,7 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
 async function afterRefusal(
   { services, request, place: { kb, seqId } }: Reading<Place>,
   form: PageForm,
-  { candidateId, refusal }: { candidateId: string; refusal: Refusal },
+  { fields: typed, candidateId, refusal }: { fields: PageFields; candidateId: string; refusal: Refusal },
 ): Promise<Partial<EditorView>> {
   const waits = html`What you wrote is kept: it waits in <a href="/queue/${candidateId}">the queue</a>.`
   if (refusal.code !== 'merge_conflict' || seqId === undefined) {
@@ -90,9 +102,9 @@ async function afterRefusal(
     kb,
     seqId,
     base: form.base,
-    content: form.content,
+    content: typed.content,
   })
-  const { fields, conflict } = rebased(form, { before: fieldsOf(opened), latest: fieldsOf(latest) })
+  const { fields, conflict } = rebased(typed, { before: fieldsOf(opened), latest: fieldsOf(latest) })
   const warning = html`<p>Somebody has changed this page in the same places since you began. ${waits}
     If you solve the conflict here and send it again, that takes its place.</p>`
   return {
@@ -123,18 +135,19 @@ async function readEdit(services: Services, request: FastifyRequest, place: Plac
     throw error
   })
   const opened: OpenPage | BlankPage = version ?? (await open(services, request, place))
-  const { changes, errors } = changesOf(form, shownIn(opened))
+  const shown = shownIn(opened)
+  const fields = typedIn(form, shown)
+  const { changes, errors } = changesOf(fields, shown)
   if (version === undefined) errors.formErrors = [goneVersion]
   const target = targetOf(opened)
-  const path = target === undefined && form.path.trim() !== '' ? { path: form.path } : {}
-  return { opened, errors, write: { ...(target && { target }), ...path, changes } }
+  const path = target === undefined && fields.path.trim() !== '' ? { path: fields.path } : {}
+  return { opened, fields, errors, write: { ...(target && { target }), ...path, changes } }
 }
 
 async function lookAt(
   services: Services,
   request: FastifyRequest,
-  { opened, write, errors }: Edit,
-  { content }: PageForm,
+  { opened, fields: { content }, write, errors }: Edit,
 ): Promise<Beside> {
   const caller = callerOf(request)
   const kb = opened.kb.slug
@@ -175,6 +188,8 @@ function shownIn(opened: OpenPage | BlankPage): PageFields {
 
 const goneVersion =
   'The version that you began from is gone. Compare your text with the page as it is before you send it.'
+
+const tooLarge = 'This page has more than 512 KB, and cannot be changed here. Change it with git.'
 
 function unreadable(problems: readonly string[]): Part {
   return html`<p>The head of this page's file cannot be read, so the page cannot be changed here: ${problems.join(' ')}

@@ -5,6 +5,22 @@ import type { PageChanges } from '../../services/write/written-page.ts'
 import type { FormErrors } from '../layout/form.ts'
 
 const Text = z.string().default('')
+const Field = z.string().exactOptional()
+const Names = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()))
+
+/** What of a page a person types. */
+export type PageFields = {
+  title: string
+  /** Folder and file name, below `neurons/`. */
+  path: string
+  content: string
+  tags: string
+  aliases: string
+  edges: string
+  /** Who may read the page: `default`, or `listed` with `readers`. */
+  audience: string
+  readers: readonly string[]
+}
 
 /** An editor's form as it is sent. Nothing that a person types is refused here, since a refusal could not show it again. */
 export const PageForm = z.object({
@@ -12,28 +28,15 @@ export const PageForm = z.object({
   do: Text,
   candidate: Text,
   base: Text,
-  title: Text,
-  /** Of a new page: folder and file name. */
-  path: Text,
-  content: Text,
-  tags: Text,
-  aliases: Text,
-  edges: Text,
-  /** Who may read the page: `default`, or `listed` with `readers`. */
-  audience: Text,
-  readers: z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string())),
   note: Text,
+  ...{ title: Field, path: Field, content: Field, tags: Field, aliases: Field, edges: Field, audience: Field },
+  readers: Names,
 })
 export type PageForm = z.output<typeof PageForm>
 
-/** What of a page a person types. */
-export type PageFields = Pick<
-  PageForm,
-  'title' | 'path' | 'content' | 'tags' | 'aliases' | 'edges' | 'audience' | 'readers'
->
-
 export const audiences = ['tool', 'public', 'student'] as const
 
+/** Of a page's text. */
 const maxContentBytes = 512 * 1024
 const maxTitle = 500
 const maxTag = 100
@@ -58,6 +61,18 @@ export const blankFields: PageFields = {
   ...{ audience: 'default', readers: [] },
 }
 
+/** What a form says of a page: a field that was not sent is as it was shown, and changes nothing. */
+export function typedIn(
+  { do: _do, candidate: _candidate, base: _base, note: _note, ...sent }: PageForm,
+  shown: PageFields,
+): PageFields {
+  return { ...shown, ...sent, readers: sent.audience === undefined ? shown.readers : sent.readers }
+}
+
+export function isTooLarge({ content }: Pick<PageFields, 'content'>): boolean {
+  return Buffer.byteLength(content) > maxContentBytes
+}
+
 /** Fields whose text is as it was shown change nothing, however the page spells it. */
 export function isTyped(key: keyof PageFields, typed: PageFields, shown: PageFields): boolean {
   const [now, before] = [plain(typed[key]), plain(shown[key])]
@@ -76,7 +91,7 @@ export function changesOf(typed: PageFields, shown: PageFields): { changes: Page
   if (is('title')) changes.title = typed.title
   if ([...typed.title].length > maxTitle) refuse('title', `must be at most ${maxTitle} characters`)
   if (is('content')) changes.content = typed.content
-  if (Buffer.byteLength(typed.content) > maxContentBytes) refuse('content', 'must be at most 512 KB')
+  if (isTooLarge(typed)) refuse('content', 'must be at most 512 KB')
   if (is('tags')) changes.tags = listOf(typed.tags, /[,\n]/).map((tag) => tag.replace(/^#/, ''))
   if (changes.tags?.some((tag) => tag.length > maxTag)) refuse('tags', `must be at most ${maxTag} characters each`)
   if (is('aliases')) changes.aliases = listOf(typed.aliases, /\n/)
@@ -88,7 +103,7 @@ export function changesOf(typed: PageFields, shown: PageFields): { changes: Page
 }
 
 /** What reviewers are told; nothing where it is blank. */
-export function noteOf({ note }: PageForm): string | undefined {
+export function noteOf({ note }: Pick<PageForm, 'note'>): string | undefined {
   const text = plain(note).trim().slice(0, maxNote).toWellFormed()
   return text === '' ? undefined : text
 }

@@ -8,7 +8,7 @@ import type { FormErrors } from '../layout/form.ts'
 import { html, type Part } from '../layout/html.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
-import { changesOf, fieldsOf, type PageForm } from './page-form.ts'
+import { changesOf, fieldsOf, type PageForm, typedIn } from './page-form.ts'
 import type { PagePlace, Reading } from './reading.ts'
 import { type Names, type RenameView, renamePage } from './rename-page.ts'
 
@@ -40,7 +40,8 @@ export async function submitRename(
 ): Promise<FastifyReply> {
   const caller = callerOf(request)
   const opened = await services.openPage(caller, { ...place, at: form.base })
-  const typed = { title: form.title, path: form.path }
+  const { title, path } = typedIn(form, fieldsOf(opened))
+  const typed = { title, path }
   const view: RenameView = { opened, candidateId: form.candidate, typed, part: 1 }
   try {
     const { write, errors } = renameOf(opened, typed)

@@ -142,6 +142,16 @@ test.each([
   )
 })
 
+test('a field that is not sent stays as it is, so that nothing shows a page to more readers by accident', async () => {
+  const { edit } = await newPage({ tags: 'internal, a', audience: 'listed', aliases: 'Other' })
+  const { base, candidate } = formOf(await curator.get(edit))
+  const sent = { base: base ?? '', candidate: candidate ?? '', content: 'Only the text.', do: 'publish' }
+  expect((await curator.post(edit, sent)).status).toBe(303)
+  const after = formOf(await curator.get(edit))
+  expect(after).toMatchObject({ content: 'Only the text.', tags: 'internal, a', aliases: 'Other', audience: 'listed' })
+  expect(after).not.toHaveProperty('readers')
+})
+
 test('an edit that changes nothing says so', async () => {
   const { edit } = await newPage()
   const page = await curator.post(edit, formOf(await curator.get(edit), { do: 'publish' }))
