@@ -11,6 +11,7 @@ import {
   makeResetLink,
   operatorOf,
   type PersonChange,
+  renamePerson,
 } from '../services/people/manage-people.ts'
 import type { Membership, User } from '../store/users.ts'
 import { act } from './command.ts'
@@ -81,7 +82,7 @@ export function addUserCommands(program: Command): void {
           const { id: tenantId } = await requireTenant(ganglion.tenants, tenant)
           await changeRole(ganglion, operatorOf(tenantId), id, role)
         }
-        if (name !== undefined) await ganglion.users.rename(id, name)
+        if (name !== undefined) await renamePerson(ganglion, (await requireUser(ganglion, email)).by, id, name)
         return { json: { email, name, tenant, role }, text: `Changed ${email}.` }
       }),
   )

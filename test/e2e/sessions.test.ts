@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { signIn } from '../support/person.ts'
 import { startProduct } from './support.ts'
 
@@ -108,4 +108,20 @@ test("another tenant's knowledge is not there", async () => {
   const path = `/api/v1/knowledge-bases/${kbId}/search?q=x`
   expect((await request('GET', path, { headers })).status).toBe(404)
   expect((await request('GET', '/api/v1/knowledge-bases', { headers })).body).toEqual({ knowledgeBases: [] })
+})
+
+test('a stream of events asks again every five minutes whether a person may still read it', async () => {
+  const { ganglion, url, tokens } = await startProduct()
+  const { headers } = await signIn(ganglion, 'acme', 'curator')
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  const ageOf = async (by: Record<string, string>) => {
+    timeout.mockClear()
+    const closing = new AbortController()
+    const answer = await fetch(`${url}/api/v1/events`, { headers: by, signal: closing.signal })
+    closing.abort()
+    return [answer.status, timeout.mock.calls.flat().at(-1)]
+  }
+  expect(await ageOf({ cookie: headers.cookie })).toEqual([200, 5 * 60_000])
+  expect(await ageOf({ authorization: `Bearer ${tokens.curator}` })).toEqual([200, 60 * 60_000])
+  timeout.mockRestore()
 })

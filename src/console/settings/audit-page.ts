@@ -15,6 +15,14 @@ const phrases: Readonly<Record<string, string>> = {
   'user.sessions-ended': 'ended the sessions of',
   'user.link-made': 'made a password link for',
   'user.password-changed': 'changed the password of',
+  'key.created': 'made the API key',
+  'key.revoked': 'revoked the API key',
+  'webhook.added': 'added the webhook',
+  'webhook.changed': 'changed the webhook',
+  'webhook.paused': 'paused the webhook',
+  'webhook.removed': 'removed the webhook',
+  'webhook.replayed': 'sent events again to the webhook',
+  'settings.changed': 'changed the settings of',
 }
 
 /** Who did what to the tenant, the latest first. */

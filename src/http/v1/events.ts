@@ -9,6 +9,8 @@ import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Milliseconds after which a client that was cut off asks again. */
 const retry = 2_000
+/** Milliseconds after which a person's browser must ask again, and so show that it still may. */
+const maxSessionAge = 5 * 60_000
 
 const description = `Server-sent events, as they happen, of the tenant or of one knowledge base. \`id\` grows, \`event\` is the
 kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
@@ -24,8 +26,8 @@ are no longer kept, or the id is of none, the stream begins with an event \`gap\
 A \`curator\` key is told everything. An \`app\` key is told of the Neurons and Sources that it may see when it is told, and of the
 candidates for them. It is always told of the Sources that it uploaded, and of the status of the candidates that it sent.
 
-A comment comes every 15 seconds. The server closes a stream after an hour, and one whose client does not read; a client then asks
-again. A key may have 10 streams, a tenant 100.`
+A comment comes every 15 seconds. The server closes a stream after an hour, that of a session after 5 minutes, and one whose
+client does not read; a client then asks again. A key may have 10 streams, a tenant 100.`
 
 const EventStream = z.string().describe('The events.')
 
@@ -62,7 +64,8 @@ export function eventRoutes(
       const caller = callerOf(request)
       const { 'last-event-id': lastEventId } = request.headers
       const release = limits.openStream(caller)
-      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge)])
+      const age = request.session === undefined ? maxAge : Math.min(maxAge, maxSessionAge)
+      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(age)])
       try {
         const { after, hasGap, events } = await services.readEvents(caller, { ...request.query, lastEventId }, signal)
         return streams.answer(request, reply, async (send, taken) => {

@@ -102,6 +102,20 @@ export async function changeRole(
   })
 }
 
+/** Changes what people call a person. @throws {GanglionError} `not_found` */
+export async function renamePerson(
+  ganglion: Ganglion,
+  administrator: Administrator,
+  userId: string,
+  name: string,
+): Promise<void> {
+  await onPerson(ganglion, administrator, userId, async ({ users, user }) => {
+    if (name === user.name) return undefined
+    await users.rename(user.id, name)
+    return { action: 'user.renamed', detail: `from ${user.name} to ${name}` }
+  })
+}
+
 /**
  * Keeps a person out, lets them in again, or ends their sessions.
  * @throws {GanglionError} `not_found`, `last_administrator`; `insufficient_role` where the person also works for tenants that the
