@@ -104,7 +104,7 @@ export class Users {
     return true
   }
 
-  async setPassword(id: string, passwordHash: string): Promise<void> {
+  async setPassword(id: string, passwordHash: string | null): Promise<void> {
     await this.#db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
   }
 

@@ -92,7 +92,9 @@ async function findLink(
 ): Promise<{ tenantId: string | null; user: User | undefined }> {
   const link = await oneTimeLinks.find(token, now())
   const user = link === undefined || link.userId === null ? undefined : await users.get(link.userId)
-  const isGone = link === undefined || (link.userId !== null && user === undefined) || user?.disabledAt != null
-  if (isGone) throw new GanglionError('link_expired')
+  if (link === undefined || (link.userId !== null && user === undefined)) throw new GanglionError('link_expired')
+  // Nobody becomes the first administrator once there is one.
+  const isLate = user === undefined && (await users.administrators()).some(({ canSignIn }) => canSignIn)
+  if (isLate || (user !== undefined && user.disabledAt !== null)) throw new GanglionError('link_expired')
   return { tenantId: link.tenantId, user }
 }

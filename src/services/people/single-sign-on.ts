@@ -1,7 +1,11 @@
+import type { Transaction } from 'kysely'
 import { GanglionError } from '../../contract/errors.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
 import { Audit } from '../../store/audit.ts'
+import { OneTimeLinks } from '../../store/one-time-links.ts'
+import type { Schema } from '../../store/schema.ts'
+import { Sessions } from '../../store/sessions.ts'
 import { type User, Users } from '../../store/users.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { IdentityProviderOptions, ProvenPerson } from './identity-provider.ts'
@@ -28,7 +32,7 @@ export async function signInProven(
   const role = roleOf(person.groups, roles)
   const user = await ganglion.transaction(async (transaction) => {
     const users = new Users(transaction)
-    const known = (await users.findByIdentity(person)) ?? (await takeOver(users, person))
+    const known = (await users.findByIdentity(person)) ?? (await takeOver(transaction, person))
     const user = known ?? (role && (await join(users, person, ganglion.now())))
     if (user === undefined) return undefined
     const before = (await users.memberships(user.id)).find(({ tenantId }) => tenantId === tenant.id)?.role
@@ -51,12 +55,19 @@ function roleOf(groups: readonly string[], roles: IdentityProviderOptions['roles
   return PersonRole.options.findLast((role) => given.has(role))
 }
 
-/** The user who has the person's verified e-mail, and whom no provider knows yet. */
-async function takeOver(users: Users, person: ProvenPerson): Promise<User | undefined> {
+/**
+ * The user who has the person's verified e-mail, and whom no provider knows yet. Whoever set that user up may not have been the
+ * person: what they could still come in with ends.
+ */
+async function takeOver(transaction: Transaction<Schema>, person: ProvenPerson): Promise<User | undefined> {
+  const users = new Users(transaction)
   const known = person.email === undefined ? undefined : await users.findByEmail(emailOf(person))
   if (known === undefined) return undefined
   if (known.isLinked) throw new GanglionError('sign_in_failed', 'Your e-mail belongs to another account here.')
   await users.link(known.id, person)
+  await users.setPassword(known.id, null)
+  await new Sessions(transaction).endAll(known.id)
+  await new OneTimeLinks(transaction).remove(known.id)
   return known
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openSession } from '../../../src/services/people/session.ts'
 import { type Account, startProvider, type TestProvider } from '../../support/identity-provider.ts'
+import { signIn as signInPerson } from '../../support/person.ts'
 import { type Console, type Page, startConsole, visit } from '../support.ts'
 
 const ada: Account = {
@@ -128,8 +129,12 @@ test('who is in no group that counts comes not in, and is not made a user', asyn
 test('a user who was there is taken over by a verified e-mail, once', async () => {
   const user = (email: string) => console.ganglion.users.create({ email, name: 'Kim', passwordHash: null }, new Date())
   const kim = await user('kim@example.com')
+  await console.ganglion.users.setPassword(kim?.id ?? '', 'of whoever was invited')
+  const { token } = await signInPerson(console.ganglion, 'umbrella', 'reader', { email: 'kim@example.com' })
   provider.accounts.set('kim', { ...ada, email: 'KIM@example.com' })
   expect(await sessionOf(await signIn('kim'))).toMatchObject({ user: { id: kim?.id, name: 'Kim' } })
+  expect(await console.ganglion.users.get(kim?.id ?? '')).toMatchObject({ passwordHash: null, isLinked: true })
+  expect(await openSession(console.ganglion, token)).toBeUndefined()
   provider.accounts.set('impostor', { ...ada, email: 'kim@example.com' })
   const page = await signIn('impostor')
   expect([page.status, ...page.texts('.problems li')]).toEqual([401, 'Your e-mail belongs to another account here.'])

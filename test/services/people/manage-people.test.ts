@@ -183,6 +183,16 @@ test('the set-up link makes one administrator, and stays while the form is wrong
   expect(await makeSetUpLink(ganglion)).toBeUndefined()
 })
 
+test('the set-up link is void once there is an administrator in another way', async () => {
+  const { ganglion, person } = await people()
+  const link = (await makeSetUpLink(ganglion)) ?? ''
+  await person('ada@example.com', 'admin')
+  const given = { email: 'eve@example.com', name: 'Eve', password }
+  for (const act of [() => readLink(ganglion, link), () => makeAdministrator(ganglion, link, given, client)]) {
+    await expect(act()).rejects.toMatchObject({ code: 'link_expired' })
+  }
+})
+
 test('an administrator who chose no password is given a link to do so at the next start', async () => {
   const { ganglion } = await people()
   const given = { email: 'admin@localhost', name: 'Administrator', password: undefined }

@@ -3,6 +3,7 @@ import { NewPassword } from '../../../src/contract/people.ts'
 import { hashPassword, isPasswordOf, requireHardPassword } from '../../../src/services/people/password.ts'
 import { openSession } from '../../../src/services/people/session.ts'
 import { signIn } from '../../../src/services/people/sign-in.ts'
+import { SignInThrottle } from '../../../src/services/people/sign-in-throttle.ts'
 import { client, password, people } from './support.ts'
 
 const email = 'ada@example.com'
@@ -134,6 +135,20 @@ test('a flood of attempts is told to come back, and takes no memory', async () =
     ),
   )
   expect(codes.filter((code) => code === 'unavailable')).toHaveLength(10)
+})
+
+test('attempts at what is closed already are not kept', async () => {
+  const throttle = new SignInThrottle()
+  const codes: string[] = []
+  const attempt = (account: string, address: string) =>
+    throttle.attempt(account, address).catch(({ code }) => void codes.push(code))
+  for (let failure = 0; failure < 5; failure++) await attempt('ada', '192.0.2.1')
+  // Refused at the account, so these addresses have no failure; and the other way round.
+  for (let index = 0; index < 5; index++) await attempt('ada', '192.0.2.2')
+  for (let index = 0; index < 5; index++) await attempt('bob', '192.0.2.1')
+  expect(codes).toEqual(Array(10).fill('rate_limited'))
+  for (let failure = 0; failure < 5; failure++) await attempt('bob', '192.0.2.2')
+  expect(codes).toHaveLength(10)
 })
 
 test('a person without a role in any tenant is told so, once the password is right', async () => {
