@@ -9,18 +9,20 @@ import type { Target } from './targets.ts'
 const quality = ['recall', 'precision', 'order'] as const
 
 export const documentHead = head(
-  'document | ms | per second | peak | Markdown | compile, ms | compiled pages | recall | precision | order | reference',
+  'document | ms | per second | peak | Markdown | compile, ms | compiled pages | recognised words, confidence | recall | precision | order | reference',
 )
 
 export function documentRow(figures: DocumentFigures): string {
   const { name, outcome, extract, compile, memory, pages, extent, agreement } = figures
   if (outcome instanceof ExtractionError) {
-    return row([name, show(extract), '', megabytes(memory), `none: ${outcome.problem}`, '', '', '', '', '', ''])
+    return row([name, show(extract), '', megabytes(memory), `none: ${outcome.problem}`, '', '', '', '', '', '', ''])
   }
   const shares = quality.map((name) => share(agreement?.[name]))
   const speed = perSecond(extent, extract.median)
   const size = kilobytes(outcome.markdown)
-  const cells = [name, show(extract), speed, megabytes(memory), size, show(compile), `${pages}`]
+  const { words, confidence } = outcome.recognised ?? {}
+  const recognised = words === undefined ? '' : `${words}, ${share(confidence)}`
+  const cells = [name, show(extract), speed, megabytes(memory), size, show(compile), `${pages}`, recognised]
   return row([...cells, ...shares, agreement?.origin ?? ''])
 }
 

@@ -141,6 +141,7 @@ describe('a Markdown link', () => {
     '[x](https://x.y/a.md) [x](mailto:a@b.c) [x](//x.y/a.md) [x](#heading) [x]() [x](?q) <https://x.y>',
     '`[x](a.md)`\n\n    [x](a.md)\n\n```\n[x](a.md)\n```',
     '\\[x](a.md) [x] (a.md) [^1](a.md)\n\n[^1]: note',
+    '[x](../assets/) [x](..) [x](./) [x](/) [x](a/../) ![x](img/#top)',
     '[unused]: a.md',
   ])('there is none in %j', (content) => {
     expect(extractLinks(content)).toEqual([])
