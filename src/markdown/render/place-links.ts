@@ -28,7 +28,7 @@ export function placeLinks(root: Root, marked: readonly MarkedLink[]): void {
 function placeOwn(target: Element, { link, meaning }: MarkedLink, isInLink: boolean): void {
   const { children } = target
   if (meaning.to === 'gap') {
-    become(target, gap(children, meaning))
+    become(target, gap(children, isInLink ? { why: meaning.why } : meaning))
     return
   }
   const isImage = meaning.to === 'file' && meaning.isImage
@@ -42,17 +42,10 @@ function placeOwn(target: Element, { link, meaning }: MarkedLink, isInLink: bool
   } else {
     const id = link.heading === undefined ? '' : headingId(link.heading)
     const isNamed = link.alias !== undefined || link.form === 'markdown' || !seqId.test(link.target)
-    become(
-      target,
-      element(
-        'a',
-        {
-          href: meaning.href + (id === '' ? '' : `#${contentIdPrefix}${encodeURIComponent(id)}`),
-          title: meaning.title,
-        },
-        isNamed ? children : [text(meaning.title)],
-      ),
-    )
+    const label = isNamed ? children : [text(meaning.title)]
+    const href = meaning.href + (id === '' ? '' : `#${contentIdPrefix}${encodeURIComponent(id)}`)
+    const isTitled = label.map(textOf).join('') === meaning.title
+    become(target, element('a', isTitled ? { href } : { href, title: meaning.title }, label))
   }
 }
 
