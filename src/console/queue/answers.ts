@@ -8,7 +8,7 @@ import type { Review } from '../../services/review/review-candidate.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type CandidatePage, candidatePage, type Typed } from './candidate-page.ts'
-import { changeOf } from './change.ts'
+import { changeOf, usualShow } from './change.ts'
 import { togetherNotice } from './decide-together.ts'
 import { type Similar, similarList } from './facts.ts'
 import { type ListPage, queueListPage } from './list-page.ts'
@@ -67,7 +67,7 @@ export function answersOf(services: Services) {
       done === undefined ? undefined : services.readOutcome(caller, done),
     ])
     const [change, comments, similar] = await Promise.all([
-      changeOf(services, caller, review, params.show ?? 'rendered'),
+      changeOf(services, caller, review, params.show ?? usualShow(review.sides)),
       commentsOf(caller, review),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])

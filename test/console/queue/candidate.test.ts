@@ -272,6 +272,6 @@ test('a candidate of half a megabyte, or with thousands of changed lines, has a 
   expect((await curator.get(`/queue/${id}?show=lines`)).texts('#change .warning')).toEqual([
     'There is more: the rest is left out.',
   ])
-  const huge = await kb.submit({ title: 'Huge', content: 'ü'.repeat(256 * 1024) })
-  expect((await curator.get(`/queue/${huge}`)).status).toBe(200)
+  const huge = await curator.get(`/queue/${await kb.submit({ title: 'Huge', content: 'ü'.repeat(256 * 1024) })}`)
+  expect(huge.texts('#change .tabs [aria-current]')).toEqual(['As text'])
 })
