@@ -124,7 +124,25 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
     },
     async () => ({ ...app.swagger() }),
   )
-  await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' } })
+  // Its types say a `Request`; what Swagger UI hands over is a plain object.
+  const uiConfig = { requestInterceptor: withFormToken as never }
+  await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' }, uiConfig })
+}
+
+/** Where a page gets the token of its session's forms. */
+export const formTokenPath = '/form-token'
+
+type TriedRequest = { method?: string; headers: Record<string, string> }
+
+/** Runs in the browser, by its text alone: what a signed-in person tries out carries the token of their session. */
+async function withFormToken(request: TriedRequest): Promise<TriedRequest> {
+  const { method = 'GET', headers } = request
+  if (/^(?:GET|HEAD|OPTIONS)$/i.test(method) || Object.keys(headers).some((name) => /^authorization$/i.test(name))) {
+    return request
+  }
+  const answer = await fetch('/form-token', { redirect: 'manual' })
+  if (answer.ok) headers['x-csrf-token'] = await answer.text()
+  return request
 }
 
 /** A route's schema with JSON Schemas in the place of zod's. Adds to the components what has a name. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/auth.ts'
+import { formTokenPath } from '../../http/openapi.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { Caller } from '../../services/caller.ts'
@@ -81,6 +82,11 @@ export function overviewRoutes(app: ZodFastify, services: Services): void {
     await services.markTour(caller, step)
     return reply.redirect(step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step), 303)
   })
+
+  // For the description of the API, which is no page of ours.
+  app.get(formTokenPath, { schema: { hide: true } }, async (request, reply) =>
+    reply.type('text/plain').send(visitOf(request).formToken),
+  )
 
   findingsRoutes(app, services)
 

@@ -6,7 +6,7 @@ import { NativeWriter } from '../../services/native-writer.ts'
 import { candidate } from '../../services/support.ts'
 import { neuronText } from '../../services/written-neurons.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Browser, type Console, startConsole } from '../support.ts'
+import { type Browser, type Console, startConsole, visit } from '../support.ts'
 
 const hostile = `<img src=x onerror=alert(1)>"'`
 
@@ -127,4 +127,25 @@ test('of many knowledge bases, a hundred stand on a page', async () => {
   const second = await visitor.get('/?page=2')
   expect(second.texts('.work tbody tr')).toHaveLength(1)
   expect(hrefs(second, 'nav[aria-label="Pages of the list"] a')).toEqual(['/?page=1'])
+})
+
+test('the description of the API tries requests out with the rights of who is signed in', async () => {
+  const { app } = started
+  const script = await visit(app, { method: 'GET', url: '/docs/static/swagger-initializer.js' })
+  expect(script.body).toContain('/form-token')
+  expect(script.body).toContain('requestInterceptor')
+  const { body: token, headers } = await curator.get('/form-token')
+  expect(headers).toMatchObject({ 'content-type': expect.stringContaining('text/plain'), 'cache-control': 'no-store' })
+  const { cookie = '' } = curator.headers
+  const input = { knowledgeBaseId: 'handbook', kind: 'external-feed', title: 'Tried', content: 'Out.' }
+  const tried = (more: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: '/api/v1/queue/candidates',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', ...more },
+      payload: input,
+    })
+  expect((await tried({ 'x-csrf-token': token })).statusCode).toBe(201)
+  expect((await tried({})).statusCode).toBe(403)
+  expect((await visit(app, { method: 'GET', url: '/form-token' })).status).toBe(302)
 })
