@@ -36,6 +36,8 @@ test.each([
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   }
   await visit(`${path}/edit`)
+  const [typed, shown] = [await page.locator(content).boundingBox(), await page.locator('#beside').boundingBox()]
+  expect((shown?.x ?? 0) > (typed?.x ?? 0)).toBe(viewport.width > 1000)
   await page.locator(content).press('ControlOrMeta+End')
   await page.keyboard.type(' [[Acc')
   await page.locator('[role="option"]').first().waitFor()

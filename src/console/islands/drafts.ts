@@ -25,7 +25,9 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
   const status = document.createElement('p')
   status.className = 'hint'
   status.setAttribute('role', 'status')
-  form.before(bar)
+  // Above both columns of the editor.
+  const columns = form.closest('.editor') ?? form
+  columns.before(bar)
   form.querySelector('[data-actions]')?.after(status)
   const control = (name: string) => form.querySelector<HTMLInputElement>(`input[name="${name}"]`)
   const candidate = () => control('candidate')?.value ?? ''
