@@ -131,17 +131,14 @@ export class Sources {
     return rows.map(toSource)
   }
 
-  /** The folders of a knowledge base that hold a Source: the first, by name. */
+  /** The folders of a knowledge base that hold or held a Source: the first, by name. Takes one step in an index for each. */
   async folders(kbId: string): Promise<string[]> {
-    const rows = await this.#db
-      .selectFrom('sources')
-      .select('path')
-      .distinct()
-      .where('kb_id', '=', kbId)
-      .where('archived_at', 'is', null)
-      .orderBy('path')
-      .limit(maxFolders)
-      .execute()
+    const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path) AS (
+        SELECT min(path) FROM sources WHERE kb_id = ${kbId}
+        UNION ALL
+        SELECT (SELECT min(path) FROM sources WHERE kb_id = ${kbId} AND path > folders.path) FROM folders
+        WHERE folders.path IS NOT NULL LIMIT ${maxFolders}
+      ) SELECT path FROM folders WHERE path IS NOT NULL`.execute(this.#db)
     return rows.map(({ path }) => path)
   }
 

@@ -57,6 +57,7 @@ test('300 MB that are cut off go on after a reload, with the same file chosen ag
   await page.locator('.uploads li a').click()
   await page.waitForURL(`**${list}/*`)
   expect(await page.locator('dd code').innerText()).toBe(sha256)
+  expect(await violationsOf(page)).toEqual([])
   expect(alarms.filter((alarm) => !alarm.includes('/chunk'))).toEqual([])
   await context.close()
 }, 300_000)

@@ -63,7 +63,13 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
       ${
         kb === undefined
           ? select({ name: 'kb', label: 'Knowledge base', value: '', choices })
-          : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
+          : field({
+              name: 'tag',
+              label: 'With the tag',
+              value: asked.tag,
+              hint: 'Among the best 300 hits.',
+              attributes: { maxlength: 200 },
+            })
       }
       ${button('Search')}
       ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
