@@ -65,14 +65,15 @@ export async function benchSoak(): Promise<string[]> {
   const idle = await measure(server, started.url, minutes, api.uploads)
   server.kill('SIGTERM')
   await once(server, 'exit')
-  return ['', ...judgement(samples), `Busy ${busy?.rss ?? 0} MB, idle ${idle.rss} MB, ${api.uploads} uploads.`]
+  return ['', ...judgement(samples), `Busy ${busy?.rss ?? 0} MB, idle ${idle.rss} MB, ${api.uploads} uploads, ${api.busyAnswers} answers of 503.`]
 }
 
-/** What a client does. An answer that is no success ends the run, except where many uploads are open. */
+/** What a client does. An answer that is no success ends the run, but for 503: that is tried again, and counted. */
 class Api {
   readonly #url: string
   readonly #headers: { app: Record<string, string>; curator: Record<string, string> }
   uploads = 0
+  busyAnswers = 0
   #round = 0
 
   constructor({ url, appToken, curatorToken }: z.infer<typeof Started>) {
@@ -122,6 +123,11 @@ class Api {
   async #ask(as: 'app' | 'curator', path: string, init: RequestInit = {}): Promise<unknown> {
     const answer = await fetch(`${this.#url}${path}`, { ...init, headers: { ...this.#headers[as], ...init.headers } })
     const text = await answer.text()
+    if (answer.status === 503) {
+      this.busyAnswers++
+      await delay(1_000)
+      return this.#ask(as, path, init)
+    }
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text.slice(0, 300)}`)
     return JSON.parse(text)
   }
