@@ -65,7 +65,11 @@ export async function benchSoak(): Promise<string[]> {
   const idle = await measure(server, started.url, minutes, api.uploads)
   server.kill('SIGTERM')
   await once(server, 'exit')
-  return ['', ...judgement(samples), `Busy ${busy?.rss ?? 0} MB, idle ${idle.rss} MB, ${api.uploads} uploads, ${api.busyAnswers} answers of 503.`]
+  return [
+    '',
+    ...judgement(samples),
+    `Busy ${busy?.rss ?? 0} MB, idle ${idle.rss} MB, ${api.uploads} uploads, ${api.busyAnswers} answers of 503.`,
+  ]
 }
 
 /** What a client does. An answer that is no success ends the run, but for 503: that is tried again, and counted. */
