@@ -69,7 +69,8 @@ const maxRequests = 10
 test.each(pages)('$name is accessible, small and still, in every window', async ({ path, role }) => {
   for (const { colorScheme, ...viewport } of windows) {
     const { page, context, visit, alarms, transfer } = await stage().enter(role, { colorScheme, viewport })
-    await visit(path())
+    const answer = await visit(path())
+    expect.soft(answer?.status()).toBe(path() === '/nonsense' ? 404 : 200)
     expect.soft(await violationsOf(page)).toEqual([])
     expect.soft(transfer.requests).toBeLessThanOrEqual(maxRequests)
     expect.soft(transfer.bytes).toBeLessThanOrEqual(maxBytes)

@@ -34,6 +34,7 @@ export function editorPage(visit: Visit, view: EditorView): Html {
     main: html`<h1>${heading}</h1>
       ${warning && html`<div class="warning" role="alert">${warning}</div>`}
       ${conflict && conflictSection(conflict)}
+      <div data-drafts></div>
       <div class="editor">
         ${editorForm(visit, view)}
         <section class="beside" id="beside" aria-label="Preview and findings" tabindex="-1">
@@ -117,11 +118,12 @@ function editorForm(visit: Visit, view: EditorView): Html {
         errors,
         attributes: { rows: 2, maxlength: 2000, dir: 'auto' },
       })}
-      <div class="row" data-actions>
+      <div class="row">
         ${button('Preview', { class: 'second', formaction: preview, formnovalidate: true })}
         ${button('Propose', { class: 'second', name: 'do', value: 'propose' })}
         ${button('Publish', { name: 'do', value: 'publish' })}
       </div>
+      <p class="hint draft-status" role="status" data-draft-status></p>
       <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” approves it in your name.</p>`,
   )
 }

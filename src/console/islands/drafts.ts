@@ -20,15 +20,9 @@ if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
 function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
   /** What the page has, unless the form shows what was sent before. */
   const initial = form.dataset.typed === undefined ? fieldsIn(form) : undefined
-  const bar = document.createElement('div')
-  bar.className = 'drafts'
-  const status = document.createElement('p')
-  status.className = 'hint'
-  status.setAttribute('role', 'status')
-  // Above both columns of the editor.
-  const columns = form.closest('.editor') ?? form
-  columns.before(bar)
-  form.querySelector('[data-actions]')?.after(status)
+  const bar = document.querySelector<HTMLElement>('[data-drafts]')
+  const status = form.querySelector('[data-draft-status]')
+  if (bar === null || status === null) return
   const control = (name: string) => form.querySelector<HTMLInputElement>(`input[name="${name}"]`)
   const candidate = () => control('candidate')?.value ?? ''
 

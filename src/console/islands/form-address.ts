@@ -1,8 +1,7 @@
-import { addressOf } from './address-of.ts'
-
 /** Keeps the page's address that of what a form shows by htmx, so that it can be reloaded, kept and shared. */
 export function keepAddress(form: HTMLFormElement): void {
-  document.addEventListener('htmx:after:swap', () => {
+  document.addEventListener('htmx:after:swap', async () => {
+    const { addressOf } = await import('./address-of.ts')
     const fields = [...new FormData(form)].map(([name, value]): [string, string] => [name, String(value)])
     history.replaceState(history.state, '', addressOf(form.action, fields))
   })

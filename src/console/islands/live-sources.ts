@@ -1,10 +1,11 @@
 import { keepAddress } from './form-address.ts'
-import { type IngestNews, newsWords } from './source-words.ts'
+import type { IngestNews } from './source-words.ts'
 
 /** Shows how far Sources are as the server tells it. */
 function follow(list: HTMLElement): void {
   const events = new EventSource(`/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
-  const show = ({ data }: MessageEvent<string>) => {
+  const show = async ({ data }: MessageEvent<string>) => {
+    const { newsWords } = await import('./source-words.ts')
     const news: IngestNews & { documentId?: string } = JSON.parse(data)
     const words = newsWords(news)
     const source = sourceOf(news.documentId ?? '')
@@ -21,7 +22,7 @@ function follow(list: HTMLElement): void {
     events.addEventListener(kind, show)
   }
   events.addEventListener('open', () => {
-    for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.hidden = true
+    for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.classList.add('unseen')
   })
   addEventListener('pagehide', () => events.close())
 }

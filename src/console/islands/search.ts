@@ -4,7 +4,6 @@ import { keepAddress } from './form-address.ts'
 function attend(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLInputElement>('input[name=q]')
   if (field === null) return
-  for (const hint of form.querySelectorAll<HTMLElement>('[data-with-scripts]')) hint.hidden = false
 
   form.addEventListener('change', (event) => {
     // Another knowledge base has its own page.

@@ -1,4 +1,4 @@
-import { type OpenUpload, refusal, uploadOf } from './upload-plan.ts'
+import type { OpenUpload } from './upload-plan.ts'
 import type { UploadRow } from './upload-row.ts'
 
 /** Uploads that run side by side. */
@@ -35,8 +35,11 @@ function takeFiles(section: HTMLElement): void {
     run()
   }
   const add = async (files: readonly File[]) => {
-    // Only who uploads needs it.
-    const { UploadRow } = await import('./upload-row.ts')
+    // Only who uploads needs them.
+    const [{ UploadRow }, { refusal, uploadOf }] = await Promise.all([
+      import('./upload-row.ts'),
+      import('./upload-plan.ts'),
+    ])
     for (const file of files) {
       const known = uploadOf(file, open)
       if (known !== undefined) {

@@ -55,7 +55,7 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
     hx-get="${path}" hx-target="#results" hx-trigger="input delay:250ms, submit" hx-sync="this:replace">
     ${field({
       ...{ name: 'q', label: 'Words', type: 'search', value: asked.q, errors },
-      hint: html`<span data-with-scripts hidden><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
+      hint: html`<span class="with-scripts"><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
       attributes: { maxlength: 512, autocomplete: 'off', dir: 'auto' },
     })}
     <div class="row">

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import type { PersonRole } from '../../../src/contract/vocabulary.ts'
 import { operator, templateDir } from '../../../src/services/create-kb.ts'
@@ -28,7 +28,7 @@ export type Visitor = {
   /** Bytes and number of the answers since the last visit of a page. */
   transfer: { bytes: number; requests: number }
   /** Opens a path of the console, once it has come to rest. */
-  visit(path: string): Promise<void>
+  visit(path: string): Promise<Response | null>
 }
 
 /** A server on a socket with pages of the template, and a browser, for all tests of a file. */
@@ -106,7 +106,7 @@ async function enter(
     async visit(path) {
       transfer.bytes = 0
       transfer.requests = 0
-      await page.goto(path, { waitUntil: 'networkidle' })
+      return page.goto(path, { waitUntil: 'networkidle' })
     },
   }
 }
