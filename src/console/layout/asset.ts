@@ -69,7 +69,7 @@ function readAssets(): Map<string, Asset> {
   const ordered = [...styles.filter(isOfFrame), ...styles.filter((path) => !isOfFrame(path))]
   add('console.css', ordered.map(read).join('\n'))
   for (const path of files) {
-    if (/^islands\/[\w-]+\.ts$/.test(path)) add(path, stripTypeScriptTypes(read(path)))
+    if (/^islands\/[\w-]+\.ts$/.test(path)) add(path, withoutTypes(read(path)))
     else if (/^islands\/[\w-]+\.js$/.test(path)) add(path, read(path))
     else if (path.endsWith('.svg')) add(path, read(path))
   }
@@ -83,6 +83,17 @@ function bundleOf(name: string): string {
   const ofD3 = createRequire(require.resolve('d3-force'))
   const main = name === 'd3-force' ? require.resolve(name) : ofD3.resolve(name)
   return join(dirname(main), '../dist', `${name}.min.js`)
+}
+
+/** Without Node's warning that this function may change: its version is pinned, and a release has no types to strip. */
+function withoutTypes(source: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source)
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 function isOfFrame(path: string): boolean {
