@@ -1,10 +1,10 @@
-import { neuronPage } from '../../contract/console-paths.ts'
-import type { OpenPage } from '../../services/write/open-page.ts'
-import type { RenamePreview } from '../../services/write/preview-rename.ts'
-import { button, errorSummary, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { neuronPage } from '../../../contract/console-paths.ts'
+import type { OpenPage } from '../../../services/write/open-page.ts'
+import type { RenamePreview } from '../../../services/write/preview-rename.ts'
+import { button, errorSummary, type FormErrors, field, form } from '../../layout/form.ts'
+import { type Html, html, type Part } from '../../layout/html.ts'
+import { page } from '../../layout/page.ts'
+import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'
 
 /** Names that are typed for a page: its title, and its folder and file name. */

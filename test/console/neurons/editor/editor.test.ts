@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
-import { type Browser, type Console, startConsole, visit } from '../support.ts'
+import { candidateIdFor } from '../../../../src/knowledge/candidate-id.ts'
+import { type Browser, type Console, startConsole, visit } from '../../support.ts'
 import { formOf, valueIn } from './forms.ts'
 
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)> 'مرحبا' 🙂 javascript:alert(3)`

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Services } from '../../http/services.ts'
+import type { Services } from '../../../http/services.ts'
 
 /** A request for a place of a knowledge base, and what answers it. */
 export type Reading<Place> = {

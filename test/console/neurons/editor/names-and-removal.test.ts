@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
-import { writePage } from '../../../src/services/write/write-page.ts'
-import { type Browser, type Console, startConsole } from '../support.ts'
+import { candidateIdFor } from '../../../../src/knowledge/candidate-id.ts'
+import { writePage } from '../../../../src/services/write/write-page.ts'
+import { type Browser, type Console, startConsole } from '../../support.ts'
 import { formOf, valueIn } from './forms.ts'
 
 const hostile = `<script>alert(1)</script> "'مرحبا' 🙂`

@@ -1,4 +1,4 @@
-import type { Page } from '../support.ts'
+import type { Page } from '../../support.ts'
 
 type Control = NonNullable<ReturnType<Page['document']['querySelector']>>
 type Fields = Record<string, string | readonly string[]>

@@ -1,9 +1,9 @@
-import { neuronPage } from '../../contract/console-paths.ts'
-import type { OpenPage } from '../../services/write/open-page.ts'
-import { button, form, textArea } from '../layout/form.ts'
-import { type Html, html, type Part } from '../layout/html.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { neuronPage } from '../../../contract/console-paths.ts'
+import type { OpenPage } from '../../../services/write/open-page.ts'
+import { button, form, textArea } from '../../layout/form.ts'
+import { type Html, html, type Part } from '../../layout/html.ts'
+import { page } from '../../layout/page.ts'
+import type { Visit } from '../../layout/visit.ts'
 import { linkingPages } from './linking-pages.ts'
 
 export type RemoveView = {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type EdgeType, edgeTypes } from '../../contract/vocabulary.ts'
-import type { OpenPage } from '../../services/write/open-page.ts'
-import type { PageChanges } from '../../services/write/written-page.ts'
-import type { FormErrors } from '../layout/form.ts'
+import { type EdgeType, edgeTypes } from '../../../contract/vocabulary.ts'
+import type { OpenPage } from '../../../services/write/open-page.ts'
+import type { PageChanges } from '../../../services/write/written-page.ts'
+import type { FormErrors } from '../../layout/form.ts'
 
 const Text = z.string().default('')
 const Field = z.string().exactOptional()
