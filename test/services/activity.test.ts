@@ -33,6 +33,8 @@ test('decisions are told with who made them; an approval stands for the page tha
   await dismissCandidate(ganglion, curator, candidateId, { reason: 'Too short' })
   await reopenCandidate(ganglion, curator, candidateId)
   await approveCandidate(ganglion, curator, candidateId, {})
+  // What is told together is told in the order of the refs.
+  await told(bed, 5)
   await submitCandidate(ganglion, app, candidate({ title: 'Sure', confidence: 0.95 }))
   await told(bed, 8)
   const { items, older, last } = await activity(bed, curator)
