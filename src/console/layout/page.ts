@@ -21,10 +21,11 @@ type PageOptions = {
   scripts?: readonly string[]
 }
 
-type Link = { href: string; label: string; least?: PersonRole }
+/** `holds`: where the pages of the place are, if not below its own path; of a place without, the path is one page. */
+type Link = { href: string; label: string; least?: PersonRole; holds?: readonly string[] }
 
 const places: readonly Link[] = [
-  { href: '/', label: 'Home' },
+  { href: '/', label: 'Home', holds: [] },
   { href: '/queue', label: 'Queue', least: 'curator' },
   { href: '/activity', label: 'Activity' },
   { href: '/settings', label: 'Settings', least: 'admin' },
@@ -33,8 +34,8 @@ const places: readonly Link[] = [
 const placesOfKb = (slug: string): readonly Link[] => {
   const base = `/kb/${encodeURIComponent(slug)}`
   return [
-    { href: base, label: 'Overview' },
-    { href: `${base}/tree`, label: 'Pages' },
+    { href: base, label: 'Overview', holds: [] },
+    { href: `${base}/tree`, label: 'Pages', holds: [`${base}/neurons`] },
     { href: `${base}/tags`, label: 'Tags' },
     { href: `${base}/graph`, label: 'Graph' },
     { href: `${base}/search`, label: 'Search' },
@@ -103,11 +104,11 @@ function navigation(
 ): Html {
   const [here = path] = path.split('?')
   const shown = links.filter(({ least = 'reader' }) => reaches(role, least))
-  const nearest = shown
-    .filter(({ href }) => here === href || (href !== '/' && here.startsWith(`${href}/`)))
-    .sort((a, b) => b.href.length - a.href.length)[0]
+  const current = shown.find(({ href, holds = [href] }) => {
+    return here === href || holds.some((path) => here.startsWith(`${path}/`))
+  })
   return html`<nav aria-label="${label}">${name !== undefined && html`<strong dir="auto">${name}</strong>`}<ul>
-    ${shown.map((link) => html`<li><a href="${link.href}"${link === nearest && html` aria-current="page"`}>${link.label}</a></li>`)}
+    ${shown.map((link) => html`<li><a href="${link.href}"${link === current && html` aria-current="page"`}>${link.label}</a></li>`)}
   </ul></nav>`
 }
 
