@@ -81,7 +81,10 @@ async function refusesPush(pusher: Pusher, remote: string, { gitDir }: Deploymen
   const refs = await gitLines(gitDir, ['for-each-ref'])
   const { code, stderr } = await pusher.pushOnce(remote)
   // Refused before it begins, or as soon as it writes.
-  expect([code === 0, stderr]).toEqual([false, expect.stringMatching(/no space left|out of disk ?space|disk is nearly full/i)])
+  expect([code === 0, stderr]).toEqual([
+    false,
+    expect.stringMatching(/no space left|out of disk ?space|disk is nearly full/i),
+  ])
   expect(await gitLines(gitDir, ['for-each-ref'])).toEqual(refs)
   expect(quarantinesIn(gitDir)).toEqual([])
 }
