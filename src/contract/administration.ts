@@ -70,7 +70,9 @@ export type WebhookSummary = {
 export type WebhookDelivery = {
   /** Null: a test. */
   eventId: number | null
+  /** Of the event, or `webhook.test`. */
   kind: string
+  /** ISO 8601, UTC. */
   at: string
   /** HTTP status of the answer; null where there was none. */
   status: number | null

@@ -8,6 +8,11 @@ export function neuronPage(kbSlug: string, seqId: string): string {
   return `${kbPage(kbSlug)}/neurons/${encodeURIComponent(seqId)}`
 }
 
+/** A candidate in the queue. */
+export function candidatePage(candidateId: string): string {
+  return `/queue/${encodeURIComponent(candidateId)}`
+}
+
 /** A version of a Neuron, by the commit that made it. */
 export function versionPage(kbSlug: string, seqId: string, commit: string): string {
   return `${neuronPage(kbSlug, seqId)}?at=${encodeURIComponent(commit)}`

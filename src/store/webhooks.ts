@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
+import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
 import type { Schema, WebhookRow } from './schema.ts'
 
@@ -33,22 +34,6 @@ export type Webhook = {
 
 export type NewWebhook = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
-
-/** What became of one message. */
-export type Delivery = {
-  /** Null: a test. */
-  eventId: number | null
-  /** Of the event, or `webhook.test`. */
-  kind: string
-  /** ISO 8601, UTC. */
-  at: string
-  /** HTTP status of the answer; null where there was none. */
-  status: number | null
-  /** Why it was not taken; null where it was. */
-  note: string | null
-  /** Milliseconds. */
-  duration: number
-}
 
 /** Deliveries of one webhook that are kept. */
 const maxDeliveries = 100
@@ -98,7 +83,7 @@ export class Webhooks {
   }
 
   /** The latest deliveries, newest first. */
-  async deliveries(id: string): Promise<Delivery[]> {
+  async deliveries(id: string): Promise<WebhookDelivery[]> {
     const rows = await this.#db
       .selectFrom('webhook_deliveries')
       .select(['event_id as eventId', 'kind', 'at', 'status', 'note', 'duration'])
@@ -110,7 +95,7 @@ export class Webhooks {
   }
 
   /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
-  async noteDelivery(id: string, delivery: Delivery): Promise<void> {
+  async noteDelivery(id: string, delivery: WebhookDelivery): Promise<void> {
     await this.#db.transaction().execute((transaction) => noteDelivery(transaction, id, delivery))
   }
 
@@ -125,7 +110,7 @@ export class Webhooks {
    * @param delivery of the event of that id, where it was sent
    * @returns false where the cursor was moved meanwhile, or the webhook removed.
    */
-  async advance({ id, cursor }: Webhook, to: number, delivery?: Delivery): Promise<boolean> {
+  async advance({ id, cursor }: Webhook, to: number, delivery?: WebhookDelivery): Promise<boolean> {
     return this.#change({ id, cursor }, { cursor: to, ...healthy }, delivery)
   }
 
@@ -133,7 +118,7 @@ export class Webhooks {
   async fail(
     { id, cursor, failures, failingSince }: Webhook,
     { note, isFinal, dueAt }: Failure,
-    delivery: Delivery,
+    delivery: WebhookDelivery,
     now: Date,
   ): Promise<boolean> {
     const changes = {
@@ -161,7 +146,7 @@ export class Webhooks {
   async #change(
     { id, cursor }: { id: string; cursor?: number },
     changes: Partial<WebhookRow>,
-    delivery?: Delivery,
+    delivery?: WebhookDelivery,
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (transaction) => {
       const result = await transaction
@@ -177,7 +162,7 @@ export class Webhooks {
   }
 }
 
-async function noteDelivery(db: Transaction<Schema>, id: string, delivery: Delivery): Promise<void> {
+async function noteDelivery(db: Transaction<Schema>, id: string, delivery: WebhookDelivery): Promise<void> {
   const webhook = await db.selectFrom('webhooks').select('id').where('id', '=', id).executeTakeFirst()
   if (webhook === undefined) return
   const { eventId, ...rest } = delivery

@@ -1,5 +1,6 @@
+import { kbPage } from '../../contract/console-paths.ts'
 export function chatPage(kbSlug: string, id?: string): string {
-  const path = `/kb/${encodeURIComponent(kbSlug)}/chat`
+  const path = `${kbPage(kbSlug)}/chat`
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`
 }
 

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { KbId } from '../../contract/identifiers.ts'
 import { prefersEventStream } from '../../http/accept.ts'
 import { callerOf } from '../../http/auth.ts'
 import { whenClientGone } from '../../http/client-gone.ts'
@@ -12,6 +11,7 @@ import { wholeAnswer } from '../../http/v1/chat.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { PastChat, TurnAddress } from '../../services/chat/past-chats.ts'
 import type { FormErrors } from '../layout/form.ts'
+import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { askPage, type ChatView, deleteChatPage } from './chat-page.ts'
@@ -20,7 +20,6 @@ import { type FeedbackView, feedbackFormPage } from './feedback-page.ts'
 import { showTurns } from './show-turns.ts'
 import { turn } from './turn.ts'
 
-const KbPath = z.object({ kb: KbId })
 const ChatPath = KbPath.extend({ id: z.uuid() })
 const TurnPath = ChatPath.extend({ turnId: z.uuid() })
 const maxMessage = 8000

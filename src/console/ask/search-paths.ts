@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 /** What is searched for, as it stands in the URL. */
 export type SearchAsked = {
   q: string
@@ -8,7 +9,7 @@ export type SearchAsked = {
 
 /** Where a query is answered; without a knowledge base, by all. */
 export function searchPath(kbSlug: string | undefined, asked?: SearchAsked): string {
-  const path = kbSlug === undefined ? '/search' : `/kb/${encodeURIComponent(kbSlug)}/search`
+  const path = kbSlug === undefined ? '/search' : `${kbPage(kbSlug)}/search`
   if (asked === undefined) return path
   const { q, kind, tag, page = 1 } = asked
   const query = new URLSearchParams({ q })

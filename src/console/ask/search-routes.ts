@@ -5,13 +5,13 @@ import { KbId } from '../../contract/identifiers.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { KbPath } from '../layout/query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { jumps } from './jumps.ts'
 import { type Found, searchFragment, searchPage } from './search-page.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
-const KbPath = z.object({ kb: KbId })
 const maxQuery = 512
 const SearchQuery = z.object({
   q: z.string().default(''),

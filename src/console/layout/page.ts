@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
@@ -32,7 +33,7 @@ const places: readonly Link[] = [
 ]
 
 const placesOfKb = (slug: string): readonly Link[] => {
-  const base = `/kb/${encodeURIComponent(slug)}`
+  const base = kbPage(slug)
   return [
     { href: base, label: 'Overview', holds: [] },
     { href: `${base}/tree`, label: 'Pages', holds: [`${base}/neurons`] },
@@ -54,7 +55,7 @@ export function page(visit: Visit, { kb, main, notice, ...head }: PageOptions): 
     <header class="bar">
       <a class="brand" href="/">Ganglion</a>
       ${navigation('Main', places, visit)}
-      <form class="find" action="${kb === undefined ? '/search' : `/kb/${encodeURIComponent(kb.slug)}/search`}" role="search">
+      <form class="find" action="${kb === undefined ? '/search' : `${kbPage(kb.slug)}/search`}" role="search">
         <label class="unseen" for="find">Search</label>
         <input type="search" id="find" name="q" placeholder="Search" autocomplete="off">
         <a class="palette" href="/search" data-palette title="Jump to… (Ctrl+K)">Jump to…</a>

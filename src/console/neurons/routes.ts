@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { Cursor } from '../../contract/envelope.ts'
-import { CommitId, KbId } from '../../contract/identifiers.ts'
+import { CommitId } from '../../contract/identifiers.ts'
 import { NeuronPath } from '../../contract/neurons.ts'
 import { callerOf } from '../../http/auth.ts'
 import { answerFile } from '../../http/file-answer.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { graphPage } from './graph-page.ts'
@@ -14,7 +15,6 @@ import { neuronView } from './neuron-page.ts'
 import { taggedPage, tagsPage } from './tags-page.ts'
 import { folderPage } from './tree-page.ts'
 
-const KbPath = z.object({ kb: KbId })
 const count = z
   .string()
   .regex(/^[1-9][0-9]{0,8}$/, 'must be a whole number from 1')

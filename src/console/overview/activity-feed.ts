@@ -1,8 +1,8 @@
+import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../services/events/activity-teller.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { when } from '../layout/when.ts'
 import { counted } from './counts.ts'
-import { candidatePath, kbPath, neuronPath, sourcePath } from './paths.ts'
 
 /** Things of one kind that one after the other happened in one knowledge base, by one hand; the latest first. */
 export type ActivityGroup = [ActivityItem, ...ActivityItem[]]
@@ -51,7 +51,7 @@ export function activityFeed(items: readonly ActivityItem[], { now, namesKb }: F
   return html`<ol class="feed">
     ${groupActivity(items).map((group) => {
       const [first] = group
-      const where = namesKb && html` in <a href="${kbPath(first.kb.slug)}"><bdi>${first.kb.title}</bdi></a>`
+      const where = namesKb && html` in <a href="${kbPage(first.kb.slug)}"><bdi>${first.kb.title}</bdi></a>`
       return html`<li class="event ${first.kind === 'ingest.failed' && 'failed'}">
         <p>${group.length === 1 ? sentence(first) : groupSentence(group)}${where} ${when(first.at, now)}</p>
         ${group.length === 1 ? details(first) : members(group)}
@@ -105,15 +105,15 @@ function subjectOf({ kind, kb, subject }: ActivityItem): Html {
   if (subject === undefined) return html`something that is gone`
   const { title } = subject
   const name = html`<bdi>${title}</bdi>`
-  if ('documentId' in subject) return html`<a href="${sourcePath(kb.slug, subject.documentId)}">${name}</a>`
-  if (subject.candidateId !== undefined) return html`<a href="${candidatePath(subject.candidateId)}">${name}</a>`
+  if ('documentId' in subject) return html`<a href="${sourcePage(kb.slug, subject.documentId)}">${name}</a>`
+  if (subject.candidateId !== undefined) return html`<a href="${candidatePage(subject.candidateId)}">${name}</a>`
   if (kind === 'neuron.deleted') return html`<em>${name}</em>`
-  return html`<a href="${neuronPath(kb.slug, subject.seqId)}">${name}</a>`
+  return html`<a href="${neuronPage(kb.slug, subject.seqId)}">${name}</a>`
 }
 
 function details({ kind, kb, subject, reason, problems = [] }: ActivityItem): Html {
   const isPage = kind === 'candidate.approved' && subject !== undefined && 'seqId' in subject && subject.seqId
-  return html`${isPage && html`<p class="aside"><a href="${neuronPath(kb.slug, isPage)}">Read the page</a></p>`}
+  return html`${isPage && html`<p class="aside"><a href="${neuronPage(kb.slug, isPage)}">Read the page</a></p>`}
     ${reason && html`<p class="aside" dir="auto">${reason}</p>`}
     ${problems.length > 0 && html`<ul class="aside">${problems.slice(0, 10).map((problem) => html`<li dir="auto">${problem}</li>`)}</ul>`}`
 }

@@ -3,8 +3,8 @@ import type { ActivityKind, ActivityPage } from '../../services/events/read-acti
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { activityFeed } from './activity-feed.ts'
-import { withQuery } from './paths.ts'
 
 export type ActivityView = {
   activity: ActivityPage

@@ -1,3 +1,4 @@
+import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import type { FindingPage, FindingRule, FindingView } from '../../services/lint/list-findings.ts'
 import { findingRules } from '../../services/lint/list-findings.ts'
 import { button, form } from '../layout/form.ts'
@@ -5,8 +6,8 @@ import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { counted, numberText } from './counts.ts'
-import { candidatePath, kbPath, neuronPath, withQuery } from './paths.ts'
 
 export type FindingsView = {
   kb: { slug: string; title: string }
@@ -38,7 +39,7 @@ export function findingsPage(visit: Visit, view: FindingsView): Html {
       ${problem !== undefined && html`<p class="problems" role="alert">${problem}</p>`}
       ${form(
         visit,
-        { action: `${kbPath(kb.slug)}/findings/lint`, attributes: { class: 'row' } },
+        { action: `${kbPage(kb.slug)}/findings/lint`, attributes: { class: 'row' } },
         html`${button('Put new findings into the queue', { class: 'second' })}
         <span class="hint">At most 100 at a time, each once. The schedule in the settings does the same.</span>`,
       )}
@@ -47,13 +48,13 @@ export function findingsPage(visit: Visit, view: FindingsView): Html {
 }
 
 function waitForIt({ kb }: FindingsView): Html {
-  return html`<p>The links are being looked through. <a href="${kbPath(kb.slug)}/findings">Look again</a> in a moment.</p>`
+  return html`<p>The links are being looked through. <a href="${kbPage(kb.slug)}/findings">Look again</a> in a moment.</p>`
 }
 
 function list(visit: Visit, view: FindingsView, { findings, counts, next, at, isBehind }: FindingPage): Html {
   const { kb, rule, from, now } = view
   const path = (query: { rule?: FindingRule | undefined; from?: number | undefined }) =>
-    withQuery(`${kbPath(kb.slug)}/findings`, query)
+    withQuery(`${kbPage(kb.slug)}/findings`, query)
   const tab = (value: FindingRule | undefined, label: string, count: number) =>
     html`<li><a href="${path({ rule: value })}"${value === rule && html` aria-current="true"`}>${label} (${numberText(count)})</a></li>`
   const total = findingRules.reduce((sum, each) => sum + counts[each], 0)
@@ -83,7 +84,7 @@ function card(visit: Visit, view: FindingsView, finding: FindingView): Html {
       ${links.count > links.places.length && html`<li>and ${counted(links.count - links.places.length, 'more link')}</li>`}</ul>`
     }
     <div class="row">${settling(visit, view, finding)}</div>
-    ${candidate && html`<p class="hint"><a href="${candidatePath(candidate.id)}">In the queue</a>: ${candidate.status}</p>`}`
+    ${candidate && html`<p class="hint"><a href="${candidatePage(candidate.id)}">In the queue</a>: ${candidate.status}</p>`}`
 }
 
 function explanation({ rule, impact, links, neurons }: FindingView): Part {
@@ -109,13 +110,13 @@ function settling(visit: Visit, view: FindingsView, finding: FindingView): Part 
     neurons.map(({ seqId, title }) =>
       form(
         visit,
-        { action: withQuery(`${kbPath(slug)}/findings`, { rule: view.rule, from: view.from || undefined }) },
+        { action: withQuery(`${kbPage(slug)}/findings`, { rule: view.rule, from: view.from || undefined }) },
         html`<input type="hidden" name="fingerprint" value="${finding.fingerprint}">
           <input type="hidden" name="choice" value="${seqId}">
           ${button(html`${label(title)} <span class="hint on-button">${seqId}</span>`, { class: 'second' })}`,
       ),
     )
-  const create = html`<a class="button second" href="${withQuery(`${kbPath(slug)}/new`, { title: links?.target })}">Write the page</a>`
+  const create = html`<a class="button second" href="${withQuery(`${kbPage(slug)}/new`, { title: links?.target })}">Write the page</a>`
   switch (rule) {
     case 'missing-target':
       return [choose((title) => `Link to “${title}”`), create]
@@ -128,12 +129,12 @@ function settling(visit: Visit, view: FindingsView, finding: FindingView): Part 
     case 'orphan':
       return neurons.map(
         ({ seqId }) =>
-          html`<a class="button second" href="${neuronPath(slug, seqId)}">Read it</a>
-          <a class="button second" href="${neuronPath(slug, seqId)}/edit">Add links</a>`,
+          html`<a class="button second" href="${neuronPage(slug, seqId)}">Read it</a>
+          <a class="button second" href="${neuronPage(slug, seqId)}/edit">Add links</a>`,
       )
   }
 }
 
 function pageLink(slug: string, { seqId, title }: { seqId: string; title: string }): Html {
-  return html`<a href="${neuronPath(slug, seqId)}"><bdi>${title}</bdi></a>`
+  return html`<a href="${neuronPage(slug, seqId)}"><bdi>${title}</bdi></a>`
 }

@@ -1,22 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { KbId } from '../../contract/identifiers.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { findingRules } from '../../services/lint/list-findings.ts'
 import { type Html, html } from '../layout/html.ts'
+import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { counted } from './counts.ts'
 import { type FindingsView, findingsPage } from './findings-page.ts'
-import { candidatePath, kbPath, neuronPath, withQuery } from './paths.ts'
 
 const findingsOnPage = 25
 
-const KbPath = z.object({ kb: KbId })
 /** What a form has led to, with commas between. */
 const listOf = (item: z.ZodString | z.ZodUUID) =>
   z
@@ -55,7 +55,7 @@ export function findingsRoutes(app: ZodFastify, services: Services): void {
         const { candidateIds, byHand } = await services.proposeFinding(callerOf(request), kb, request.body)
         const { rule, from } = request.query
         const done = { changes: candidateIds.join(','), byHand: byHand.map(({ seqId }) => seqId).join(',') }
-        return reply.redirect(withQuery(`${kbPath(kb)}/findings`, { rule, from, ...done }), 303)
+        return reply.redirect(withQuery(`${kbPage(kb)}/findings`, { rule, from, ...done }), 303)
       } catch (error) {
         if (!(error instanceof GanglionError)) throw error
         const problem =
@@ -78,7 +78,7 @@ export function findingsRoutes(app: ZodFastify, services: Services): void {
     const { kb } = request.params
     const { findings } = await services.lintKnowledgeBase(callerOf(request), kb)
     const proposed = findings.filter(({ status }) => status === 'proposed').length
-    return reply.redirect(withQuery(`${kbPath(kb)}/findings`, { proposed }), 303)
+    return reply.redirect(withQuery(`${kbPage(kb)}/findings`, { proposed }), 303)
   })
 
   async function sendFindings(
@@ -106,11 +106,11 @@ function noticeOf(kb: string, { proposed, changes, byHand }: z.infer<typeof Quer
   return html`${
     changes.length > 0 &&
     html`${counted(changes.length, 'change')} proposed:
-      ${changes.map((id, index) => html`<a href="${candidatePath(id)}">change ${index + 1}</a> `)}`
+      ${changes.map((id, index) => html`<a href="${candidatePage(id)}">change ${index + 1}</a> `)}`
   }
   ${
     byHand.length > 0 &&
     html`To be edited by hand, since the link stands in the front matter or in text that is too complex:
-      ${byHand.map((seqId) => html`<a href="${neuronPath(kb, seqId)}/edit">${seqId}</a> `)}`
+      ${byHand.map((seqId) => html`<a href="${neuronPage(kb, seqId)}/edit">${seqId}</a> `)}`
   }`
 }

@@ -1,12 +1,13 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityItem } from '../../services/events/activity-teller.ts'
 import type { KbOverview } from '../../services/overview/read-overview.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { activityFeed } from './activity-feed.ts'
 import { counted } from './counts.ts'
-import { kbPath, withQuery } from './paths.ts'
 import { broken, workTable } from './work-table.ts'
 
 export type HomeView = {
@@ -55,10 +56,10 @@ export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): 
 function cards(kbs: readonly KbOverview[]): Html {
   return html`<ul class="cards">${kbs.map(
     ({ slug, title, neurons, isBroken }) => html`<li class="card">
-      <h2><a href="${kbPath(slug)}"><bdi>${title}</bdi></a></h2>
+      <h2><a href="${kbPage(slug)}"><bdi>${title}</bdi></a></h2>
       <p>${isBroken ? broken : counted(neurons, 'page')}</p>
-      <p class="row"><a href="${kbPath(slug)}/search">Search</a> <a href="${kbPath(slug)}/chat">Ask</a>
-        <a href="${kbPath(slug)}/tree">Browse</a></p>
+      <p class="row"><a href="${kbPage(slug)}/search">Search</a> <a href="${kbPage(slug)}/chat">Ask</a>
+        <a href="${kbPage(slug)}/tree">Browse</a></p>
     </li>`,
   )}</ul>`
 }

@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityItem } from '../../services/events/activity-teller.ts'
 import type { KbOverview } from '../../services/overview/read-overview.ts'
@@ -6,7 +7,6 @@ import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { counted } from './counts.ts'
 import { latestSection } from './home-page.ts'
-import { kbPath } from './paths.ts'
 import { broken, brokenLinks, failedSources, waiting } from './work-table.ts'
 
 export type KbHomeView = {
@@ -40,7 +40,7 @@ export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now
       ${tour}
       ${isBroken && html`<p class="warning">${broken}</p>`}
       <dl class="figures">
-        <div><dt>Pages</dt><dd><a href="${kbPath(slug)}/tree">${counted(neurons, 'page')}</a></dd></div>
+        <div><dt>Pages</dt><dd><a href="${kbPage(slug)}/tree">${counted(neurons, 'page')}</a></dd></div>
         ${
           work &&
           html`<div><dt>Waiting for a decision</dt><dd>${waiting(slug, work)}</dd></div>
@@ -52,7 +52,7 @@ export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, now
         .filter((way) => isCurator || way.isForCurators !== true)
         .map(
           (way) =>
-            html`<li class="card"><a href="${kbPath(slug)}/${way.to}"><strong>${way.label}</strong></a><br>${way.text}</li>`,
+            html`<li class="card"><a href="${kbPage(slug)}/${way.to}"><strong>${way.label}</strong></a><br>${way.text}</li>`,
         )}</ul>
       ${latestSection(latest, now, false, slug)}
       <section aria-labelledby="clone">

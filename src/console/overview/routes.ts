@@ -8,6 +8,7 @@ import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { Caller } from '../../services/caller.ts'
 import { activityKinds } from '../../services/events/read-activity.ts'
 import type { Html } from '../layout/html.ts'
+import { filter, KbPath } from '../layout/query.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { type Visit, visitOf } from '../layout/visit.ts'
 import { activityPage, activitySection } from './activity-page.ts'
@@ -20,9 +21,6 @@ const kbsOnPage = 100
 const latestShown = 8
 const eventsOnPage = 50
 
-/** An empty field of a filter asks for nothing. */
-const filter = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
 const Count = z
   .string()
   .regex(/^[1-9][0-9]{0,14}$/, 'must be a number')
@@ -34,7 +32,6 @@ const ActivityQuery = z.object({
   kind: filter(z.enum(Object.keys(activityKinds) as (keyof typeof activityKinds)[])),
   before: filter(Count),
 })
-const KbPath = z.object({ kb: KbId })
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
 /** Adds the pages that say what is going on: the two homes, activity and findings. */

@@ -1,8 +1,9 @@
+import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { type Tour, type TourStep, tourSteps } from '../../services/overview/tour.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
-import { candidatePath, kbPath, neuronPath, withQuery } from './paths.ts'
+import { withQuery } from '../layout/with-query.ts'
 
 /** What the tour searches for: the page that the first example makes, and what it links to, say it. */
 const searched = 'curator'
@@ -39,13 +40,13 @@ export function tourPart(visit: Visit, tour: Tour): Html {
 export function tourPath({ kb, candidateId, seqId }: Tour, step: TourStep): string {
   switch (step) {
     case 'review':
-      return candidateId === undefined ? withQuery('/queue', { kb, status: 'any' }) : candidatePath(candidateId)
+      return candidateId === undefined ? withQuery('/queue', { kb, status: 'any' }) : candidatePage(candidateId)
     case 'read':
-      return seqId === undefined ? `${kbPath(kb)}/tree` : neuronPath(kb, seqId)
+      return seqId === undefined ? `${kbPage(kb)}/tree` : neuronPage(kb, seqId)
     case 'search':
-      return withQuery(`${kbPath(kb)}/search`, { q: searched })
+      return withQuery(`${kbPage(kb)}/search`, { q: searched })
     case 'ask':
-      return `${kbPath(kb)}/chat`
+      return `${kbPage(kb)}/chat`
     case 'key':
       return '/settings/keys'
   }

@@ -1,7 +1,8 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import type { KbOverview, Work } from '../../services/overview/read-overview.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
+import { withQuery } from '../layout/with-query.ts'
 import { numberText } from './counts.ts'
-import { kbPath, withQuery } from './paths.ts'
 
 /** Zones, the most urgent first, with words for people. */
 const zones = [
@@ -19,7 +20,7 @@ export function workTable(kbs: readonly KbOverview[]): Html {
         <th scope="col">Knowledge base</th><th scope="col">Waiting</th><th scope="col" class="number">Pages</th>
         <th scope="col" class="number">Broken links</th><th scope="col" class="number">Failed Sources</th>
       </tr></thead>
-      <tbody>${kbs.map((kb) => html`<tr><th scope="row"><a href="${kbPath(kb.slug)}"><bdi>${kb.title}</bdi></a></th>${cells(kb)}</tr>`)}</tbody>
+      <tbody>${kbs.map((kb) => html`<tr><th scope="row"><a href="${kbPage(kb.slug)}"><bdi>${kb.title}</bdi></a></th>${cells(kb)}</tr>`)}</tbody>
     </table>
   </div>`
 }
@@ -44,11 +45,11 @@ export function waiting(slug: string, { waiting: counts }: Work): Html {
 
 export function brokenLinks(slug: string, { brokenLinks: count }: Work): Html {
   if (count === undefined) return html`<span class="empty">counting…</span>`
-  return linked(count, `${kbPath(slug)}/findings`)
+  return linked(count, `${kbPage(slug)}/findings`)
 }
 
 export function failedSources(slug: string, { failedSources: count }: Work): Html {
-  return linked(count, withQuery(`${kbPath(slug)}/sources`, { status: 'failed' }))
+  return linked(count, withQuery(`${kbPage(slug)}/sources`, { status: 'failed' }))
 }
 
 function linked(count: number, path: string): Html {

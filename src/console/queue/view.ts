@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { candidatePage } from '../../contract/console-paths.ts'
 import { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import type { QueueView } from '../../services/queue/list-queue.ts'
+import { withQuery } from '../layout/with-query.ts'
 
 const maxText = 200
 
@@ -73,18 +75,14 @@ export function viewOf({ kb, kind, connector, zone, tag, text, status = 'pending
 type More = Readonly<Record<string, string | undefined>>
 
 export function listPath(params: QueueParams, more: More = {}): string {
-  return `/queue${search(params, more)}`
+  return withQuery('/queue', queryOf(params, more))
 }
 
 /** @param action the last part of the path of what is done to the candidate. */
 export function candidatePath(id: string, params: QueueParams, more: More = {}, action?: string): string {
-  return `/queue/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}${search(params, more)}`
+  return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }
 
-function search(params: QueueParams, more: More): string {
-  const { kb, status, zone, kind, connector, tag, text, show } = params
-  const isDefault = status === 'pending'
-  const all = { kb, status: isDefault ? undefined : status, zone, kind, connector, tag, text, show, ...more }
-  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+function queryOf({ kb, status, zone, kind, connector, tag, text, show }: QueueParams, more: More): More {
+  return { kb, status: status === 'pending' ? undefined : status, zone, kind, connector, tag, text, show, ...more }
 }

@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { KbSettingsForm, SettingsPreview } from '../../services/settings/change-kb-settings.ts'
 import type { SettingName, SettingValues } from '../../services/settings/setting-values.ts'
@@ -49,7 +50,7 @@ function settingsForm(
   preview: KbSettingsView['preview'],
 ): Html {
   const parts = partsOf(values, errors)
-  return form(visit, { action: `/kb/${encodeURIComponent(slug)}/settings`, errors }, [
+  return form(visit, { action: `${kbPage(slug)}/settings`, errors }, [
     html`<input type="hidden" name="base" value="${base}">`,
     preview && previewSection(preview),
     parts.about(),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { kbPage } from '../../contract/console-paths.ts'
 import { ValidationError } from '../../contract/errors.ts'
-import { KbId } from '../../contract/identifiers.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -12,11 +12,11 @@ import {
 } from '../../services/settings/change-kb-settings.ts'
 import { type SettingValues, settingNames } from '../../services/settings/setting-values.ts'
 import { html } from '../layout/html.ts'
+import { KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type KbSettingsView, kbSettingsPage } from './kb-settings-page.ts'
 
-const KbPath = z.object({ kb: KbId })
 const Query = z.object({
   commit: z
     .string()
@@ -75,10 +75,7 @@ export function kbSettingsRoutes(app: ZodFastify, services: Services): void {
         // What is committed is what was shown.
         if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
         const commit = await services.changeKbSettings(caller, kb, change)
-        return reply.redirect(
-          `/kb/${encodeURIComponent(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`,
-          303,
-        )
+        return reply.redirect(`${kbPage(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}`, 303)
       } catch (error) {
         if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
         if (error instanceof ValidationError) return again({ errors: error }, 400)

@@ -1,3 +1,4 @@
+import { kbPage } from '../../contract/console-paths.ts'
 import { type Html, html } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -24,7 +25,7 @@ export function settingsPage(visit: Visit, kbs: readonly { slug: string; title: 
       ${
         kbs.length === 0
           ? html`<p class="empty">There is no knowledge base yet.</p>`
-          : html`<ul>${kbs.map(({ slug, title }) => html`<li><a href="/kb/${encodeURIComponent(slug)}/settings"><bdi>${title}</bdi></a></li>`)}</ul>`
+          : html`<ul>${kbs.map(({ slug, title }) => html`<li><a href="${kbPage(slug)}/settings"><bdi>${title}</bdi></a></li>`)}</ul>`
       }`,
   })
 }

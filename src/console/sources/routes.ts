@@ -5,7 +5,6 @@ import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { fileTypes, type Source } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { callerOf } from '../../http/auth.ts'
 import { answerFile } from '../../http/file-answer.ts'
@@ -13,6 +12,7 @@ import type { Services } from '../../http/services.ts'
 import { formOptions, maxFormBytes } from '../../http/upload-form.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { FormPart } from '../../services/sources/upload-source.ts'
+import { filter, KbPath } from '../layout/query.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { archivePage } from './archive-page.ts'
@@ -21,12 +21,8 @@ import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
 import { sourceDetailPage } from './source-page.ts'
 import { refusedUpload, type UploadAttempt } from './upload-attempt.ts'
 
-const KbPath = z.object({ kb: KbId })
 const SourcePath = KbPath.extend({ id: z.uuid() })
 const UploadPath = KbPath.extend({ uploadId: z.uuid() })
-/** An empty field of a filter asks for nothing. */
-const filter = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
 const ListQuery = z.object({
   text: filter(z.string().max(200)),
   status: filter(z.enum(['waiting', 'processing', 'success', 'failed'])),

@@ -8,6 +8,7 @@ import { type Html, html } from '../layout/html.ts'
 import { type PageKb, page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
+import { withQuery } from '../layout/with-query.ts'
 import type { UploadAttempt } from './upload-attempt.ts'
 import { uploadSection } from './upload-section.ts'
 
@@ -120,6 +121,5 @@ function emptyState({ kb, query }: SourceList): Html {
 }
 
 function hrefOf(kbSlug: string, query: SourceListQuery): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return given.length === 0 ? sourcesPage(kbSlug) : `${sourcesPage(kbSlug)}?${new URLSearchParams(given)}`
+  return withQuery(sourcesPage(kbSlug), query)
 }

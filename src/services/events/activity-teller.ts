@@ -8,6 +8,7 @@ import { lastBlob } from '../../store/version-queries.ts'
 import { serverDomain } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { kbLabel } from '../read/kb-label.ts'
 
 /** Something that happened, with the names that people know. */
 export type ActivityItem = {
@@ -51,10 +52,8 @@ export class ActivityTeller {
     const { id, kind, at, kbId } = event
     const kb = await this.#kb(kbId)
     if (kb === undefined) return undefined
-    const { title } = await kb.settings()
-    const { slug } = kb.identity
     const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
-    return { id, kind, at, kb: { slug, title: title ?? slug }, ...told }
+    return { id, kind, at, kb: await kbLabel(kb), ...told }
   }
 
   #kb(kbId: string): Promise<KnowledgeBase | undefined> {

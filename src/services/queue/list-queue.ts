@@ -5,6 +5,7 @@ import { titleOf } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { kbLabel } from '../read/kb-label.ts'
 import { seenOf } from '../review/seen.ts'
 import { decodeCursor, encodeCursor, pageAcross, type QueuedRow, queuedKbs } from './queue-pages.ts'
 
@@ -151,9 +152,5 @@ function connectorsIn({ projection }: KnowledgeBase, status: CandidateStatus | u
 
 async function namesOf(ganglion: Ganglion, { tenantId }: Caller): Promise<QueuePage['knowledgeBases']> {
   const identities = await ganglion.knowledgeBases.list(tenantId)
-  const named = identities.map(async (identity) => {
-    const { title } = await (await ganglion.openKb(identity)).settings()
-    return { slug: identity.slug, title: title ?? identity.slug }
-  })
-  return Promise.all(named)
+  return Promise.all(identities.map(async (identity) => kbLabel(await ganglion.openKb(identity))))
 }

@@ -9,6 +9,7 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/queue-neighbours.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
+import { type KbLabel, kbLabel } from '../read/kb-label.ts'
 import { type FieldChange, fieldChanges } from './field-changes.ts'
 import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
@@ -29,7 +30,7 @@ export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' 
 /** A candidate with all that a curator decides by. */
 export type Review = Neighbours & {
   entry: QueueEntry
-  kb: { slug: string; title: string }
+  kb: KbLabel
   /** A JSON object as text, as submitted. */
   metadata: string | null
   sides: ReviewSides
@@ -55,7 +56,6 @@ export async function reviewCandidate(
   const candidate = parseCandidate(await kb.repository.readText(row.blob))
   const sides = await sidesOf(kb, row, candidate)
   const { before, after, path = '' } = sides
-  const { title } = await kb.settings()
   const fields = (after ?? before)?.fields
   const [links, sources, neighbours, approval] = await Promise.all([
     linkChanges(kb, sides, path),
@@ -65,7 +65,7 @@ export async function reviewCandidate(
   ])
   return {
     entry: toEntry({ kb, row }),
-    kb: { slug: kb.identity.slug, title: title ?? kb.identity.slug },
+    kb: await kbLabel(kb),
     metadata: candidate.metadata,
     sides,
     fields: fieldChanges(before, after),

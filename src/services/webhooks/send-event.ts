@@ -1,12 +1,13 @@
+import type { WebhookDelivery } from '../../contract/administration.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
-import type { Delivery, Webhook } from '../../store/webhooks.ts'
+import type { Webhook } from '../../store/webhooks.ts'
 import { type Message, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 
 /** A receiver is told what an app may know that has sent nothing itself. */
 export const receiver = { role: 'app', id: '', name: '' } as const
 
 type Receiver = Pick<Webhook, 'id' | 'url' | 'secret'>
-type Sent = Receipt & { delivery: Delivery }
+type Sent = Receipt & { delivery: WebhookDelivery }
 
 /** Sends an event; the message's id is the same whenever it is sent to this webhook again. */
 export async function sendEvent(webhook: Receiver, event: LoggedEvent, options: PostOptions): Promise<Sent> {

@@ -1,5 +1,6 @@
+import type { WebhookDelivery } from '../../contract/administration.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
-import type { Delivery, Webhook } from '../../store/webhooks.ts'
+import type { Webhook } from '../../store/webhooks.ts'
 import { EventView } from '../events/event-view.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { PostOptions } from './post-message.ts'
@@ -56,7 +57,7 @@ export class WebhookSender {
   async #deliverTo(start: Webhook): Promise<void> {
     const { events, webhooks } = this.#ganglion
     let webhook = start
-    const advance = async (to: number, delivery?: Delivery) => {
+    const advance = async (to: number, delivery?: WebhookDelivery) => {
       const isMoved = await webhooks.advance(webhook, to, delivery)
       webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
       return isMoved
@@ -80,7 +81,7 @@ export class WebhookSender {
   }
 
   /** @returns the delivery, if the receiver has taken it. */
-  async #send(webhook: Webhook, event: LoggedEvent): Promise<Delivery | undefined> {
+  async #send(webhook: Webhook, event: LoggedEvent): Promise<WebhookDelivery | undefined> {
     const { webhooks, now } = this.#ganglion
     const { signal } = this.#stopping
     const options = { ...this.#options, now: now(), signal }

@@ -1,3 +1,4 @@
+import { kbPage, neuronPage } from '../../../contract/console-paths.ts'
 import { edgeTypes } from '../../../contract/vocabulary.ts'
 import type { BlankPage } from '../../../services/write/open-page.ts'
 import { button, type FormErrors, field, form, textArea } from '../../layout/form.ts'
@@ -56,7 +57,7 @@ function editorForm(visit: Visit, view: EditorView): Html {
       errors,
       attributes: {
         'data-editor': true,
-        'data-complete-at': `/kb/${encodeURIComponent(kb.slug)}/complete`,
+        'data-complete-at': `${kbPage(kb.slug)}/complete`,
         'data-path': target?.path,
         'data-preview': preview,
         'data-draft': JSON.stringify([visit.session.user.id, kb.id, target?.seqId ?? '']),
@@ -148,9 +149,9 @@ function audienceFields({ kb, fields }: EditorView): Html {
 }
 
 function newPath(kbSlug: string): string {
-  return `/kb/${encodeURIComponent(kbSlug)}/new`
+  return `${kbPage(kbSlug)}/new`
 }
 
 function editPath(kbSlug: string, seqId: string): string {
-  return `/kb/${encodeURIComponent(kbSlug)}/neurons/${encodeURIComponent(seqId)}/edit`
+  return `${neuronPage(kbSlug, seqId)}/edit`
 }
