@@ -49,11 +49,12 @@ async function transact(gitDir: string, folder: string, fsync: 'all' | 'none', c
     const args = ['-c', `core.fsync=${fsync}`, 'update-ref', '--no-deref', '-z', '--stdin']
     const { exitCode, complaint } = await tryGit(gitDir, args, { input: commands })
     if (exitCode === 0) return
-    if (!complaint.includes('cannot lock ref') && !complaint.includes('.lock')) {
+    if (!/cannot lock ref|\.lock|packed-refs\.new/.test(complaint)) {
       throw new GitError('git-failed', `git update-ref ended with ${exitCode ?? 'a signal'}: ${complaint}`)
     }
     if (Date.now() > until) throw new GitError('lock-held', `other writers hold refs below ${folder}: ${complaint}`)
     await clearBrokenRefs(gitDir, folder)
+    await clearPackedRefsLock(gitDir)
     await delay(betweenAttemptsMs)
   }
 }
@@ -68,13 +69,25 @@ export async function clearBrokenRefs(gitDir: string, folder: string): Promise<v
   }
 }
 
+/** Removes what a git leaves that is killed while it writes `packed-refs`: each next one refuses to write beside it. */
+async function clearPackedRefsLock(gitDir: string): Promise<void> {
+  const paths = ['packed-refs.new', 'packed-refs.lock'].map((name) => join(gitDir, name))
+  const stale = await Promise.all(paths.map(isStale))
+  // A git that is at work keeps its new file growing.
+  if (stale.includes(false)) return
+  for (const path of paths) await unlink(path).catch(unlessMissing)
+}
+
 async function isBroken(path: string): Promise<boolean> {
-  if (path.endsWith('.lock')) {
-    const held = await stat(path).catch(unlessMissing)
-    return held !== undefined && Date.now() - held.mtimeMs > staleLockAfterMs
-  }
+  if (path.endsWith('.lock')) return (await isStale(path)) === true
   const content = await readFile(path, 'latin1').catch(unlessMissing)
   return content !== undefined && !/^[0-9a-f]{40}\n?$/.test(content)
+}
+
+/** Whether nobody has written to a file for long; undefined where there is none. */
+async function isStale(path: string): Promise<boolean | undefined> {
+  const held = await stat(path).catch(unlessMissing)
+  return held && Date.now() - held.mtimeMs > staleLockAfterMs
 }
 
 function unlessMissing(error: unknown): undefined {

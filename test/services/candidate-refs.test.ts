@@ -463,6 +463,25 @@ test('what a crash left is mended at the start, and what was deleted comes back'
   expect(existsSync(lock)).toBe(false)
 })
 
+test.each([[['packed-refs.lock']], [['packed-refs.new']], [['packed-refs.lock', 'packed-refs.new']]])(
+  'a git that was killed while it packed refs, leaving %j, keeps no head from going',
+  async (left) => {
+    const bed = await newBed()
+    const id = await submit(bed)
+    await follow(bed)
+    git(bed, 'pack-refs', '--all')
+    const longAgo = Date.now() / 1000 - 60
+    for (const name of left) {
+      writeFileSync(join(bed.gitDir, name), '')
+      utimesSync(join(bed.gitDir, name), longAgo, longAgo)
+    }
+    await dismissCandidate(bed.ganglion, bed.curator, id, {})
+    await follow(bed)
+    expect(refs(bed)).toEqual([])
+    expect(left.filter((name) => existsSync(join(bed.gitDir, name)))).toEqual([])
+  },
+)
+
 test('heads outlive packing and garbage collection, and are in no backup', async () => {
   const bed = await newBed()
   const id = await submit(bed)
