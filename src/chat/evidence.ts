@@ -1,5 +1,5 @@
-import type { Analyser } from '../search/analyser.ts'
-import { questionTerms } from '../search/question.ts'
+import { questionTerms } from '../search/query/question.ts'
+import type { Analyser } from '../search/text/analyser.ts'
 import { cueOf } from './cues.ts'
 import { holds, type Unit } from './units.ts'
 

@@ -1,4 +1,4 @@
-import { analyserFor } from '../search/analyser.ts'
+import { analyserFor } from '../search/text/analyser.ts'
 import type { Answer, Answerer, Question } from './answerer.ts'
 import { compose } from './compose.ts'
 import { askedBy, weigh } from './evidence.ts'

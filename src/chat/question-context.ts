@@ -1,6 +1,6 @@
 import { maxQuestion } from '../contract/search.ts'
-import type { Analyser } from '../search/analyser.ts'
-import { questionTerms } from '../search/question.ts'
+import { questionTerms } from '../search/query/question.ts'
+import type { Analyser } from '../search/text/analyser.ts'
 import type { Turn } from './answerer.ts'
 
 /** How far back a question may lean on the ones before it. */

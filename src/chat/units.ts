@@ -1,6 +1,6 @@
-import type { Analyser } from '../search/analyser.ts'
 import type { Passage } from '../search/passage.ts'
-import { sentencesOf } from '../search/sentences.ts'
+import type { Analyser } from '../search/text/analyser.ts'
+import { sentencesOf } from '../search/text/sentences.ts'
 import { type Block, blocksOf } from './blocks.ts'
 import { withoutLooseEmphasis } from './emphasis.ts'
 import { isProse, shownText } from './shown-text.ts'

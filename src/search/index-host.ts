@@ -1,5 +1,6 @@
+import { isDamage, isOfContent } from './index/store-file.ts'
 import { type IndexOptions, KbIndex } from './kb-index.ts'
-import { QueryError } from './query.ts'
+import { QueryError } from './query/query.ts'
 import {
   type ChunkHit,
   type IndexedDocument,
@@ -10,7 +11,6 @@ import {
   SearchTimeout,
   StaleIndex,
 } from './search-index.ts'
-import { isDamage, isOfContent } from './store-file.ts'
 
 /** Which index: its folder, and how it is made. */
 export type IndexAddress = { directory: string } & IndexOptions

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Analyser, analyserFor } from './analyser.ts'
-import { Catalog, type Visible } from './catalog.ts'
-import { highlight } from './highlight.ts'
-import { IndexStore } from './index-store.ts'
-import { matchesNote } from './matches-note.ts'
-import { MiniSearchEngine } from './minisearch-engine.ts'
-import { pageExcerpt } from './page-excerpt.ts'
-import { pageTerms } from './page-terms.ts'
-import { PageWriter } from './page-writer.ts'
-import { parseQuery } from './parse-query.ts'
-import { leavesOf, type Query } from './query.ts'
-import { retrieveChunks } from './retrieve-chunks.ts'
+import { highlight } from './excerpt/highlight.ts'
+import { pageExcerpt } from './excerpt/page-excerpt.ts'
+import { Catalog, type Visible } from './index/catalog.ts'
+import { IndexStore } from './index/index-store.ts'
+import { MiniSearchEngine } from './index/minisearch-engine.ts'
+import { pageTerms } from './index/page-terms.ts'
+import { PageWriter } from './index/page-writer.ts'
+import { SqliteEngine } from './index/sqlite-engine.ts'
+import { removeFile } from './index/store-file.ts'
+import { checkDeadline, type Deadline, type TermEngine } from './index/term-engine.ts'
+import { matchesNote } from './query/matches-note.ts'
+import { parseQuery } from './query/parse-query.ts'
+import { leavesOf, type Query } from './query/query.ts'
+import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import {
   type ChunkHit,
   type Engine,
@@ -24,9 +26,7 @@ import {
   type SearchIndex,
   StaleIndex,
 } from './search-index.ts'
-import { SqliteEngine } from './sqlite-engine.ts'
-import { removeFile } from './store-file.ts'
-import { checkDeadline, type Deadline, type TermEngine } from './term-engine.ts'
+import { type Analyser, analyserFor } from './text/analyser.ts'
 
 /** Milliseconds that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }

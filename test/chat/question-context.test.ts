@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { searchQuestion } from '../../src/chat/question-context.ts'
-import { analyserFor } from '../../src/search/analyser.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 
 const turns = (...questions: string[]) =>
   questions.map((question) => ({ question, answer: 'An answer. [kb_00000001]' }))

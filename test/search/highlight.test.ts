@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { analyserFor } from '../../src/search/analyser.ts'
-import { highlight } from '../../src/search/highlight.ts'
-import { parseQuery } from '../../src/search/parse-query.ts'
-import { leavesOf } from '../../src/search/query.ts'
+import { highlight } from '../../src/search/excerpt/highlight.ts'
+import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { leavesOf } from '../../src/search/query/query.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 
 const english = analyserFor('en')

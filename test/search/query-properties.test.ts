@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { analyserFor } from '../../src/search/analyser.ts'
-import { parseQuery } from '../../src/search/parse-query.ts'
-import { everyLeafOf, type Query, QueryError } from '../../src/search/query.ts'
+import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { everyLeafOf, type Query, QueryError } from '../../src/search/query/query.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 import { finds } from './query-support.ts'
 

@@ -1,6 +1,6 @@
-import { analyserFor } from '../../src/search/analyser.ts'
-import { parseQuery } from '../../src/search/parse-query.ts'
-import type { Query } from '../../src/search/query.ts'
+import { parseQuery } from '../../src/search/query/parse-query.ts'
+import type { Query } from '../../src/search/query/query.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 
 /** A query as it is read: `&`, `|` and `!` for and, or and not; phrases in quotes, prefixes with an asterisk. */
 export function read(q: string, language = 'en'): string | undefined {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { analyserFor } from '../../src/search/analyser.ts'
-import { matchesNote } from '../../src/search/matches-note.ts'
-import { parseQuery } from '../../src/search/parse-query.ts'
-import { everyLeafOf, leavesOf, QueryError } from '../../src/search/query.ts'
+import { matchesNote } from '../../src/search/query/matches-note.ts'
+import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { everyLeafOf, leavesOf, QueryError } from '../../src/search/query/query.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 import { finds, read, written } from './query-support.ts'
 
 const english = analyserFor('en')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { analyserFor } from '../../src/search/analyser.ts'
-import { questionTerms } from '../../src/search/question.ts'
+import { questionTerms } from '../../src/search/query/question.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
 
 const english = analyserFor('en')
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sentencesOf } from '../../src/search/sentences.ts'
+import { sentencesOf } from '../../src/search/text/sentences.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 
 function texts(text: string, language = 'en'): string[] {

@@ -8,7 +8,7 @@ import type {
 } from '../../contract/search.ts'
 import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
-import { QueryError } from '../../search/query.ts'
+import { QueryError } from '../../search/query/query.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database.ts'

@@ -1,6 +1,6 @@
-import { analyserFor } from '../../../src/search/analyser.ts'
 import type { Passage } from '../../../src/search/passage.ts'
-import { questionTerms } from '../../../src/search/question.ts'
+import { questionTerms } from '../../../src/search/query/question.ts'
+import { analyserFor } from '../../../src/search/text/analyser.ts'
 import { neurons } from '../questions.ts'
 import { passage } from './passages.ts'
 

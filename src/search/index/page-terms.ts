@@ -1,7 +1,7 @@
-import type { Chunk } from '../knowledge/chunk.ts'
-import type { Analyser, Token } from './analyser.ts'
-import type { IndexedDocument } from './search-index.ts'
-import { unjoined } from './tokens.ts'
+import type { Chunk } from '../../knowledge/chunk.ts'
+import type { IndexedDocument } from '../search-index.ts'
+import type { Analyser, Token } from '../text/analyser.ts'
+import { unjoined } from '../text/tokens.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'

@@ -1,8 +1,8 @@
-import type { Analyser } from './analyser.ts'
+import type { IndexedDocument, PagePart } from '../search-index.ts'
+import type { Analyser } from '../text/analyser.ts'
 import { type Catalog, isUnfinished, unfinished } from './catalog.ts'
 import type { IndexStore, StoredPage } from './index-store.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
-import type { IndexedDocument, PagePart } from './search-index.ts'
 import type { TermEngine } from './term-engine.ts'
 
 /** Chunks that are taken out at a time. */

@@ -1,8 +1,8 @@
+import type { Query } from '../query/query.ts'
+import type { QuestionTerm } from '../query/question.ts'
+import type { ScoredChunk } from '../rank/scorer.ts'
+import { SearchTimeout } from '../search-index.ts'
 import type { Visible } from './catalog.ts'
-import type { Query } from './query.ts'
-import type { QuestionTerm } from './question.ts'
-import type { ScoredChunk } from './scorer.ts'
-import { SearchTimeout } from './search-index.ts'
 
 /** By `performance.now()`: when a search gives up. */
 export type Deadline = number

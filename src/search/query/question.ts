@@ -1,5 +1,5 @@
-import type { Analyser } from './analyser.ts'
-import { foldWord } from './fold-word.ts'
+import type { Analyser } from '../text/analyser.ts'
+import { foldWord } from '../text/fold-word.ts'
 
 export type QuestionTerm = { term: string; weight: number }
 

@@ -1,5 +1,5 @@
+import type { Range } from '../text/tokens.ts'
 import type { Match } from './highlight-matches.ts'
-import type { Range } from './tokens.ts'
 
 /** How far a cut moves to fall between words. */
 const slack = 24

@@ -1,6 +1,6 @@
-import type { Analyser } from './analyser.ts'
-import { foldWord } from './fold-word.ts'
-import { isUnspaced } from './script.ts'
+import type { Analyser } from '../text/analyser.ts'
+import { foldWord } from '../text/fold-word.ts'
+import { isUnspaced } from '../text/script.ts'
 
 const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
 

@@ -1,11 +1,11 @@
+import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
+import type { QuestionTerm } from '../query/question.ts'
+import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
 import type { Catalog, Visible } from './catalog.ts'
 import type { IndexStore } from './index-store.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
 import { occurrences } from './page-terms.ts'
-import { everyLeafOf, type Leaf, leavesOf, type Query } from './query.ts'
-import type { QuestionTerm } from './question.ts'
-import { best, type PostingList, type ScoredChunk, Scorer } from './scorer.ts'
 import {
   checkDeadline,
   type Deadline,

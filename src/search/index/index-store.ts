@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import type { DocumentKind } from '../contract/search.ts'
-import type { Chunk } from '../knowledge/chunk.ts'
+import type { DocumentKind } from '../../contract/search.ts'
+import type { Chunk } from '../../knowledge/chunk.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 

@@ -1,11 +1,11 @@
+import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
+import type { QuestionTerm } from '../query/question.ts'
+import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
+import { SearchTimeout } from '../search-index.ts'
 import { type Catalog, isUnfinished, type Visible } from './catalog.ts'
 import { FtsTables, type Unit } from './fts-tables.ts'
 import type { IndexStore } from './index-store.ts'
 import { boundary, occurrences } from './page-terms.ts'
-import { everyLeafOf, type Leaf, leavesOf, type Query } from './query.ts'
-import type { QuestionTerm } from './question.ts'
-import { best, type PostingList, type ScoredChunk, Scorer } from './scorer.ts'
-import { SearchTimeout } from './search-index.ts'
 import {
   checkDeadline,
   type Deadline,

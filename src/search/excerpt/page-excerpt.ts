@@ -1,9 +1,9 @@
-import type { Analyser } from './analyser.ts'
-import type { Catalog } from './catalog.ts'
+import type { Catalog } from '../index/catalog.ts'
+import type { IndexStore } from '../index/index-store.ts'
+import type { Leaf } from '../query/query.ts'
+import type { ScoredChunk } from '../rank/scorer.ts'
+import type { Analyser } from '../text/analyser.ts'
 import { highlight, highlightMatches } from './highlight.ts'
-import type { IndexStore } from './index-store.ts'
-import type { Leaf } from './query.ts'
-import type { ScoredChunk } from './scorer.ts'
 import { storedMatches } from './stored-matches.ts'
 
 /** Chunks of a page in which the words are looked for, to show them. */

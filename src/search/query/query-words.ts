@@ -1,10 +1,10 @@
-import { fold } from '../knowledge/fold.ts'
-import type { Analyser, Token } from './analyser.ts'
-import { foldWord, plainApostrophes } from './fold-word.ts'
+import { fold } from '../../knowledge/fold.ts'
+import type { Analyser, Token } from '../text/analyser.ts'
+import { foldWord, plainApostrophes } from '../text/fold-word.ts'
+import { isUnspaced } from '../text/script.ts'
+import { unjoined } from '../text/tokens.ts'
 import { prefixStems } from './prefix-stems.ts'
 import type { Query } from './query.ts'
-import { isUnspaced } from './script.ts'
-import { unjoined } from './tokens.ts'
 
 /** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
 export function wordQuery(word: string, analyser: Analyser): Query | undefined {

@@ -1,8 +1,8 @@
-import type { Analyser } from './analyser.ts'
+import type { Leaf } from '../query/query.ts'
+import type { Analyser } from '../text/analyser.ts'
+import type { Range } from '../text/tokens.ts'
 import { excerptOf } from './highlight-excerpt.ts'
 import { type Match, matchesOf } from './highlight-matches.ts'
-import type { Leaf } from './query.ts'
-import type { Range } from './tokens.ts'
 
 /**
  * An excerpt of plain text around what leaves match, as HTML: escaped, with `<mark>` around the matched words and phrases and

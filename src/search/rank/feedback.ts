@@ -1,5 +1,5 @@
+import { boundary } from '../index/page-terms.ts'
 import { idf, saturation } from './bm25.ts'
-import { boundary } from './page-terms.ts'
 
 /** A chunk that was found: what it is found by, as `pageTerms` has it, and its length. */
 export type Candidate = { page: number; score: number; terms: string; length: number }

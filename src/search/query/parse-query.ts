@@ -1,9 +1,9 @@
-import type { Analyser } from './analyser.ts'
+import type { Analyser } from '../text/analyser.ts'
+import { isUnspaced } from '../text/script.ts'
 import { compoundOf } from './compound.ts'
 import { everyLeafOf, type Query, QueryError } from './query.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
 import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
-import { isUnspaced } from './script.ts'
 
 const maxWords = 32
 const minPrefix = 2

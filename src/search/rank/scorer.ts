@@ -1,5 +1,5 @@
+import type { Catalog, Visible } from '../index/catalog.ts'
 import { idf, saturation } from './bm25.ts'
-import type { Catalog, Visible } from './catalog.ts'
 
 /** Where something that is sought stands: visible chunks, each once, and how often it stands in each. */
 export type PostingList = {

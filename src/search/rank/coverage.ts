@@ -1,5 +1,5 @@
-import { occurrences } from './page-terms.ts'
-import type { QuestionTerm } from './question.ts'
+import { occurrences } from '../index/page-terms.ts'
+import type { QuestionTerm } from '../query/question.ts'
 
 /** The part of a question's terms, by weight, that a chunk's terms hold: 0 to 1. */
 export function coverage(terms: string, weighted: readonly QuestionTerm[]): number {

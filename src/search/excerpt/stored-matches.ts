@@ -1,6 +1,6 @@
+import type { TermPlaces } from '../index/page-terms.ts'
+import type { Leaf } from '../query/query.ts'
 import type { Match } from './highlight-matches.ts'
-import type { TermPlaces } from './page-terms.ts'
-import type { Leaf } from './query.ts'
 
 const space = 32
 

@@ -1,6 +1,6 @@
-import { accessClass, maySee } from '../knowledge/audience.ts'
+import { accessClass, maySee } from '../../knowledge/audience.ts'
+import type { Scope, View } from '../search-index.ts'
 import type { StoredChunk, StoredPage } from './index-store.ts'
-import type { Scope, View } from './search-index.ts'
 
 /** What a scope lets see, and the figures that ranking needs of just that. */
 export type Visible = {

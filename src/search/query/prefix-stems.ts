@@ -1,4 +1,4 @@
-import type { Analyser } from './analyser.ts'
+import type { Analyser } from '../text/analyser.ts'
 
 /** What English and the Romance words in other languages end in when a stemmer shortens them. */
 const endings =
