@@ -9,9 +9,9 @@ import { KbFiguresCache } from '../services/overview/kb-figures.ts'
 import { readKbOverview, readOverview } from '../services/overview/read-overview.ts'
 import { markTour, readTour } from '../services/overview/tour.ts'
 
-export function overviewServicesOf(ganglion: Ganglion): OverviewServices {
+export function overviewServicesOf(ganglion: Ganglion, figures = new KbFiguresCache(ganglion)): OverviewServices {
   const surveys = new FindingSurveys(ganglion)
-  const caches = { surveys, figures: new KbFiguresCache(ganglion) }
+  const caches = { surveys, figures }
   return {
     readOverview: (caller) => readOverview(ganglion, caches, caller),
     readKbOverview: (caller, kb) => readKbOverview(ganglion, caches, caller, kb),

@@ -11,6 +11,7 @@ import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
 import { ingestDocument } from '../services/ingest/ingest-document.ts'
+import { KbFiguresCache } from '../services/overview/kb-figures.ts'
 import type { IdentityProviderOptions } from '../services/people/identity-provider.ts'
 import { peopleServices } from '../services/people/people-services.ts'
 import { openSession } from '../services/people/session.ts'
@@ -82,12 +83,13 @@ export function servicesOf(
   } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
+  const figures = new KbFiguresCache(ganglion)
   const freeDiskRatio = async () => {
     const { bavail, blocks } = await statfs(ganglion.directory.root)
     return bavail / blocks
   }
   return {
-    ...overviewServicesOf(ganglion),
+    ...overviewServicesOf(ganglion, figures),
     ...settingsServicesOf(ganglion, { health, webhookPrivate, freeDiskRatio }),
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
@@ -110,7 +112,7 @@ export function servicesOf(
     commentCandidate: (caller, candidateId, comment) => commentCandidate(ganglion, caller, candidateId, comment),
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
-    listQueue: (caller, query) => listQueue(ganglion, caller, query),
+    listQueue: (caller, query) => listQueue(ganglion, figures, caller, query),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
     similarNeurons: (caller, candidateId) => similarNeurons(ganglion, caller, candidateId),
     queueNeighbours: (caller, candidateId, view) => queueNeighbours(ganglion, caller, candidateId, view),

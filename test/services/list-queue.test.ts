@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { rebuild } from '../../src/services/operations/rebuild.ts'
+import { KbFiguresCache } from '../../src/services/overview/kb-figures.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listQueue, type QueueQuery } from '../../src/services/queue/list-queue.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
@@ -12,15 +13,14 @@ async function newQueue() {
   const { curator } = bed
   let { ganglion } = bed
   const app = bed.caller('app', ['crm'])
+  const list = (query: Partial<QueueQuery> = {}) =>
+    listQueue(ganglion, new KbFiguresCache(ganglion), curator, { status: 'pending', limit: 50, ...query })
   return {
     ...bed,
     submit: async (changes: Partial<CandidateInput> = {}) =>
       (await submitCandidate(ganglion, app, candidate(changes))).candidateId,
-    list: (query: Partial<QueueQuery> = {}) => listQueue(ganglion, curator, { status: 'pending', limit: 50, ...query }),
-    titles: async (query: Partial<QueueQuery> = {}) =>
-      (await listQueue(ganglion, curator, { status: 'pending', limit: 50, ...query })).entries.map(
-        ({ title }) => title,
-      ),
+    list,
+    titles: async (query: Partial<QueueQuery> = {}) => (await list(query)).entries.map(({ title }) => title),
     dismiss: (id: string) => dismissCandidate(ganglion, curator, id, {}),
     restart: async () => {
       ganglion = await bed.reopen()
@@ -112,6 +112,15 @@ test('counts tell what each zone and each status holds of the same filter, over 
   expect((await list({ kb: 'second' })).counts.status.pending).toBe(1)
   expect(knowledgeBases.map(({ slug }) => slug)).toEqual(['handbook', 'second'])
   expect(connectors).toEqual(['api'])
+})
+
+test('the queue of one knowledge base names the others, and opens none of them', async () => {
+  const bed = await newQueue()
+  await createKnowledgeBase(bed.ganglion, { tenant: 'acme', slug: 'second' })
+  const ganglion = await bed.restart()
+  const { knowledgeBases } = await bed.list({ kb: 'handbook' })
+  expect(knowledgeBases.map(({ slug }) => slug)).toEqual(['handbook', 'second'])
+  expect((await ganglion.openKbs()).map(({ identity }) => identity.slug)).toEqual(['handbook'])
 })
 
 test('a row says what it changes, what the policy said, and what is to be known', async () => {

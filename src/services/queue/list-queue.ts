@@ -5,7 +5,8 @@ import { titleOf } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { kbLabel } from '../read/kb-label.ts'
+import type { KbFiguresCache } from '../overview/kb-figures.ts'
+import type { KbLabel } from '../read/kb-label.ts'
 import { seenOf } from '../review/seen.ts'
 import { decodeCursor, encodeCursor, pageAcross, type QueuedRow, queuedKbs } from './queue-pages.ts'
 
@@ -59,7 +60,8 @@ export type QueuePage = {
   counts: QueueCounts
   /** Connectors that the status has candidates of. */
   connectors: string[]
-  knowledgeBases: { slug: string; title: string }[]
+  /** All of the tenant. */
+  knowledgeBases: KbLabel[]
 }
 
 /**
@@ -69,6 +71,7 @@ export type QueuePage = {
  */
 export async function listQueue(
   ganglion: Ganglion,
+  figures: KbFiguresCache,
   caller: Caller,
   { kb, after, before, limit, ...filter }: QueueQuery,
 ): Promise<QueuePage> {
@@ -92,7 +95,7 @@ export async function listQueue(
     next: isAfter ? cursorAt(last) : null,
     counts: countAcross(kbs, filter),
     connectors: [...new Set(kbs.flatMap((each) => connectorsIn(each, filter.status)))].sort(),
-    knowledgeBases: await namesOf(ganglion, caller),
+    knowledgeBases: await namesOf(ganglion, figures, caller),
   }
 }
 
@@ -150,7 +153,10 @@ function connectorsIn({ projection }: KnowledgeBase, status: CandidateStatus | u
   return (status === undefined ? candidateStatuses : [status]).flatMap((each) => connectorsOf(projection.read, each))
 }
 
-async function namesOf(ganglion: Ganglion, { tenantId }: Caller): Promise<QueuePage['knowledgeBases']> {
+/** Opens none of them: a tenant may have many. */
+async function namesOf(ganglion: Ganglion, figures: KbFiguresCache, { tenantId }: Caller): Promise<KbLabel[]> {
   const identities = await ganglion.knowledgeBases.list(tenantId)
-  return Promise.all(identities.map(async (identity) => kbLabel(await ganglion.openKb(identity))))
+  return Promise.all(
+    identities.map(async (identity) => ({ slug: identity.slug, title: (await figures.of(identity)).title })),
+  )
 }
