@@ -1,10 +1,10 @@
-import { GanglionError } from '../../contract/errors.ts'
 import { candidateStatuses } from '../../contract/vocabulary.ts'
-import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
 import { countByZone, type QueuePlace, queuePosition } from '../../store/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { findQueued } from './find-queued.ts'
 import type { QueueView } from './list-queue.ts'
 import { pageAcross, queuedKbs } from './queue-pages.ts'
 
@@ -18,9 +18,7 @@ export async function queueNeighbours(
   candidateId: string,
   view: QueueView,
 ): Promise<Neighbours> {
-  const { projection } = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
-  const row = findCandidate(projection.read, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
+  const { row } = await findQueued(ganglion, caller, candidateId)
   return neighboursOf(ganglion, caller, row, view)
 }
 

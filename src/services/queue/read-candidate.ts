@@ -4,16 +4,16 @@ import { MergeConflict } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { authorOfCommit } from '../../git/object.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { replaceContent } from '../../markdown/file-body.ts'
 import { fileLayout } from '../../markdown/front-matter.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import { versionAt, versionBefore } from '../../store/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { readQueued } from './find-queued.ts'
 import { toSummary } from './list-candidates.ts'
 import { baseOf, type MainView, mergeIntoTarget } from './merge-candidate.ts'
 import { proposalOf } from './proposal.ts'
@@ -22,10 +22,7 @@ type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 
 /** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
 export async function readCandidate(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<CandidateDetail> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
-  const row = findCandidate(kb.projection.read, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
-  const candidate = parseCandidate(await kb.repository.readText(row.blob))
+  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
   const sides =
     row.approval === undefined
       ? await sidesOfProposal(kb, candidate)

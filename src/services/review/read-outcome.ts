@@ -1,10 +1,8 @@
-import { GanglionError } from '../../contract/errors.ts'
 import type { CandidateStatus } from '../../contract/vocabulary.ts'
 import { lastVerdict } from '../../knowledge/candidate.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { findCandidate } from '../../store/candidate-index.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { readQueued } from '../queue/find-queued.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
 
 /** What became of a candidate, and who decided. */
@@ -24,12 +22,10 @@ export type Outcome = {
 
 /** @throws {GanglionError} `not_found` */
 export async function readOutcome(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<Outcome> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
-  const row = findCandidate(kb.projection.read, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
+  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
   const { id, title, status, approval, removes: isRemoval } = row
   const [approved] = await approvalDecision(kb, row)
-  const verdict = lastVerdict(parseCandidate(await kb.repository.readText(row.blob)))
+  const verdict = lastVerdict(candidate)
   const decision = approved ?? (verdict && { by: verdict.by.name, at: verdict.at })
   return {
     ...{ id, title, status, isRemoval },

@@ -1,11 +1,10 @@
-import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
+import type { CandidateRow } from '../../store/candidate-index.ts'
 import { pendingLike } from '../../store/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { readQueued } from '../queue/find-queued.ts'
 import { type QueueEntry, type QueueView, toEntry } from '../queue/list-queue.ts'
 import { type Neighbours, neighboursOf } from '../queue/queue-neighbours.ts'
 import { approvalDecision } from '../queue/read-candidate.ts'
@@ -50,10 +49,7 @@ export async function reviewCandidate(
   candidateId: string,
   view: QueueView,
 ): Promise<Review> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
-  const row = findCandidate(kb.projection.read, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
-  const candidate = parseCandidate(await kb.repository.readText(row.blob))
+  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
   const sides = await sidesOf(kb, row, candidate)
   const { before, after, path = '' } = sides
   const fields = (after ?? before)?.fields

@@ -1,13 +1,12 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { findResembling, wordsWithin } from '../../knowledge/resemblance.ts'
 import { tagKey } from '../../knowledge/tag.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findCandidate } from '../../store/candidate-index.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { readQueued } from '../queue/find-queued.ts'
 import { retrievePassages } from '../search/retrieve.ts'
 
 /** A Neuron that may say the same, and why it is shown. */
@@ -34,10 +33,8 @@ export async function similarNeurons(
   caller: Caller,
   candidateId: string,
 ): Promise<SimilarNeuron[] | undefined> {
-  const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
-  const row = findCandidate(kb.projection.read, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
-  const { content } = parseCandidate(await kb.repository.readText(row.blob))
+  const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
+  const { content } = candidate
   const { title, tags, target, approval } = row
   const query = [title, ...tellingWords(content)].join(' ')
   try {

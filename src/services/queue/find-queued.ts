@@ -1,0 +1,25 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Candidate } from '../../knowledge/candidate.ts'
+import { parseCandidate } from '../../markdown/candidate-file.ts'
+import { findCandidate } from '../../store/candidate-index.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { QueuedRow } from './queue-pages.ts'
+
+/** Finds a candidate of the caller's tenant. @throws {GanglionError} `not_found` */
+export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candidateId: string): Promise<QueuedRow> {
+  const kb = await ganglion.kbOfCandidate(tenantId, candidateId)
+  const row = findCandidate(kb.projection.read, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  return { kb, row }
+}
+
+/** Finds a candidate of the caller's tenant, and reads its record. @throws {GanglionError} `not_found` */
+export async function readQueued(
+  ganglion: Ganglion,
+  caller: Caller,
+  candidateId: string,
+): Promise<QueuedRow & { candidate: Candidate }> {
+  const { kb, row } = await findQueued(ganglion, caller, candidateId)
+  return { kb, row, candidate: parseCandidate(await kb.repository.readText(row.blob)) }
+}
