@@ -76,14 +76,6 @@ export function ownHeadings(text: string, q: string): string[] {
   return [...new Set(found)].slice(0, 12)
 }
 
-/** The place in a list of `count` that a key leads to; `undefined` for any other key. */
-export function moved(key: string, at: number, count: number): number | undefined {
-  if (count === 0) return undefined
-  if (key === 'ArrowDown') return (at + 1) % count
-  if (key === 'ArrowUp') return (at - 1 + count) % count
-  return undefined
-}
-
 /** Offsets of a line of a text; `line` is 1-based. */
 export function lineRange(text: string, line: number): [start: number, end: number] {
   let start = 0

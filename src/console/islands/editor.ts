@@ -1,4 +1,5 @@
-import { chosen, type FieldKind, lineRange, moved, ownHeadings, type Query, queryAt } from './completion.ts'
+import { chosen, type FieldKind, lineRange, ownHeadings, type Query, queryAt } from './completion.ts'
+import { moved } from './moved.ts'
 
 type Suggestion = { text: string; hint?: string }
 

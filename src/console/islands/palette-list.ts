@@ -33,11 +33,3 @@ export function offered(found: readonly Jump[], visited: readonly Visited[], typ
   const recent = visited.filter(({ href }) => href !== here)
   return [...recent.map(({ title, href }) => ({ group: 'Recent', label: title, detail: '', href })), ...found]
 }
-
-/** The option that a key leads to, of `count`; -1 is none. */
-export function moved(at: number, key: string, count: number): number {
-  if (count === 0) return -1
-  if (key === 'ArrowDown') return (at + 1) % count
-  if (key === 'ArrowUp') return (at <= 0 ? count : at) - 1
-  return at
-}

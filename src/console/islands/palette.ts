@@ -1,4 +1,5 @@
-import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
+import { moved } from './moved.ts'
+import { type Jump, offered, readVisited, remember } from './palette-list.ts'
 
 const key = 'visited'
 /** Milliseconds without a key after which the server is asked. */
@@ -119,9 +120,10 @@ class Palette {
       location.assign(href ?? `/search?${new URLSearchParams({ q: this.#input.value })}`)
       return
     }
-    if (key !== 'ArrowDown' && key !== 'ArrowUp') return
+    const next = moved(key, this.#at, this.#options.length)
+    if (next === undefined) return
     event.preventDefault()
-    this.#select(moved(this.#at, key, this.#options.length))
+    this.#select(next)
   }
 }
 

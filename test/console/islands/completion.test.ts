@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  chosen,
-  type FieldKind,
-  lineRange,
-  moved,
-  ownHeadings,
-  queryAt,
-} from '../../../src/console/islands/completion.ts'
+import { chosen, type FieldKind, lineRange, ownHeadings, queryAt } from '../../../src/console/islands/completion.ts'
 
 /** The query at `|` in a text, and what the text becomes with a choice. */
 function at(marked: string, kind: FieldKind = 'text') {
@@ -77,11 +70,6 @@ test('headings of the page itself are those of its text, outside of code', () =>
   const text = '# First\n\n```\n# Code\n```\n\n## Second part ##\n# First\n'
   expect(ownHeadings(text, '')).toEqual(['First', 'Second part'])
   expect(ownHeadings(text, 'PART')).toEqual(['Second part'])
-})
-
-test('arrows go round a list', () => {
-  expect([moved('ArrowDown', 2, 3), moved('ArrowUp', 0, 3), moved('ArrowDown', 0, 3)]).toEqual([0, 2, 1])
-  expect([moved('a', 0, 3), moved('ArrowDown', 0, 0)]).toEqual([undefined, undefined])
 })
 
 test('a line is found by its number, and the last for one that is not there', () => {

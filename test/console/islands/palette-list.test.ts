@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { addressOf } from '../../../src/console/islands/address-of.ts'
-import { moved, offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
+import { moved } from '../../../src/console/islands/moved.ts'
+import { offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
 
 const page = (href: string) => ({ title: href, href })
 
@@ -36,10 +37,10 @@ test('recent pages are offered, but not the one that is open, and only where not
   expect(offered(found, visited, 'ho', '/here')).toEqual(found)
 })
 
-test('arrows go round', () => {
-  expect(['ArrowDown', 'ArrowUp', 'x'].map((key) => moved(0, key, 3))).toEqual([1, 2, 0])
-  expect([moved(2, 'ArrowDown', 3), moved(-1, 'ArrowDown', 3), moved(-1, 'ArrowUp', 3)]).toEqual([0, 0, 2])
-  expect(moved(0, 'ArrowDown', 0)).toBe(-1)
+test('arrows go round a list', () => {
+  expect(['ArrowDown', 'ArrowUp', 'x'].map((key) => moved(key, 0, 3))).toEqual([1, 2, undefined])
+  expect([moved('ArrowDown', 2, 3), moved('ArrowDown', -1, 3), moved('ArrowUp', -1, 3)]).toEqual([0, 0, 2])
+  expect(moved('ArrowDown', 0, 0)).toBeUndefined()
 })
 
 test('an address holds what a form says', () => {
