@@ -32,7 +32,7 @@ ${markup}
 
 let paths: string[] = []
 const stage = stageForFile(async (console) => {
-  const { ganglion, kbId } = console
+  const { ganglion, tenantId } = console
   const metadata = JSON.stringify({
     connector: markup,
     tags: [markup],
@@ -41,8 +41,7 @@ const stage = stageForFile(async (console) => {
   })
   const candidates = [1, 2, 3].map((number) => ({ title: `${number} ${markup}`, content, metadata }))
   const [approved = '', dismissed = '', waiting = ''] = await submitted(console, candidates)
-  const [kb] = (await ganglion.knowledgeBases.list()).filter(({ id }) => id === kbId)
-  const curator = { id: 'user:0', name: markup, tenantId: kb?.tenantId ?? '', role: 'curator', connectors: [] } as const
+  const curator = { id: 'user:0', name: markup, tenantId, role: 'curator', connectors: [] } as const
   const { seqId } = await approveCandidate(ganglion, curator, approved, {})
   await dismissCandidate(ganglion, curator, dismissed, { reason: markup })
   await commentCandidate(ganglion, curator, waiting, { comment: content })

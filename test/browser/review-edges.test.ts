@@ -13,10 +13,9 @@ let kbs = 0
 
 /** A curator before a queue of their own. */
 async function review(options: EnterOptions = {}) {
-  const { ganglion } = stage()
+  const { ganglion, tenantId } = stage()
   const slug = `review-${++kbs}`
   await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const app = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] } as const
   const submit = async (changes: Partial<CandidateInput> = {}) =>
     (await submitCandidate(ganglion, app, candidate({ knowledgeBaseId: slug, ...changes }))).candidateId

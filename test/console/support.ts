@@ -39,6 +39,8 @@ export type Console = {
   app: ZodFastify
   ganglion: Ganglion
   kbId: string
+  /** Of the tenant `acme`. */
+  tenantId: string
   close(): Promise<void>
   /** A new browser in which a person of this role is signed in. */
   browser(role: PersonRole, person?: { tenant?: string; email?: string; name?: string }): Promise<Browser>
@@ -62,6 +64,7 @@ export async function startConsole({
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
   const ganglion = await Ganglion.open({ dataDir, publicUrl })
+  const { id: tenantId } = await ganglion.tenants.ensure('acme', ganglion.now())
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const using = { identityProvider, webhookPrivate, ...(answerer === undefined ? {} : { answerer }) }
   const services = { ...servicesOf(ganglion, using), isReady: () => true }
@@ -75,6 +78,7 @@ export async function startConsole({
     app,
     ganglion,
     kbId,
+    tenantId,
     async browser(role, { tenant = 'acme', ...person } = {}) {
       const { userId, headers: all } = await signIn(ganglion, tenant, role, person)
       const { 'x-csrf-token': token, ...headers } = { ...all, accept: 'text/html' }

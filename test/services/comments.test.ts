@@ -4,9 +4,7 @@ import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { retrieve } from '../../src/services/search/retrieve.ts'
 import { search } from '../../src/services/search/search.ts'
-import { type Importing, importing, neuronOf } from './import-support.ts'
-
-const reader = ({ curator }: Importing): Caller => ({ ...curator, id: 'key:r', role: 'reader' })
+import { importing, neuronOf } from './import-support.ts'
 
 const page = [
   'Pigeons carry letters.',
@@ -22,18 +20,18 @@ const page = [
 test('a comment is not shown to readers, not searched and not quoted, and its links are none; curators see it', async () => {
   const given = await importing({ 'Pigeons.md': page, 'Zebra plan.md': 'Stripes.\n' })
   expect((await given.run()).unresolved.map(({ target }) => target)).toEqual(['nowhere'])
-  const { ganglion, curator } = given
+  const { ganglion, curator, reader } = given
   const { seqId, content, commit, links } = await neuronOf(given, 'neurons/Pigeons.md')
   expect([content, links]).toEqual([page, []])
   for (const at of [{}, { at: commit }]) {
-    const shown = await readNeuron(ganglion, reader(given), { kb: 'notes', seqId, ...at })
+    const shown = await readNeuron(ganglion, reader, { kb: 'notes', seqId, ...at })
     expect(shown.content.toLowerCase()).not.toContain('zebra')
     expect(shown).toMatchObject({ links: [], unresolved: [{ target: 'nowhere', line: 8 }] })
     expect(shown.content.split('\n')[7]).toBe('See [[nowhere]].')
   }
   const plan = await neuronOf(given, 'neurons/Zebra plan.md')
   expect(plan.backlinks).toEqual([])
-  for (const caller of [reader(given), curator]) {
+  for (const caller of [reader, curator]) {
     const found = await search(ganglion, caller, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
     expect(found.documents.map((hit) => hit.seqId)).toEqual([plan.seqId])
     const answer = await retrieve(ganglion, caller, 'notes', {

@@ -16,6 +16,7 @@ import { tempDir } from '../support/temp.ts'
 export type Importing = {
   ganglion: Ganglion
   curator: Caller
+  reader: Caller
   kb: KnowledgeBase
   gitDir: string
   /** The folder that is imported. */
@@ -37,7 +38,8 @@ export async function importing(files: Record<string, string | Buffer>): Promise
     await kb.sync()
     return importDirectory(kb, vault, { actor: operator, now: ganglion.now, ...options })
   }
-  return { ganglion, curator, kb, gitDir, vault, run }
+  const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
+  return { ganglion, curator, reader, kb, gitDir, vault, run }
 }
 
 export function put(folder: string, path: string, content: string | Buffer): void {

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Caller } from '../../src/services/caller.ts'
 import { checkDirectory } from '../../src/services/check/check-directory.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { listNeurons } from '../../src/services/read/list-neurons.ts'
@@ -19,8 +18,7 @@ const vault = {
 }
 
 /** The titles of the Neurons that a reader finds by a word and in the list, and those that it can read. */
-async function seen({ ganglion, curator }: Importing, paths: readonly string[] = []) {
-  const reader: Caller = { ...curator, id: 'key:r', role: 'reader' }
+async function seen({ ganglion, reader }: Importing, paths: readonly string[] = []) {
   const { documents } = await search(ganglion, reader, 'notes', { q: 'zebra', kind: 'all', limit: 10 })
   const { neurons } = await listNeurons(ganglion, reader, 'notes', { limit: 10 })
   const found = documents.map(({ title }) => title ?? '').sort()
@@ -61,8 +59,11 @@ test('in an Obsidian vault #tags in the text are tags, and #internal hides as fr
   const ids = neurons.map(({ seqId }) => seqId)
   expect(await seen(given, ids)).toEqual(['Code', 'Open'])
   const [, hidden] = neurons
-  const reader: Caller = { ...given.curator, role: 'reader' }
-  const past = readNeuron(given.ganglion, reader, { kb: 'notes', seqId: hidden?.seqId ?? '', at: hidden?.commit ?? '' })
+  const past = readNeuron(given.ganglion, given.reader, {
+    kb: 'notes',
+    seqId: hidden?.seqId ?? '',
+    at: hidden?.commit ?? '',
+  })
   await expect(past).rejects.toMatchObject({ code: 'not_found' })
   const tagged = await listNeurons(given.ganglion, given.curator, 'notes', { tag: 'TOPIC/sub', limit: 10 })
   expect(tagged.neurons.map(({ title }) => title)).toEqual(['Open'])

@@ -4,11 +4,10 @@ import type { Console } from '../../console/support.ts'
 
 /** Submits candidates, as an app does that nobody trusts; gives their ids. */
 export async function submitted(
-  { ganglion, kbId }: Pick<Console, 'ganglion' | 'kbId'>,
+  { ganglion, kbId, tenantId }: Pick<Console, 'ganglion' | 'kbId' | 'tenantId'>,
   candidates: readonly (Partial<CandidateInput> & Pick<CandidateInput, 'title' | 'content'>)[],
 ): Promise<string[]> {
-  const [kb] = (await ganglion.knowledgeBases.list()).filter(({ id }) => id === kbId)
-  const caller = { id: 'key:0', name: 'An app', tenantId: kb?.tenantId ?? '', role: 'app', connectors: [] } as const
+  const caller = { id: 'key:0', name: 'An app', tenantId, role: 'app', connectors: [] } as const
   const ids: string[] = []
   for (const candidate of candidates) {
     const input = {

@@ -59,10 +59,8 @@ export function stageForFile(prepare: (stage: Console) => Promise<void> = async 
   }
 }
 
-async function importTemplate({ ganglion, kbId }: Console): Promise<void> {
-  const [identity] = (await ganglion.knowledgeBases.list()).filter(({ id }) => id === kbId)
-  if (identity === undefined) throw new Error('no knowledge base')
-  const kb = await ganglion.openKb(identity)
+async function importTemplate({ ganglion, kbId, tenantId }: Console): Promise<void> {
+  const kb = await ganglion.kb(tenantId, kbId)
   await importDirectory(kb, join(templateDir, 'neurons'), { actor: operator, now: ganglion.now, source: 'ganglion' })
 }
 

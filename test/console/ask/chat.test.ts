@@ -33,8 +33,7 @@ beforeAll(async () => {
 afterAll(() => console.close())
 
 async function approve(input: Parameters<typeof submitCandidate>[2]): Promise<string> {
-  const { ganglion } = console
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const { ganglion, tenantId } = console
   const caller = { id: 'key:test', name: 'Test', tenantId, role: 'curator', connectors: [] } as const
   const { candidateId } = await submitCandidate(ganglion, caller, input)
   return (await approveCandidate(ganglion, caller, candidateId, {})).seqId

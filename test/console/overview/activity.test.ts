@@ -61,8 +61,7 @@ beforeAll(async () => {
   started = await startConsole()
   curator = await started.browser('curator')
   reader = await started.browser('reader')
-  const { ganglion, kbId } = started
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const { ganglion, kbId, tenantId } = started
   const ada = { id: `user:${curator.userId}`, name: hostile, tenantId, role: 'curator' as const, connectors: [] }
   const { candidateId } = await submitCandidate(ganglion, ada, candidate({ title: hostile }))
   await dismissCandidate(ganglion, ada, candidateId, { reason: hostile })

@@ -16,11 +16,10 @@ let reader: Browser
 let admin: Browser
 beforeAll(async () => {
   started = await startConsole()
-  const { ganglion, kbId } = started
+  const { ganglion, kbId, tenantId } = started
   curator = await started.browser('curator')
   reader = await started.browser('reader')
   admin = await started.browser('admin')
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const app = { id: 'key:app', name: hostile, tenantId, role: 'app' as const, connectors: [] }
   const native = new NativeWriter(ganglion.directory.repository(kbId))
   const kbYaml = native.git('show', 'main:kb.yaml').replace(/^title: .*$/m, `title: ${JSON.stringify(hostile)}`)

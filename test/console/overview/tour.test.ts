@@ -12,10 +12,10 @@ let started: Console
 let admin: Browser
 beforeAll(async () => {
   started = await startConsole()
-  const { ganglion } = started
+  const { ganglion, tenantId } = started
   admin = await started.browser('admin', { name: 'Ada' })
   await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'demo' })
-  const demo = await ganglion.kb((await ganglion.tenants.find('acme'))?.id ?? '', 'demo')
+  const demo = await ganglion.kb(tenantId, 'demo')
   const { now } = ganglion
   await importDirectory(demo, join(templateDir, 'neurons'), { actor: operator, now, source: 'ganglion' })
   await submitExamples(ganglion, demo)
@@ -47,8 +47,7 @@ test('an administrator is led through five steps, each ticked by what has been d
   expect((await admin.get(candidate)).texts('h1').join()).toContain('A reader asks')
 
   // In the order in which a person who likes the second one better would decide.
-  const { ganglion } = started
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const { ganglion, tenantId } = started
   const ada = { id: `user:${admin.userId}`, name: 'Ada', tenantId, role: 'curator' as const, connectors: [] }
   const queue = await admin.get('/queue?kb=demo')
   const page = [...queue.document.querySelectorAll('[data-entry] h2 a')].find(({ textContent }) =>

@@ -41,9 +41,8 @@ export function deskForFile(): () => Desk {
   }
 }
 
-async function openKb({ ganglion }: Console, slug: string): Promise<Kb> {
+async function openKb({ ganglion, tenantId }: Console, slug: string): Promise<Kb> {
   await createKnowledgeBase(ganglion, { tenant: 'acme', slug })
-  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
   const app: Caller = { id: 'key:app', name: 'The app', tenantId, role: 'app', connectors: [] }
   const other: Caller = { id: 'user:other', name: 'Olga Other', tenantId, role: 'curator', connectors: [] }
   const submit = async (changes: Partial<CandidateInput> = {}) =>

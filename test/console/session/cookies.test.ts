@@ -20,12 +20,12 @@ function post(path: string, fields: Record<string, string>, headers: Record<stri
 }
 
 test('behind TLS the cookie is bound to the host and to TLS, and no other counts', async () => {
-  const { users, tenants, now } = console.ganglion
+  const { users, now } = console.ganglion
   const user = await users.create(
     { email: 'ada@example.com', name: 'Ada', passwordHash: await hashPassword(password) },
     now(),
   )
-  await users.setRole(user?.id ?? '', (await tenants.find('acme'))?.id ?? '', 'curator')
+  await users.setRole(user?.id ?? '', console.tenantId, 'curator')
   const form = { email: 'ada@example.com', password }
   const answer = await post('/sign-in', form, { origin: 'https://kb.example.org' })
   expect(answer.headers['set-cookie']).toMatch(

@@ -9,11 +9,11 @@ let console: Console
 
 beforeAll(async () => {
   console = await startConsole()
-  const { users, tenants, now } = console.ganglion
-  const tenant = await tenants.find('acme')
+  const { tenantId } = console
+  const { users, now } = console.ganglion
   for (const email of ['ada@example.com', 'bob@example.com']) {
     const user = await users.create({ email, name: 'Ada', passwordHash: await hashPassword(password) }, now())
-    if (user !== undefined) await users.setRole(user.id, tenant?.id ?? '', 'curator')
+    if (user !== undefined) await users.setRole(user.id, tenantId, 'curator')
   }
 })
 afterAll(() => console.close())

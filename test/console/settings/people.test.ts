@@ -88,11 +88,11 @@ test('the audit says who did what, to whom and from where', async () => {
   expect(page.texts('tbody tr')[0]).toMatch(
     /^just now Ada 🦊 user:[\da-f-]{36} invited eve@example\.com, as curator 127\.0\.0\.1$/,
   )
-  const { tenants, audit, now } = console.ganglion
-  const tenant = await tenants.find('acme')
+  const { tenantId } = console
+  const { audit, now } = console.ganglion
   for (let index = 0; index < 60; index++) {
     const entry = { actor: { id: 'user:1', name: hostile }, action: hostile, subject: hostile, detail: hostile }
-    await audit.record(tenant?.id ?? '', { ...entry, address: hostile }, now())
+    await audit.record(tenantId, { ...entry, address: hostile }, now())
   }
   const full = await admin.get('/settings/audit')
   expect([full.texts('tbody tr').length, full.document.querySelector('img')]).toEqual([50, null])
