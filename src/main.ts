@@ -1,3 +1,10 @@
-import { runProgram } from './cli/program.ts'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 
+const { XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env
+const caches = XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'))
+// Not in the folder for temporary files, Node's own default: what another user puts there would be run.
+if (caches) enableCompileCache(join(caches, 'ganglion'))
+
+const { runProgram } = await import('./cli/program.ts')
 process.exitCode = await runProgram(process.argv.slice(2))

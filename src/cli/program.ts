@@ -1,35 +1,28 @@
 import { Command, CommanderError } from 'commander'
 import { ValidationError } from '../contract/errors.ts'
-import { addCheckCommand } from './check.ts'
 import { NegativeAnswer, UsageError } from './command.ts'
-import { addHooksCommands } from './hooks.ts'
-import { addImportCommand } from './import.ts'
-import { addKnowledgeBaseCommands } from './kb.ts'
-import { addKeyCommands } from './key.ts'
-import { addLintCommand } from './lint.ts'
-import { addOperationCommands } from './operations.ts'
 import { packageVersion } from './package-version.ts'
-import { addReviewCommand } from './review.ts'
-import { addServeCommand } from './serve.ts'
-import { addUploadCommand } from './upload.ts'
-import { addUserCommands } from './user.ts'
-import { addWatchCommand } from './watch.ts'
-import { addWebhookCommands } from './webhook.ts'
 
-const commands = [
-  addServeCommand,
-  addKnowledgeBaseCommands,
-  addKeyCommands,
-  addUserCommands,
-  addImportCommand,
-  addUploadCommand,
-  addWatchCommand,
-  addCheckCommand,
-  addHooksCommands,
-  addLintCommand,
-  addReviewCommand,
-  addWebhookCommands,
-  addOperationCommands,
+type Adder = (program: Command) => void
+
+/** In the order of the help. A command line loads what its own first word needs, and no more. */
+const commands: readonly { words: readonly string[]; load: () => Promise<Adder> }[] = [
+  { words: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
+  { words: ['kb'], load: async () => (await import('./kb.ts')).addKnowledgeBaseCommands },
+  { words: ['key'], load: async () => (await import('./key.ts')).addKeyCommands },
+  { words: ['user'], load: async () => (await import('./user.ts')).addUserCommands },
+  { words: ['import'], load: async () => (await import('./import.ts')).addImportCommand },
+  { words: ['upload'], load: async () => (await import('./upload.ts')).addUploadCommand },
+  { words: ['watch'], load: async () => (await import('./watch.ts')).addWatchCommand },
+  { words: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
+  { words: ['hooks'], load: async () => (await import('./hooks.ts')).addHooksCommands },
+  { words: ['lint'], load: async () => (await import('./lint.ts')).addLintCommand },
+  { words: ['review'], load: async () => (await import('./review.ts')).addReviewCommand },
+  { words: ['webhook'], load: async () => (await import('./webhook.ts')).addWebhookCommands },
+  {
+    words: ['verify', 'rebuild', 'backup', 'restore'],
+    load: async () => (await import('./operations.ts')).addOperationCommands,
+  },
 ]
 
 const FAILURE = 1
@@ -52,7 +45,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput(json ? { writeErr: () => {} } : {})
-  for (const add of commands) add(program)
+  for (const add of await Promise.all(neededFor(argv).map(({ load }) => load()))) add(program)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return 0
@@ -66,6 +59,13 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     printError(describe(error), { json })
     return error instanceof UsageError ? USAGE : FAILURE
   }
+}
+
+/** All of them for the help, and where a word is not known. */
+function neededFor([first = '']: readonly string[]): typeof commands {
+  if (first === '--version' || first === '-V') return []
+  const asked = commands.filter(({ words }) => words.includes(first))
+  return asked.length > 0 ? asked : commands
 }
 
 function printError(message: string, { json }: { json: boolean }): void {

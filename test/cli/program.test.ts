@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { tempDir } from '../support/temp.ts'
 import { ganglion, ganglionJson } from './support.ts'
 
 test('--version tells the version of the package', async () => {
@@ -13,6 +15,26 @@ test('--help lists the commands, with examples', async () => {
   for (const text of ['serve', 'kb', 'key', 'Examples:', 'ganglion kb create handbook --tenant acme']) {
     expect(stdout).toContain(text)
   }
+})
+
+test('each command of the help has a help of its own, whatever of it is loaded', async () => {
+  const { stdout } = await ganglion(['--help'])
+  const [, listed = ''] = stdout.split('\nCommands:\n')
+  const names = Array.from(listed.matchAll(/^ {2}([a-z]+) (?!\[command\])/gm), ([, name = '']) => name)
+  expect(names).toEqual(expect.arrayContaining(['serve', 'key', 'check', 'verify', 'restore']))
+  for (const name of names) {
+    const { code, stdout } = await ganglion([name, '--help'])
+    expect([code, stdout.split('\n')[0]]).toEqual([0, expect.stringContaining(`Usage: ganglion ${name} `)])
+  }
+})
+
+test('compiled code is kept in the cache of the user, and nowhere where there is none', async () => {
+  const home = tempDir()
+  const env = { HOME: home, XDG_CACHE_HOME: '', LOCALAPPDATA: '' }
+  expect(await ganglion(['--version'], env)).toMatchObject({ code: 0, stderr: '' })
+  expect(readdirSync(join(home, '.cache', 'ganglion'))).toHaveLength(1)
+  expect(await ganglion(['--version'], { ...env, HOME: '' })).toMatchObject({ code: 0, stderr: '' })
+  expect(await ganglion(['--version'], { ...env, HOME: '/dev/null' })).toMatchObject({ code: 0, stderr: '' })
 })
 
 test.each([[['kb', 'create']], [['key', 'create']], [['serve']]])('%j --help has an example', async (command) => {
