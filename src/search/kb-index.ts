@@ -143,14 +143,14 @@ export class KbIndex implements SearchIndex {
     if (query === undefined) return { hits: [], total: 0 }
     const visible = this.#catalog.visible(scope)
     const limit = deadline(timeLimits.query)
-    const { pages, total, includes } = this.#engine.terms.search(query, visible, scope.limit, limit)
+    const { pages, total, matching } = this.#engine.terms.search(query, visible, scope.limit, limit)
     const leaves = leavesOf(query)
     const found = pages.map((page) => ({
       key: this.#catalog.page(page.page).key,
       highlight: pageExcerpt(page, leaves, this.#parts),
       rank: page.score / (pages[0]?.score ?? 1),
     }))
-    const noted = this.#searchNotes(query, visible, includes, limit)
+    const noted = this.#searchNotes(query, visible, matching, limit)
     const shown = noted.slice(0, scope.limit - found.length).map(({ key, note }) => ({
       key,
       highlight: highlight(note, leaves, this.#analyser),
@@ -182,11 +182,14 @@ export class KbIndex implements SearchIndex {
   }
 
   /** Pages that a shared note alone makes a hit, ranked below all others. */
-  #searchNotes(query: Query, visible: Visible, isFound: (page: number) => boolean, limit: Deadline) {
+  #searchNotes(query: Query, visible: Visible, matching: () => Uint8Array, limit: Deadline) {
     const noted: { key: string; note: string }[] = []
+    let found: Uint8Array | undefined
     for (const { id, key, note } of this.#catalog.notedPages()) {
       checkDeadline(limit)
-      if (note === undefined || visible.pages[id] !== 1 || !matchesNote(query, note) || isFound(id)) continue
+      if (note === undefined || visible.pages[id] !== 1 || !matchesNote(query, note)) continue
+      found ??= matching()
+      if (found[id] === 1) continue
       noted.push({ key, note })
     }
     return noted.sort((a, b) => (a.key < b.key ? -1 : 1))

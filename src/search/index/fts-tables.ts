@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { EditRows } from './edit-rows.ts'
 
 export type Unit = 'page' | 'chunk'
 
@@ -79,14 +80,6 @@ export class FtsTables {
     return count
   }
 
-  matches(unit: Unit, match: string, id: number): boolean {
-    const table = this.#terms(unit)
-    // As an integer: FTS5 ignores a bound of another type.
-    return (
-      this.#prepared(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid = ?`).get(match, BigInt(id)) !== undefined
-    )
-  }
-
   /** In how many chunks a term is. */
   chunksWith(term: string): number {
     const row = this.#prepared(`SELECT doc FROM chunk_vocabulary_${this.#name} WHERE term = ?`).get(term)
@@ -98,6 +91,13 @@ export class FtsTables {
     const select = `SELECT term, doc FROM chunk_vocabulary_${this.#name} WHERE term >= ? AND term < ?`
     const rows = this.#prepared(select).all(prefix, `${prefix}\u{10ffff}`)
     return rows.map(({ term, doc }) => [String(term), Number(doc)])
+  }
+
+  /** The terms that a word becomes with at most so many edits; see `EditRows`. */
+  termsWithin(word: string, maxEdits: number): string[] {
+    const rows = new EditRows(word, maxEdits)
+    const terms = this.#prepared(`SELECT term FROM chunk_vocabulary_${this.#name}`).all()
+    return terms.map(({ term }) => String(term)).filter((term) => rows.takeAll(0, term) && rows.isWithin(term.length))
   }
 
   #terms(unit: Unit): string {

@@ -59,18 +59,19 @@ export class MiniSearchEngine implements TermEngine {
 
   removePage(): void {}
 
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches {
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
     const lists = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
     const scored = this.#scorer.scorePages(
       leavesOf(query).flatMap((leaf) => lists.get(leaf) ?? []),
       visible,
+      among,
     )
     const matches = this.#matches(query, lists, visible)
     const pages = scored.filter(({ page }) => matches[page] === 1)
     return {
       pages: best(pages, limit, this.#catalog),
       total: pages.length,
-      includes: (page) => matches[page] === 1,
+      matching: () => matches.map((matched, page) => matched & (among[page] ?? 0)),
     }
   }
 
@@ -86,6 +87,21 @@ export class MiniSearchEngine implements TermEngine {
       count += visible.pages[this.#catalog.pageOf(chunk)] ?? 0
     })
     return count
+  }
+
+  similarTerms(
+    word: string,
+    maxEdits: number,
+    visible: Visible,
+    deadline: Deadline,
+  ): [term: string, chunkCount: number][] {
+    const similar: [term: string, chunkCount: number][] = []
+    for (const term of this.#postings.termsWithin(word, maxEdits)) {
+      checkDeadline(deadline)
+      const chunkCount = this.chunksWith(term, visible)
+      if (chunkCount > 0) similar.push([term, chunkCount])
+    }
+    return similar
   }
 
   save(): void {

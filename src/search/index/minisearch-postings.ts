@@ -1,4 +1,5 @@
 import MiniSearch, { type AsPlainObject } from 'minisearch'
+import { EditRows } from './edit-rows.ts'
 import { boundary } from './page-terms.ts'
 
 type Chunk = { id: number; terms: string }
@@ -48,6 +49,22 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
   /** Terms that begin with a prefix. */
   termsWithPrefix(prefix: string): Iterable<string> {
     return this._index.atPrefix(prefix).keys()
+  }
+
+  /** Terms that a word becomes with at most so many edits; see {@link EditRows}. */
+  termsWithin(word: string, maxEdits: number): string[] {
+    const rows = new EditRows(word, maxEdits)
+    const found: string[] = []
+    const descend = (tree: typeof this._index._tree, beginning: string) => {
+      for (const edge of tree.keys()) {
+        // How the tree marks that a term ends here.
+        if (edge === '' && rows.isWithin(beginning.length)) found.push(beginning)
+        const below = edge === '' ? undefined : tree.get(edge)
+        if (below !== undefined && rows.takeAll(beginning.length, edge)) descend(below, beginning + edge)
+      }
+    }
+    descend(this._index._tree, '')
+    return found
   }
 
   /** Keeps count from now on: the `size` of MiniSearch's map looks at every term. */

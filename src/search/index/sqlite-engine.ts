@@ -71,18 +71,21 @@ export class SqliteEngine implements TermEngine {
     this.#ofPage(id).remove('page', id)
   }
 
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches {
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
     const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#phrasesOf(leaf, visible)]))
     if (performance.now() + this.#effort([...found.values()], visible) > deadline) throw new SearchTimeout()
     const phrases = new Map(Array.from(found, ([leaf, { phrases }]) => [leaf, phrases]))
     const match = toMatch(query, phrases)
-    const pages = this.#candidates('page', match, visible, limit, deadline)
+    const pages = this.#candidates('page', match, { ...visible, pages: among }, limit, deadline)
     const scoring = leavesOf(query).map((leaf) => ({ phrases: phrases.get(leaf) ?? [], weight: 1 }))
-    const scored = this.#scorer.scorePages(this.#lists(scoring, pages, visible, deadline), visible)
+    const scored = this.#scorer.scorePages(this.#lists(scoring, pages, visible, deadline), visible, among)
+    const isAll = among === visible.pages
+    const total = isAll ? this.#count('page', match, visible, deadline) : undefined
+    const matching = () => this.#matching(match, visible, among)
     return {
       pages: best(scored, limit, this.#catalog),
-      total: this.#count('page', match, visible, deadline),
-      includes: (page) => this.#ofPage(page).matches('page', match, page),
+      total: total ?? matching().reduce((sum, matched) => sum + matched, 0),
+      matching,
     }
   }
 
@@ -104,6 +107,13 @@ export class SqliteEngine implements TermEngine {
   chunksWith(term: string, visible: Visible): number {
     if (!visible.hasUnfinished) return this.#postingsOf(term, visible)
     return this.#count('chunk', quote(term), visible, Number.POSITIVE_INFINITY)
+  }
+
+  similarTerms(word: string, maxEdits: number, visible: Visible): [term: string, chunkCount: number][] {
+    const similar = new Set(this.#seenBy(visible).flatMap((tables) => tables.termsWithin(word, maxEdits)))
+    return Array.from(similar, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
+      ([term, chunkCount]) => term !== boundary && chunkCount > 0,
+    )
   }
 
   save(): void {
@@ -155,6 +165,15 @@ export class SqliteEngine implements TermEngine {
     checkDeadline(deadline)
     const isWanted = visible.hasUnfinished ? (id: number) => this.#isVisible(unit, id, visible) : undefined
     return this.#seenBy(visible).reduce((sum, tables) => sum + tables.count(unit, match, isWanted), 0)
+  }
+
+  /** 1 for every page among those given that matches, by id. */
+  #matching(match: string, visible: Visible, among: Uint8Array): Uint8Array {
+    const matching = new Uint8Array(visible.pages.length)
+    for (const tables of this.#seenBy(visible)) {
+      for (const page of tables.ranked('page', match)) matching[page] = among[page] ?? 0
+    }
+    return matching
   }
 
   #isVisible(unit: Unit, id: number, visible: Visible): boolean {

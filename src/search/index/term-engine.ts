@@ -15,8 +15,8 @@ export type PageMatches = {
   pages: ScoredChunk[]
   /** How many match in all, */
   total: number
-  /** and whether a page is one of them. */
-  includes: (page: number) => boolean
+  /** and which: 1 for each of them, by page id. Computed when it is asked for. */
+  matching: () => Uint8Array
 }
 
 const maxExpansions = 200
@@ -32,12 +32,26 @@ export interface TermEngine {
   addPage(id: number, terms: string): void
   /** Of a page that was added. */
   removePage(id: number): void
-  /** @throws {SearchTimeout} */
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline): PageMatches
+  /**
+   * @param among 1 for each page that may be found, by id: some of those that are visible. Scores are those of all visible pages.
+   * @throws {SearchTimeout}
+   */
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among?: Uint8Array): PageMatches
   /** The best chunks that hold any of the terms, best first. @throws {SearchTimeout} */
   retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[]
   /** In how many visible chunks a term is. */
   chunksWith(term: string, visible: Visible): number
+  /**
+   * The terms of visible chunks that a word becomes with at most so many edits, itself included, each with the number of visible
+   * chunks that hold it, in no order. An edit inserts, removes or replaces a character, or swaps two neighbours; see `EditRows`.
+   * @throws {SearchTimeout}
+   */
+  similarTerms(
+    word: string,
+    maxEdits: number,
+    visible: Visible,
+    deadline: Deadline,
+  ): [term: string, chunkCount: number][]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
 }

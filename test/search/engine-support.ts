@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { Catalog, type Visible } from '../../src/search/index/catalog.ts'
+import { IndexStore } from '../../src/search/index/index-store.ts'
+import { MiniSearchEngine } from '../../src/search/index/minisearch-engine.ts'
+import { pageTerms } from '../../src/search/index/page-terms.ts'
+import { PageWriter } from '../../src/search/index/page-writer.ts'
+import { SqliteEngine } from '../../src/search/index/sqlite-engine.ts'
+import type { TermEngine } from '../../src/search/index/term-engine.ts'
+import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
+import { analyserFor } from '../../src/search/text/analyser.ts'
+import { tempDir } from '../support/temp.ts'
+
+export const engines: readonly Engine[] = ['minisearch', 'sqlite']
+
+/** An engine that holds some pages, and what a scope lets see of them. */
+export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
+  const directory = tempDir()
+  const analyser = analyserFor('en')
+  const store = new IndexStore(join(directory, 'search.db'), analyser.version)
+  onTestFinished(() => store.close())
+  const catalog = new Catalog()
+  const engine: TermEngine =
+    name === 'sqlite'
+      ? new SqliteEngine(catalog, store)
+      : new MiniSearchEngine(catalog, store, join(directory, 'search.json'))
+  const writer = new PageWriter(store, catalog, analyser)
+  store.transaction(() => {
+    for (const page of pages) writer.add({ ...page, chunks: pageTerms(page, analyser) }, engine)
+  })
+  return {
+    engine,
+    visible: (scope: Scope): Visible => catalog.visible(scope),
+    keyOf: (page: number) => catalog.page(page).key,
+    idOf: (key: string) => catalog.find(key)?.id ?? -1,
+  }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { Query } from '../../src/search/query/query.ts'
+import { engines, newEngine } from './engine-support.ts'
+import { curator, page, tool } from './support.ts'
+
+const later = Number.POSITIVE_INFINITY
+
+const ticket: Query = { type: 'term', term: 'ticket', text: 'ticket' }
+const pages = [
+  page('h_1', 'ticket ticket lead'),
+  page('h_2', ['ticket', 'lead and lead']),
+  page('h_3', 'lead'),
+  page('h_4', 'ticket and much more that is told of it here'),
+  page('h_5', 'ticket ticket ticket', { audience: ['board'] }),
+]
+
+describe.each(engines)('%s', (name) => {
+  test('finds only among the pages that are let through, with the scores that they have among all', () => {
+    const { engine, visible, keyOf, idOf } = newEngine(name, pages)
+    const seen = visible(tool)
+    const among = Uint8Array.from(seen.pages, (isSeen, id) => (id === idOf('h_1') ? 0 : isSeen))
+    const all = engine.search(ticket, seen, 10, later)
+    const some = engine.search(ticket, seen, 10, later, among)
+    expect(all.pages.map(({ page: id }) => keyOf(id))).toEqual(['h_1', 'h_2', 'h_4'])
+    expect(some.pages).toEqual(all.pages.filter(({ page: id }) => id !== idOf('h_1')))
+    expect([all.total, some.total]).toEqual([3, 2])
+    expect(engine.search(ticket, seen, 1, later, among).total).toBe(2)
+    expect(engine.search(ticket, seen, 10, later, new Uint8Array(among.length))).toMatchObject({ pages: [], total: 0 })
+  })
+
+  test('tells which pages match, beyond the limit too', () => {
+    const { engine, visible, keyOf, idOf } = newEngine(name, pages)
+    const seen = visible(tool)
+    const keysOf = (matching: Uint8Array) =>
+      Array.from(matching, (matched, id) => (matched === 1 ? [keyOf(id)] : [])).flat()
+    expect(keysOf(engine.search(ticket, seen, 1, later).matching())).toEqual(['h_1', 'h_2', 'h_4'])
+    const among = Uint8Array.from(seen.pages, (_, id) => (id === idOf('h_2') || id === idOf('h_3') ? 1 : 0))
+    expect(keysOf(engine.search(ticket, seen, 1, later, among).matching())).toEqual(['h_2'])
+  })
+
+  test.each([
+    ['tiket', 1, ['ticket']],
+    ['ticekt', 1, ['ticket']],
+    ['tickets', 1, ['ticket']],
+    ['ticket', 0, ['ticket']],
+    ['wicket', 1, ['ticket']],
+    ['wickat', 1, []],
+    ['wickat', 2, ['ticket']],
+    ['tciket', 1, ['ticket']],
+    ['itcekt', 2, ['ticket']],
+    ['led', 1, ['lead']],
+    ['x'.repeat(64), 2, []],
+    ['東京', 1, ['東京', '東海', '京']],
+  ])('terms similar to %s with %d edits are %s', (word, maxEdits, expected) => {
+    const { engine, visible } = newEngine(name, [...pages, page('h_6', '東京 東海')])
+    const found = engine.similarTerms(word, maxEdits, visible(curator), later)
+    expect(found.map(([term]) => term).toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('similar terms are counted in what is visible, and none is told that stands in hidden pages alone', () => {
+    const { engine, visible } = newEngine(name, [...pages, page('h_6', 'tickey', { audience: ['board'] })])
+    expect(engine.similarTerms('ticket', 1, visible(tool), later)).toEqual([['ticket', 3]])
+    expect(engine.similarTerms('ticket', 1, visible(curator), later).toSorted()).toEqual([
+      ['ticket', 4],
+      ['tickey', 1],
+    ])
+  })
+})
