@@ -34,6 +34,8 @@ export type Environment = {
   webhookPrivate: boolean
   /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: LanguageModel | undefined
+  /** What finds chunks by meaning; without it search knows words only. */
+  embeddings: LanguageModel | undefined
   /** What turns recordings into text; without it they have none. */
   transcriber: Transcriber | undefined
   /** The identity provider that people may sign in with; without it none. */
@@ -72,6 +74,9 @@ const Variables = z.object({
   GANGLION_LLM_URL: endpointUrl(),
   GANGLION_LLM_MODEL: z.string().optional(),
   GANGLION_LLM_KEY: endpointKey(),
+  GANGLION_EMBEDDINGS_URL: endpointUrl(),
+  GANGLION_EMBEDDINGS_MODEL: z.string().optional(),
+  GANGLION_EMBEDDINGS_KEY: endpointKey(),
   GANGLION_TRANSCRIBER_URL: endpointUrl(),
   GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
   GANGLION_TRANSCRIBER_KEY: endpointKey(),
@@ -94,6 +99,7 @@ const names = Object.keys(Variables.shape)
 /** Their values are in no message. */
 const secrets: ReadonlySet<string> = new Set([
   ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
+  ...['GANGLION_EMBEDDINGS_URL', 'GANGLION_EMBEDDINGS_KEY'],
   ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
   'GANGLION_OIDC_CLIENT_SECRET',
 ])
@@ -101,6 +107,7 @@ const secrets: ReadonlySet<string> = new Set([
 /** Variables that go together: if one is set, these must be. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   GANGLION_LLM: ['URL', 'MODEL'],
+  GANGLION_EMBEDDINGS: ['URL', 'MODEL'],
   GANGLION_TRANSCRIBER: ['URL', 'MODEL'],
   GANGLION_OIDC: ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'ROLES'],
 }
@@ -139,6 +146,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
     languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
+    embeddings: endpoint(data.GANGLION_EMBEDDINGS_URL, data.GANGLION_EMBEDDINGS_MODEL, data.GANGLION_EMBEDDINGS_KEY),
     transcriber: endpoint(
       data.GANGLION_TRANSCRIBER_URL,
       data.GANGLION_TRANSCRIBER_MODEL,

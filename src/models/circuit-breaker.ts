@@ -12,6 +12,11 @@ export class ModelSilent extends Error {
   override readonly name = 'ModelSilent'
 }
 
+/** A model whose answers are of no use: what answers is no such model. */
+export class ModelUnusable extends Error {
+  override readonly name = 'ModelUnusable'
+}
+
 /** Milliseconds of the first pause; each failure that follows doubles it. */
 const firstPauseMs = 30_000
 const longestPauseMs = 5 * 60_000
@@ -55,7 +60,8 @@ export class CircuitBreaker {
 /** Whether an error says that the model is down, and not that it did not like one request. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof ModelSilent || error.name === 'TimeoutError' || error instanceof TypeError) return true
+  if (error instanceof ModelSilent || error instanceof ModelUnusable) return true
+  if (error.name === 'TimeoutError' || error instanceof TypeError) return true
   // The client's errors have the status of the answer; undefined where there was none.
   if ('status' in error) return error.status === undefined || ofOutages.has(error.status) || Number(error.status) >= 500
   return isOutage(error.cause)

@@ -51,6 +51,9 @@ test('every setting can be set', () => {
       GANGLION_LLM_URL: 'http://127.0.0.1:11434/v1/',
       GANGLION_LLM_MODEL: 'small',
       GANGLION_LLM_KEY: 'sk-1',
+      GANGLION_EMBEDDINGS_URL: 'http://127.0.0.1:8080/v1/',
+      GANGLION_EMBEDDINGS_MODEL: 'embed',
+      GANGLION_EMBEDDINGS_KEY: 'sk-3',
       GANGLION_TRANSCRIBER_URL: 'http://127.0.0.1:8000/v1/',
       GANGLION_TRANSCRIBER_MODEL: 'whisper',
       GANGLION_TRANSCRIBER_KEY: 'sk-2',
@@ -81,6 +84,7 @@ test('every setting can be set', () => {
     ingestConcurrency: 4,
     webhookPrivate: true,
     languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
+    embeddings: { url: 'http://127.0.0.1:8080/v1', model: 'embed', apiKey: 'sk-3' },
     transcriber: { url: 'http://127.0.0.1:8000/v1', model: 'whisper', apiKey: 'sk-2' },
     identityProvider: {
       issuer: 'https://id.example.org/realms/main',
@@ -175,6 +179,7 @@ test('a language model needs an address and a name, but no key', () => {
 })
 
 test.each([
+  ['GANGLION_EMBEDDINGS_KEY', 'hunter2 \n'],
   ['GANGLION_LLM_KEY', 'hunter2 \n'],
   ['GANGLION_LLM_URL', 'https://user:hunter2@example.org'],
   ['GANGLION_LLM_URL', 'ftp://user:hunter2@example.org'],

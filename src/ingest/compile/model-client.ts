@@ -1,6 +1,7 @@
-import type { ClientOptions, OpenAI } from 'openai'
+import type { OpenAI } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '../../knowledge/json.ts'
+import { boundedFetch } from '../../models/bounded-fetch.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent } from '../../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../../models/language-model.ts'
 import type { ModelGap } from './model-draft.ts'
@@ -130,29 +131,10 @@ function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) 
 }
 
 async function load({ timeoutMs, maxRetries, ...model }: ModelOptions): Promise<Loaded> {
-  const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch: boundedFetch(timeoutMs) })
+  const tooLong = () => new ModelError('invalid', 'The answer of the language model is too long.')
+  const fetch = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
+  const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch })
   return { client, module: await import('openai') }
-}
-
-/** The client's own time-out ends when the answer begins, and it would read one of any length. */
-function boundedFetch(timeoutMs: number): NonNullable<ClientOptions['fetch']> {
-  return async (input, init) => {
-    const limit = AbortSignal.timeout(timeoutMs)
-    const signal = init?.signal ? AbortSignal.any([init.signal, limit]) : limit
-    const response = await fetch(input, { ...init, signal })
-    if (response.body === null) return response
-    let size = 0
-    const counted = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        size += chunk.length
-        if (size > maxAnswer)
-          controller.error(new ModelError('invalid', 'The answer of the language model is too long.'))
-        else controller.enqueue(chunk)
-      },
-    })
-    const { status, statusText, headers } = response
-    return new Response(response.body.pipeThrough(counted), { status, statusText, headers })
-  }
 }
 
 function textIn(answer: unknown): string {

@@ -1,0 +1,139 @@
+import type { OpenAI } from 'openai'
+import { z } from 'zod'
+import { boundedFetch } from './bounded-fetch.ts'
+import { CircuitBreaker, ModelPaused, ModelSilent, ModelUnusable } from './circuit-breaker.ts'
+import { clientOf, type LanguageModel, withoutKey } from './language-model.ts'
+
+/** How long a request may take with all its attempts, and how often it is tried again after 408, 409, 429, 5xx and broken connections. */
+export type EmbeddingLimits = { timeoutMs: number; maxRetries: number }
+
+/**
+ * Why there are no vectors. `paused`: the model failed a moment ago and was not asked. `refused`: it does not take this request,
+ * and would not take it a second time. `failed`: another attempt may help. The message is for operators and holds no key.
+ */
+export class EmbeddingsError extends Error {
+  override readonly name = 'EmbeddingsError'
+  readonly reason: 'paused' | 'refused' | 'failed'
+
+  constructor(reason: EmbeddingsError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** Texts of one request: what small servers take. */
+const maxBatch = 32
+/** Components of a vector. */
+const maxDimensions = 8192
+/** Bytes of an answer: a batch of the longest vectors, each component with 20 digits. */
+const maxAnswer = maxBatch * maxDimensions * 24
+/** Statuses that speak of the request and not of the server. */
+const ofRequests: ReadonlySet<unknown> = new Set([400, 413, 422])
+
+/** An answer without a vector for any of the texts. */
+class NoVectors extends Error {
+  override readonly name = 'NoVectors'
+}
+
+/** The embeddings of an answer are looked at one by one. */
+const Answer = z.object({ data: z.array(z.object({ index: z.int().optional(), embedding: z.unknown() })) })
+
+/** A model that turns texts into vectors, behind an endpoint compatible with OpenAI's `/v1/embeddings`. */
+export class Embeddings {
+  readonly #model: LanguageModel
+  readonly #limits: EmbeddingLimits
+  readonly #breaker: CircuitBreaker
+  #client: Promise<OpenAI> | undefined
+
+  constructor(model: LanguageModel, limits: EmbeddingLimits, breaker = new CircuitBreaker()) {
+    this.#model = model
+    this.#limits = limits
+    this.#breaker = breaker
+  }
+
+  /**
+   * Returns a vector for each of at most 32 texts, in their order, all of one length. Undefined stands for a text whose vector is
+   * missing or of no use: with infinite components, or without any but zeros.
+   * @throws {EmbeddingsError} also where there is no vector at all. Throws the signal's reason once it aborts.
+   */
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
+    signal.throwIfAborted()
+    const report = this.#begin()
+    const limit = AbortSignal.timeout(this.#limits.timeoutMs)
+    try {
+      const answer = await this.#ask(texts, AbortSignal.any([signal, limit]))
+      const vectors = vectorsOf(answer, texts.length)
+      report()
+      return vectors
+    } catch (error) {
+      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
+      report(signal.aborted ? signal.reason : failure)
+      signal.throwIfAborted()
+      throw this.#error(failure)
+    }
+  }
+
+  async #ask(texts: readonly string[], signal: AbortSignal): Promise<unknown> {
+    this.#client ??= this.#load()
+    const client = await this.#client
+    // Without the format the client asks for base64, which not every server knows.
+    const request = { model: this.#model.model, input: [...texts], encoding_format: 'float' as const }
+    try {
+      return await client.embeddings.create(request, { signal })
+    } catch (cause) {
+      throw cause instanceof SyntaxError ? new ModelUnusable('its answer is no JSON', { cause }) : cause
+    }
+  }
+
+  #load(): Promise<OpenAI> {
+    const { timeoutMs, maxRetries } = this.#limits
+    const tooLong = () => new ModelUnusable('its answer is too long')
+    const bounded = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
+    return clientOf(this.#model, {
+      ...{ timeout: timeoutMs, maxRetries },
+      // Texts and key go to the address that was set, and to no other.
+      fetch: (input, init) => bounded(input, { ...init, redirect: 'error' }),
+    })
+  }
+
+  #begin(): ReturnType<CircuitBreaker['begin']> {
+    try {
+      return this.#breaker.begin()
+    } catch (cause) {
+      if (cause instanceof ModelPaused) throw this.#error(cause)
+      throw cause
+    }
+  }
+
+  #error(cause: unknown): EmbeddingsError {
+    const isRefusal =
+      cause instanceof NoVectors || (cause instanceof Error && 'status' in cause && ofRequests.has(cause.status))
+    const reason = cause instanceof ModelPaused ? 'paused' : isRefusal ? 'refused' : 'failed'
+    const message = cause instanceof Error ? cause.message : String(cause)
+    return new EmbeddingsError(reason, withoutKey(this.#model, `The embeddings model failed: ${message}`), { cause })
+  }
+}
+
+/** @throws {ModelUnusable} @throws {NoVectors} */
+function vectorsOf(answer: unknown, count: number): (Float32Array | undefined)[] {
+  const { data } = Answer.safeParse(answer)
+  if (data === undefined) throw new ModelUnusable('its answer holds no embeddings')
+  const vectors = new Array<Float32Array | undefined>(count).fill(undefined)
+  let dimensions: number | undefined
+  for (const [position, { index = position, embedding }] of data.data.entries()) {
+    const vector = vectorOf(embedding)
+    if (vector === undefined || index < 0 || index >= count) continue
+    dimensions ??= vector.length
+    if (vector.length !== dimensions) throw new ModelUnusable('its vectors are of different lengths')
+    vectors[index] = vector
+  }
+  if (dimensions === undefined) throw new NoVectors('its answer holds no vector that is of use')
+  return vectors
+}
+
+function vectorOf(embedding: unknown): Float32Array | undefined {
+  if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > maxDimensions) return undefined
+  if (!embedding.every((component) => typeof component === 'number')) return undefined
+  const vector = Float32Array.from(embedding)
+  return vector.every(Number.isFinite) && vector.some((component) => component !== 0) ? vector : undefined
+}
