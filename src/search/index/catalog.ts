@@ -74,7 +74,7 @@ export class Catalog {
     if (entry === undefined) return
     const removed = entry.chunks.splice(-count)
     for (const { length } of removed) entry.length -= length
-    this.#chunkCount -= removed.length
+    this.#forget(removed)
   }
 
   /** Finishes a page, or makes it one that is unfinished. */
@@ -88,7 +88,7 @@ export class Catalog {
     this.#byKey.delete(page.key)
     this.#noted.delete(page.key)
     this.#byId[page.id] = undefined
-    this.#chunkCount -= page.chunks.length
+    this.#forget(page.chunks)
     this.#visible.clear()
   }
 
@@ -117,7 +117,7 @@ export class Catalog {
     return this.#byId[id]?.class ?? ''
   }
 
-  /** The id of the page that a chunk belongs to. */
+  /** The id of the page that a chunk belongs to; 0, which no page has, for a chunk that is gone. */
   pageOf(chunk: number): number {
     return this.#pageOf[chunk] ?? 0
   }
@@ -170,6 +170,11 @@ export class Catalog {
       this.#lengthOf[id] = length
     }
     this.#chunkCount += chunks.length
+  }
+
+  #forget(chunks: readonly StoredChunk[]): void {
+    for (const { id } of chunks) this.#pageOf[id] = 0
+    this.#chunkCount -= chunks.length
   }
 }
 

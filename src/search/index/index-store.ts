@@ -6,7 +6,7 @@ import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 3
+const storeVersion = 4
 
 /** A page as the tables hold it. */
 export type StoredPage = {
@@ -41,6 +41,8 @@ const tables = [
     text_at INTEGER NOT NULL, offsets BLOB NOT NULL
   ) STRICT`,
   'CREATE INDEX chunks_by_page ON chunks (page, id)',
+  // by chunk: names the text that its vector is of; see embeddedText. Apart from the texts, which are long to read over
+  'CREATE TABLE hashes (chunk INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT',
   // chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
   'CREATE TABLE removed (id INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT',
 ]
@@ -123,12 +125,14 @@ export class IndexStore {
 
   /** More chunks of a page. Within a transaction. */
   addChunks(page: number, chunks: readonly ChunkTerms[]): StoredChunk[] {
-    return chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets }) => {
+    return chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets, hash }) => {
       const bytes = new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
       const chunk = this.#sql
         .run`INSERT INTO chunks (page, headings, content, text, terms, length, own_at, text_at, offsets)
         VALUES (${page}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${ownAt}, ${textAt}, ${bytes})`
-      return { id: Number(chunk.lastInsertRowid), length }
+      const id = Number(chunk.lastInsertRowid)
+      this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id}, ${hash})`
+      return { id, length }
     })
   }
 
@@ -141,6 +145,7 @@ export class IndexStore {
   removeChunks(chunks: readonly { id: number }[]): void {
     for (const { id } of chunks) {
       this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE id = ${id}`
+      this.#sql.run`DELETE FROM hashes WHERE chunk = ${id}`
       this.#sql.run`DELETE FROM chunks WHERE id = ${id}`
     }
   }
@@ -148,8 +153,16 @@ export class IndexStore {
   /** Within a transaction. */
   remove(pageId: number): void {
     this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE page = ${pageId}`
+    this.#sql.run`DELETE FROM hashes WHERE chunk IN (SELECT id FROM chunks WHERE page = ${pageId})`
     this.#sql.run`DELETE FROM chunks WHERE page = ${pageId}`
     this.#sql.run`DELETE FROM pages WHERE id = ${pageId}`
+  }
+
+  /** The hashes of at most `limit` chunks, in the order of their ids, of those beyond `after`. */
+  hashes(after: number, limit: number): { chunk: number; hash: Uint8Array }[] {
+    return this.#sql.all`SELECT chunk, hash FROM hashes WHERE chunk > ${after} ORDER BY chunk LIMIT ${limit}`.map(
+      ({ chunk, hash }) => ({ chunk: Number(chunk), hash: hash instanceof Uint8Array ? hash : new Uint8Array() }),
+    )
   }
 
   chunk(id: number): Chunk {

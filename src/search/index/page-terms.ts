@@ -2,6 +2,7 @@ import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser, Token } from '../text/analyser.ts'
 import { unjoined } from '../text/tokens.ts'
+import { embeddedText, hashOf } from '../vectors/embedded-text.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'
@@ -31,6 +32,8 @@ export type ChunkTerms = Chunk &
   TermPlaces & {
     /** Terms, without boundaries. */
     length: number
+    /** Names what a model of embeddings is asked about. */
+    hash: Uint8Array
   }
 
 /**
@@ -57,6 +60,7 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
       ownAt: ofPage.terms.length,
       textAt: ofPage.terms.length + ofHeadings.terms.length,
       offsets: Uint32Array.from(text.flatMap(({ start, end }) => [start, end])),
+      hash: hashOf(embeddedText(page.title, chunk)),
     }
   })
 }
