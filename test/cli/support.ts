@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
+import { runProgram } from '../../src/cli/program.ts'
 import { DataDirectory } from '../../src/store/data-directory.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { Tenants } from '../../src/store/tenants.ts'
@@ -13,6 +15,17 @@ export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** Runs a command line of `ganglion` in a process of its own. */
 export function ganglion(args: string[], env: Record<string, string> = {}): Promise<Finished> {
   return runNode([main, ...args], { cwd: tempDir(), env })
+}
+
+/** Runs a command line in the process of the test; gives its exit code and what it prints. */
+export async function runHere(...args: string[]): Promise<{ code: number; stdout: string }> {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    const code = await runProgram(args)
+    return { code, stdout: write.mock.calls.map(([text]) => String(text)).join('') }
+  } finally {
+    write.mockRestore()
+  }
 }
 
 /** The one line of JSON that a command with `--json` prints. */
