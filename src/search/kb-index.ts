@@ -48,7 +48,7 @@ export type IndexOptions = {
 export class KbIndex implements SearchIndex {
   readonly #analyser: Analyser
   readonly #store: IndexStore
-  readonly #catalog = new Catalog()
+  readonly #catalog: Catalog
   readonly #snapshotFile: string
   readonly options: IndexOptions
   #engine: { name: Engine; terms: TermEngine }
@@ -60,11 +60,11 @@ export class KbIndex implements SearchIndex {
     mkdirSync(directory, { recursive: true })
     this.#analyser = analyserFor(options.language)
     this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
-    this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
     this.#snapshotFile = join(directory, snapshotFile)
     try {
       this.#stamp = this.#store.stamp()
-      for (const page of this.#store.pages()) this.#catalog.add(page)
+      this.#catalog = new Catalog(this.#store)
+      this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
       this.#engine = this.#openEngine(this.#fitting(0))
     } catch (error) {
       this.#store.close()
@@ -104,7 +104,7 @@ export class KbIndex implements SearchIndex {
   }
 
   versions(): Map<string, string> {
-    return new Map(Array.from(this.#catalog.pages(), ({ key, version }) => [key, version]))
+    return this.#store.versions()
   }
 
   apply(
@@ -115,7 +115,7 @@ export class KbIndex implements SearchIndex {
     const pages = put.map((page) => ({ ...page, chunks: pageTerms(page, this.#analyser) }))
     this.#change(newStamp, (engine) => {
       for (const key of keys) {
-        const page = this.#catalog.find(key)
+        const page = this.#store.find(key)
         if (page !== undefined) this.#writer.remove(page, engine)
       }
       for (const page of pages) this.#writer.add(page, engine)
@@ -146,7 +146,7 @@ export class KbIndex implements SearchIndex {
     const { pages, total, matching } = this.#engine.terms.search(query, visible, scope.limit, limit)
     const leaves = leavesOf(query)
     const found = pages.map((page) => ({
-      key: this.#catalog.page(page.page).key,
+      key: this.#catalog.keyOf(page.page),
       highlight: pageExcerpt(page, leaves, this.#parts),
       rank: page.score / (pages[0]?.score ?? 1),
     }))
@@ -185,12 +185,12 @@ export class KbIndex implements SearchIndex {
   #searchNotes(query: Query, visible: Visible, matching: () => Uint8Array, limit: Deadline) {
     const noted: { key: string; note: string }[] = []
     let found: Uint8Array | undefined
-    for (const { id, key, note } of this.#catalog.notedPages()) {
+    for (const [page, note] of this.#catalog.notes()) {
       checkDeadline(limit)
-      if (note === undefined || visible.pages[id] !== 1 || !matchesNote(query, note)) continue
+      if (visible.pages[page] !== 1 || !matchesNote(query, note)) continue
       found ??= matching()
-      if (found[id] === 1) continue
-      noted.push({ key, note })
+      if (found[page] === 1) continue
+      noted.push({ key: this.#catalog.keyOf(page), note })
     }
     return noted.sort((a, b) => (a.key < b.key ? -1 : 1))
   }

@@ -19,7 +19,7 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   const analyser = analyserFor('en')
   const store = new IndexStore(join(directory, 'search.db'), analyser.version)
   onTestFinished(() => store.close())
-  const catalog = new Catalog()
+  const catalog = new Catalog(store)
   const engine: TermEngine =
     name === 'sqlite'
       ? new SqliteEngine(catalog, store)
@@ -31,7 +31,7 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   return {
     engine,
     visible: (scope: Scope): Visible => catalog.visible(scope),
-    keyOf: (page: number) => catalog.page(page).key,
-    idOf: (key: string) => catalog.find(key)?.id ?? -1,
+    keyOf: (page: number) => catalog.keyOf(page),
+    idOf: (key: string) => store.find(key)?.id ?? -1,
   }
 }

@@ -19,7 +19,7 @@ export function pageExcerpt(
   { store, catalog, analyser }: { store: IndexStore; catalog: Catalog; analyser: Analyser },
 ): string {
   let first: string | undefined
-  const others = catalog.page(page).chunks.flatMap(({ id }) => (id === best ? [] : [id]))
+  const others = catalog.chunksOf(page).filter((id) => id !== best)
   for (const chunk of [best, ...others].slice(0, maxExcerpts)) {
     const places = store.termPlaces(chunk)
     // An analysis would take far longer than what was kept of the one before.

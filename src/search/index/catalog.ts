@@ -1,125 +1,132 @@
-import { accessClass, maySee } from '../../knowledge/audience.ts'
+import { maySee } from '../../knowledge/audience.ts'
 import type { Scope, View } from '../search-index.ts'
-import type { StoredChunk, StoredPage } from './index-store.ts'
+import { grown } from './grown.ts'
+import { type IndexStore, type PageClass, type StoredPage, unfinished } from './index-store.ts'
 
-/** What a scope lets see, and the figures that ranking needs of just that. */
+/** What a scope lets see, and the statistics of exactly that, which ranking needs. */
 export type Visible = {
   /** 1 where the page of that id is seen. */
   pages: Uint8Array
   /** Every page is seen. */
   isAll: boolean
-  /** The classes of the pages that are seen; see {@link Catalog.classOf}. */
-  classes: readonly string[]
-  /** Whether a page of these classes has not all of its chunks. */
-  hasUnfinished: boolean
+  /** 1 where pages of the class of that id are seen. */
+  classes: Uint8Array
   pageCount: number
   chunkCount: number
   averagePageLength: number
   averageChunkLength: number
 }
 
-type Entry = StoredPage & { length: number; class: string }
-
-/** Begins the version of a page that has not all of its chunks. */
-export const unfinished = 'unfinished '
+/** What a page is, by id. */
+const state = { none: 0, unfinished: 1, whole: 2 }
 
 /** Whether a page has not all of its chunks: nobody sees it. */
 export function isUnfinished({ version }: { version: string }): boolean {
   return version.startsWith(unfinished)
 }
 
-/** The pages of an index in memory: who may see them, which chunks are whose, and how long they are. */
+/**
+ * The pages of an index in memory: who may see them, which chunks are whose, and how long they are. Typed arrays by the ids of
+ * pages and chunks hold it, so that a chunk takes 8 bytes and no object.
+ */
 export class Catalog {
-  readonly #byKey = new Map<string, Entry>()
-  readonly #noted = new Map<string, StoredPage>()
-  readonly #byId: (Entry | undefined)[] = []
-  readonly #pageOf: number[] = []
-  readonly #lengthOf: number[] = []
-  /** A page of each class. */
-  readonly #samples = new Map<string, Entry>()
+  readonly #classes: PageClass[] = []
+  readonly #keys: string[] = []
+  readonly #notes: Map<number, string>
   readonly #visible = new Map<string, Visible>()
+  #states = new Uint8Array(1024)
+  #classOf = new Uint8Array(1024)
+  #firstChunks = new Uint32Array(1024)
+  #chunkCounts = new Uint32Array(1024)
+  #lengths = new Uint32Array(1024)
+  #pageOf = new Uint32Array(1024)
+  #lengthOf = new Uint32Array(1024)
+  #pageEnd = 0
+  #pageCount = 0
   #chunkCount = 0
 
+  constructor(store: IndexStore) {
+    for (const known of store.classes()) this.#classes[known.id] = known
+    this.#notes = store.notes()
+    for (const page of store.pages()) this.#put(page)
+  }
+
   get pageCount(): number {
-    return this.#byKey.size
+    return this.#pageCount
   }
 
   get chunkCount(): number {
     return this.#chunkCount
   }
 
-  add(page: StoredPage): void {
-    const length = page.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-    const entry = { ...page, length, class: classOf(page) }
-    if (!this.#samples.has(entry.class)) this.#samples.set(entry.class, entry)
-    this.#byKey.set(page.key, entry)
-    this.#byId[page.id] = entry
-    if (page.note !== undefined) this.#noted.set(page.key, page)
-    this.#note(page.id, page.chunks)
+  /** One more than the highest id of a page. */
+  get pageEnd(): number {
+    return this.#pageEnd
+  }
+
+  /** By id of a chunk: the id of its page. Also of chunks that are gone. */
+  get pagesOfChunks(): Uint32Array {
+    return this.#pageOf
+  }
+
+  /** By id of a chunk: its length in terms. Also of chunks that are gone. */
+  get chunkLengths(): Uint32Array {
+    return this.#lengthOf
+  }
+
+  /** By id of a page: its length in terms. Also of pages that are gone. */
+  get pageLengths(): Uint32Array {
+    return this.#lengths
+  }
+
+  add(page: StoredPage, ofClass: PageClass, note: string | undefined): void {
+    this.#classes[ofClass.id] = ofClass
+    if (note !== undefined) this.#notes.set(page.id, note)
+    this.#put(page)
     this.#visible.clear()
   }
 
-  /** More of a page that is unfinished. */
-  addChunks(key: string, chunks: readonly StoredChunk[]): void {
-    const entry = this.#byKey.get(key)
-    if (entry === undefined) return
-    entry.chunks.push(...chunks)
-    for (const { length } of chunks) entry.length += length
-    this.#note(entry.id, chunks)
-  }
-
-  /** Forgets the last chunks of a page that is unfinished. */
-  removeLast(key: string, count: number): void {
-    const entry = this.#byKey.get(key)
-    if (entry === undefined) return
-    const removed = entry.chunks.splice(-count)
-    for (const { length } of removed) entry.length -= length
-    this.#forget(removed)
-  }
-
-  /** Finishes a page, or makes it one that is unfinished. */
-  setVersion(key: string, version: string): void {
-    const entry = this.#byKey.get(key)
-    if (entry !== undefined) entry.version = version
+  /** A page has other chunks, or another version. */
+  update(page: StoredPage): void {
+    this.#chunkCount -= this.#chunkCounts[page.id] ?? 0
+    this.#pageCount--
+    this.#put(page)
     this.#visible.clear()
   }
 
-  remove(page: StoredPage): void {
-    this.#byKey.delete(page.key)
-    this.#noted.delete(page.key)
-    this.#byId[page.id] = undefined
-    this.#forget(page.chunks)
+  remove({ id }: { id: number }): void {
+    this.#states[id] = state.none
+    this.#keys[id] = ''
+    this.#notes.delete(id)
+    this.#chunkCount -= this.#chunkCounts[id] ?? 0
+    this.#pageCount--
     this.#visible.clear()
   }
 
-  find(key: string): StoredPage | undefined {
-    return this.#byKey.get(key)
+  keyOf(page: number): string {
+    return this.#keys[page] ?? ''
   }
 
-  /** @throws {RangeError} for an id that no page has. */
-  page(id: number): StoredPage & { length: number } {
-    const page = this.#byId[id]
-    if (page === undefined) throw new RangeError(`There is no page ${id}.`)
-    return page
+  /** Pages with a user's note that is shared. */
+  notes(): IterableIterator<[page: number, note: string]> {
+    return this.#notes.entries()
   }
 
-  pages(): IterableIterator<StoredPage> {
-    return this.#byKey.values()
+  /** The id of the class of a page, also of one that is gone. */
+  classOf(page: number): number {
+    return this.#classOf[page] ?? 0
   }
 
-  /** Those with a user's note that is shared. */
-  notedPages(): IterableIterator<StoredPage> {
-    return this.#noted.values()
-  }
-
-  /** Names who sees the page of an id: pages of one class are seen by the same scopes. Letters and `_`. */
-  classOf(id: number): string {
-    return this.#byId[id]?.class ?? ''
+  /** Whether there is such a page, with all its chunks. */
+  isWhole(page: number): boolean {
+    return this.#states[page] === state.whole
   }
 
   /** The id of the page that a chunk belongs to; 0, which no page has, for a chunk that is gone. */
   pageOf(chunk: number): number {
-    return this.#pageOf[chunk] ?? 0
+    const page = this.#pageOf[chunk] ?? 0
+    if (this.#states[page] === state.none) return 0
+    return chunk < (this.#firstChunks[page] ?? 0) + (this.#chunkCounts[page] ?? 0) ? page : 0
   }
 
   /** In terms. */
@@ -127,34 +134,40 @@ export class Catalog {
     return this.#lengthOf[chunk] ?? 0
   }
 
+  /** The ids of a page's chunks: from one to before another. Also of a page that is gone. */
+  chunkRange(page: number): { from: number; to: number } {
+    const from = this.#firstChunks[page] ?? 0
+    return { from, to: from + (this.#chunkCounts[page] ?? 0) }
+  }
+
+  /** The ids of a page's chunks, in the order of its text. */
+  chunksOf(page: number): number[] {
+    const { from, to } = this.chunkRange(page)
+    return Array.from({ length: to - from }, (_, index) => from + index)
+  }
+
   visible({ audience, defaultAudience, kind }: View & Pick<Scope, 'kind'>): Visible {
     const key = JSON.stringify([audience, defaultAudience, kind ?? null])
     const known = this.#visible.get(key)
     if (known !== undefined) return known
-    const seen = new Set<string>()
-    for (const [name, { kind: ofPage, audience: listed, tags }] of this.#samples) {
-      const isOfKind = kind === undefined || kind === ofPage
-      if (isOfKind && maySee(audience, { audience: listed, tags }, defaultAudience)) seen.add(name)
+    const classes = new Uint8Array(this.#classes.length)
+    for (const ofClass of this.#classes) {
+      if (ofClass === undefined || (kind !== undefined && kind !== ofClass.kind)) continue
+      if (maySee(audience, ofClass, defaultAudience)) classes[ofClass.id] = 1
     }
-    const pages = new Uint8Array(this.#byId.length)
+    const pages = new Uint8Array(this.#pageEnd)
     let [pageCount, chunkCount, length] = [0, 0, 0]
-    let hasUnfinished = false
-    for (const page of this.#byKey.values()) {
-      if (!seen.has(page.class)) continue
-      if (isUnfinished(page)) {
-        hasUnfinished = true
-        continue
-      }
-      pages[page.id] = 1
+    for (let page = 0; page < pages.length; page++) {
+      if (this.#states[page] !== state.whole || classes[this.#classOf[page] ?? 0] !== 1) continue
+      pages[page] = 1
       pageCount++
-      chunkCount += page.chunks.length
-      length += page.length
+      chunkCount += this.#chunkCounts[page] ?? 0
+      length += this.#lengths[page] ?? 0
     }
     const visible = {
       pages,
-      isAll: pageCount === this.#byKey.size,
-      classes: [...seen],
-      hasUnfinished,
+      isAll: pageCount === this.#pageCount,
+      classes,
       pageCount,
       chunkCount,
       averagePageLength: length / Math.max(1, pageCount),
@@ -164,20 +177,34 @@ export class Catalog {
     return visible
   }
 
-  #note(page: number, chunks: readonly StoredChunk[]): void {
-    for (const { id, length } of chunks) {
-      this.#pageOf[id] = page
-      this.#lengthOf[id] = length
+  #put(page: StoredPage): void {
+    const { id, firstChunk, lengths } = page
+    this.#growFor(id, firstChunk + lengths.length)
+    this.#keys[id] = page.key
+    this.#states[id] = isUnfinished(page) ? state.unfinished : state.whole
+    this.#classOf[id] = page.class
+    this.#firstChunks[id] = firstChunk
+    this.#chunkCounts[id] = lengths.length
+    this.#pageOf.fill(id, firstChunk, firstChunk + lengths.length)
+    this.#lengthOf.set(lengths, firstChunk)
+    let length = 0
+    for (let index = 0; index < lengths.length; index++) length += lengths[index] ?? 0
+    this.#lengths[id] = length
+    this.#pageCount++
+    this.#chunkCount += lengths.length
+  }
+
+  #growFor(page: number, chunkEnd: number): void {
+    this.#pageEnd = Math.max(this.#pageEnd, page + 1)
+    if (page >= this.#states.length) {
+      this.#states = grown(this.#states, page + 1)
+      this.#classOf = grown(this.#classOf, page + 1)
+      this.#firstChunks = grown(this.#firstChunks, page + 1)
+      this.#chunkCounts = grown(this.#chunkCounts, page + 1)
+      this.#lengths = grown(this.#lengths, page + 1)
     }
-    this.#chunkCount += chunks.length
+    if (chunkEnd <= this.#pageOf.length) return
+    this.#pageOf = grown(this.#pageOf, chunkEnd)
+    this.#lengthOf = grown(this.#lengthOf, chunkEnd)
   }
-
-  #forget(chunks: readonly StoredChunk[]): void {
-    for (const { id } of chunks) this.#pageOf[id] = 0
-    this.#chunkCount -= chunks.length
-  }
-}
-
-function classOf(page: StoredPage): string {
-  return `${page.kind}_${accessClass(page)}`
 }

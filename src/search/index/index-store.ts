@@ -1,51 +1,33 @@
-import { randomUUID } from 'node:crypto'
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue, SQLTagStore } from 'node:sqlite'
 import type { DocumentKind } from '../../contract/search.ts'
+import { type Access, accessClass } from '../../knowledge/audience.ts'
 import type { Chunk } from '../../knowledge/chunk.ts'
+import type { IndexedDocument } from '../search-index.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
-import { isOfContent, openSound, removeFile } from './store-file.ts'
+import { openStore } from './store-tables.ts'
 
-/** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 4
+/** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
+export const unfinished = 'unfinished '
 
-/** A page as the tables hold it. */
+/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are never used again. */
 export type StoredPage = {
   id: number
   key: string
-  kind: DocumentKind
   version: string
-  audience: readonly string[] | undefined
-  tags: readonly string[]
-  note: string | undefined
-  chunks: StoredChunk[]
+  /** The id of its {@link PageClass}. */
+  class: number
+  firstChunk: number
+  /** Of each chunk, in terms. */
+  lengths: Uint32Array
 }
 
-/** A chunk's place in the tables, and its length in terms. */
-export type StoredChunk = { id: number; length: number }
+/** Pages that the same readers see: see `accessClass`. `audience` and `tags` are those of one of them. */
+export type PageClass = Access & { id: number; name: string; kind: DocumentKind }
 
-export type NewPage = Omit<StoredPage, 'id' | 'chunks'> & {
-  title: string
-  chunks: readonly ChunkTerms[]
-}
+export type NewPage = Omit<IndexedDocument, 'chunks'>
 
-const tables = [
-  'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
-  `CREATE TABLE pages (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL,
-    audience TEXT, tags TEXT NOT NULL, note TEXT
-  ) STRICT`,
-  // terms: what the chunk is found by, in the order of the text; see pageTerms
-  `CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, page INTEGER NOT NULL, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
-    terms TEXT NOT NULL, length INTEGER NOT NULL, own_at INTEGER NOT NULL,
-    text_at INTEGER NOT NULL, offsets BLOB NOT NULL
-  ) STRICT`,
-  'CREATE INDEX chunks_by_page ON chunks (page, id)',
-  // by chunk: names the text that its vector is of; see embeddedText. Apart from the texts, which are long to read over
-  'CREATE TABLE hashes (chunk INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT',
-  // chunks that are gone since a snapshot was saved: what an engine must take out that begins with it
-  'CREATE TABLE removed (id INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT',
-]
+/** A chunk that is gone: its terms, its page and the class of that. */
+export type RemovedChunk = { id: number; page: number; class: number; terms: string }
 
 /**
  * The pages of one knowledge base with their chunks and terms, in a SQLite file: what every engine is built from, so that a
@@ -54,18 +36,17 @@ const tables = [
 export class IndexStore {
   readonly db: DatabaseSync
   readonly #sql: SQLTagStore
+  readonly #classes = new Map<string, PageClass>()
+  /** The first id that no chunk ever had. */
+  #nextChunk: number
 
   /** @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged. */
   constructor(file: string, analyser: string) {
-    const made = `${storeVersion} ${analyser}`
-    try {
-      this.db = openMade(file, made)
-    } catch (error) {
-      if (!isOfContent(error)) throw error
-      removeFile(file)
-      this.db = openMade(file, made)
-    }
+    this.db = openStore(file, analyser)
     this.#sql = this.db.createTagStore(200)
+    const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
+    this.#nextChunk = Number(next?.value ?? 1)
+    for (const known of this.classes()) this.#classes.set(known.name, known)
   }
 
   /** Other after every change, whoever made it, and for every file that was ever made. */
@@ -73,8 +54,9 @@ export class IndexStore {
     return String(this.#sql.get`SELECT value FROM meta WHERE key = 'stamp'`?.value)
   }
 
-  /** Within the transaction that changes something. */
+  /** Ends the transaction of a change. */
   setStamp(stamp: string): void {
+    this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.#nextChunk)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('stamp', ${stamp})`
   }
 
@@ -90,50 +72,64 @@ export class IndexStore {
     }
   }
 
+  /** Every class of pages that there ever was. */
+  classes(): PageClass[] {
+    return this.#sql.all`SELECT id, name, kind, audience, tags FROM classes`.map((row) => ({
+      id: Number(row.id),
+      name: String(row.name),
+      kind: row.kind as DocumentKind,
+      audience: row.audience === null ? undefined : JSON.parse(String(row.audience)),
+      tags: JSON.parse(String(row.tags)),
+    }))
+  }
+
   /** Every page, by id. */
   *pages(): Generator<StoredPage> {
-    const chunks = new Map<number, StoredChunk[]>()
-    for (const { id, page, length } of this.db.prepare('SELECT id, page, length FROM chunks ORDER BY id').iterate()) {
-      const ofPage = chunks.get(Number(page)) ?? []
-      if (ofPage.length === 0) chunks.set(Number(page), ofPage)
-      ofPage.push({ id: Number(id), length: Number(length) })
-    }
-    const rows = this.db.prepare('SELECT id, key, kind, version, audience, tags, note FROM pages ORDER BY id').iterate()
-    for (const row of rows) {
-      yield {
-        id: Number(row.id),
-        key: String(row.key),
-        kind: row.kind as DocumentKind,
-        version: String(row.version),
-        audience: row.audience === null ? undefined : JSON.parse(String(row.audience)),
-        tags: JSON.parse(String(row.tags)),
-        note: row.note === null ? undefined : String(row.note),
-        chunks: chunks.get(Number(row.id)) ?? [],
-      }
-    }
+    const rows = this.db.prepare('SELECT id, key, class, first_chunk, lengths, version FROM pages ORDER BY id')
+    for (const row of rows.iterate()) yield toPage(row)
   }
 
-  /** Adds a page under a free key. Within a transaction. */
-  add({ chunks, ...page }: NewPage): StoredPage {
-    const { key, kind, version, title, tags, audience, note } = page
-    const added = this.#sql.run`INSERT INTO pages (key, kind, version, title, audience, tags, note)
-      VALUES (${key}, ${kind}, ${version}, ${title}, ${audience === undefined ? null : JSON.stringify(audience)},
-        ${JSON.stringify(tags)}, ${note ?? null})`
+  find(key: string): StoredPage | undefined {
+    const row = this.#sql.get`SELECT id, key, class, first_chunk, lengths, version FROM pages WHERE key = ${key}`
+    return row && toPage(row)
+  }
+
+  /** The version of every page, by key. */
+  versions(): Map<string, string> {
+    const versions = new Map<string, string>()
+    for (const row of this.db.prepare('SELECT key, version FROM pages').iterate()) {
+      versions.set(String(row.key), String(row.version))
+    }
+    return versions
+  }
+
+  /** The shared notes of users, by the id of the page. */
+  notes(): Map<number, string> {
+    const rows = this.#sql.all`SELECT id, note FROM pages WHERE note IS NOT NULL`
+    return new Map(rows.map(({ id, note }) => [Number(id), String(note)]))
+  }
+
+  /** Adds a page under a free key, which will have so many chunks at most. Within a transaction. */
+  add(page: NewPage, maxChunks: number): { page: StoredPage; class: PageClass } {
+    const { key, version, title, note } = page
+    const ofPage = this.#classFor(page)
+    const firstChunk = this.#nextChunk
+    this.#nextChunk += maxChunks
+    const added = this.#sql.run`INSERT INTO pages (key, class, first_chunk, lengths, version, title, note)
+      VALUES (${key}, ${ofPage.id}, ${firstChunk}, ${new Uint8Array()}, ${version}, ${title}, ${note ?? null})`
     const id = Number(added.lastInsertRowid)
-    return { key, kind, version, tags, audience, note, id, chunks: this.addChunks(id, chunks) }
+    return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }
 
-  /** More chunks of a page. Within a transaction. */
-  addChunks(page: number, chunks: readonly ChunkTerms[]): StoredChunk[] {
-    return chunks.map(({ headings, content, text, terms, length, ownAt, textAt, offsets, hash }) => {
-      const bytes = new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
-      const chunk = this.#sql
-        .run`INSERT INTO chunks (page, headings, content, text, terms, length, own_at, text_at, offsets)
-        VALUES (${page}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${length}, ${ownAt}, ${textAt}, ${bytes})`
-      const id = Number(chunk.lastInsertRowid)
-      this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id}, ${hash})`
-      return { id, length }
-    })
+  /** Adds chunks behind those that a page has. Within a transaction. @returns the page with them */
+  addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
+    let id = page.firstChunk + page.lengths.length
+    for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
+      this.#sql.run`INSERT INTO chunks (id, headings, content, text, terms, own_at, text_at, offsets)
+        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${ownAt}, ${textAt}, ${bytesOf(offsets)})`
+      this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id++}, ${hash})`
+    }
+    return this.#setLengths(page, Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]))
   }
 
   /** Within a transaction. */
@@ -141,21 +137,17 @@ export class IndexStore {
     this.#sql.run`UPDATE pages SET version = ${version} WHERE id = ${page}`
   }
 
-  /** Within a transaction. */
-  removeChunks(chunks: readonly { id: number }[]): void {
-    for (const { id } of chunks) {
-      this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE id = ${id}`
-      this.#sql.run`DELETE FROM hashes WHERE chunk = ${id}`
-      this.#sql.run`DELETE FROM chunks WHERE id = ${id}`
-    }
+  /** Removes the last chunks of a page. Within a transaction. @returns the page without them */
+  removeLastChunks(page: StoredPage, count: number): StoredPage {
+    const left = page.lengths.slice(0, -count)
+    this.#removeChunks(page.firstChunk + left.length, page.firstChunk + page.lengths.length)
+    return this.#setLengths(page, left)
   }
 
   /** Within a transaction. */
-  remove(pageId: number): void {
-    this.#sql.run`INSERT INTO removed (id, terms) SELECT id, terms FROM chunks WHERE page = ${pageId}`
-    this.#sql.run`DELETE FROM hashes WHERE chunk IN (SELECT id FROM chunks WHERE page = ${pageId})`
-    this.#sql.run`DELETE FROM chunks WHERE page = ${pageId}`
-    this.#sql.run`DELETE FROM pages WHERE id = ${pageId}`
+  remove({ id, firstChunk, lengths }: StoredPage): void {
+    this.#removeChunks(firstChunk, firstChunk + lengths.length)
+    this.#sql.run`DELETE FROM pages WHERE id = ${id}`
   }
 
   /** The hashes of at most `limit` chunks, in the order of their ids, of those beyond `after`. */
@@ -182,7 +174,7 @@ export class IndexStore {
       terms: String(row?.terms ?? ''),
       ownAt: Number(row?.own_at ?? 0),
       textAt: Number(row?.text_at ?? 0),
-      offsets: new Uint32Array(row?.offsets instanceof Uint8Array ? row.offsets.slice().buffer : []),
+      offsets: integersOf(row?.offsets),
     }
   }
 
@@ -196,16 +188,10 @@ export class IndexStore {
     return { terms: String(row?.terms ?? ''), ownAt: Number(row?.own_at ?? 0) }
   }
 
-  /** The terms of all chunks of a page, in the order of its text. */
-  termsOfPage(page: number): string {
-    return this.#sql.all`SELECT terms FROM chunks WHERE page = ${page} ORDER BY id`.map(({ terms }) => terms).join('')
-  }
-
-  /** The terms of every chunk, by id. */
-  *allTerms(): Generator<{ id: number; page: number; terms: string }> {
-    for (const { id, page, terms } of this.db.prepare('SELECT id, page, terms FROM chunks ORDER BY id').iterate()) {
-      yield { id: Number(id), page: Number(page), terms: String(terms) }
-    }
+  /** The terms of some chunks, from one id to before another, by id. */
+  *termsOf(from: number, to: number): Generator<{ id: number; terms: string }> {
+    const rows = this.db.prepare('SELECT id, terms FROM chunks WHERE id >= ? AND id < ? ORDER BY id')
+    for (const { id, terms } of rows.iterate(from, to)) yield { id: Number(id), terms: String(terms) }
   }
 
   /** With how many chunks it outgrew the memory; see {@link noteOutgrown}. */
@@ -220,12 +206,19 @@ export class IndexStore {
     else this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('outgrown', ${String(chunkCount)})`
   }
 
-  /** The chunks that are gone since {@link noteSnapshot}. */
-  removed(): { id: number; terms: string }[] {
-    return this.#sql.all`SELECT id, terms FROM removed`.map(({ id, terms }) => ({
-      id: Number(id),
-      terms: String(terms),
-    }))
+  /** Keeps the terms of a page's last chunks, which are about to be removed. Within a transaction. */
+  noteRemoved({ id, class: ofPage, firstChunk, lengths }: StoredPage, count: number): void {
+    const end = firstChunk + lengths.length
+    this.#sql.run`INSERT OR IGNORE INTO removed (id, page, class, terms)
+      SELECT id, ${id}, ${ofPage}, terms FROM chunks WHERE id >= ${end - count} AND id < ${end}`
+  }
+
+  /** What {@link noteRemoved} has kept, by id. */
+  *removed(): Generator<RemovedChunk> {
+    const rows = this.db.prepare('SELECT id, page, class, terms FROM removed ORDER BY id')
+    for (const { id, page, class: ofPage, terms } of rows.iterate()) {
+      yield { id: Number(id), page: Number(page), class: Number(ofPage), terms: String(terms) }
+    }
   }
 
   /** The snapshot that {@link removed} goes on from. */
@@ -249,42 +242,45 @@ export class IndexStore {
   close(): void {
     if (this.db.isOpen) this.db.close()
   }
-}
 
-/** A file with the tables as `made` says; what another version made is emptied. */
-function openMade(file: string, made: string): DatabaseSync {
-  const db = openSound(file)
-  try {
-    if (!isMade(db, made)) make(db, made)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
+  #classFor({ kind, audience, tags }: NewPage): PageClass {
+    const name = `${kind}_${accessClass({ audience, tags })}`
+    const known = this.#classes.get(name)
+    if (known !== undefined) return known
+    const listed = audience === undefined ? null : JSON.stringify(audience)
+    const added = this.#sql.run`INSERT INTO classes (name, kind, audience, tags)
+      VALUES (${name}, ${kind}, ${listed}, ${JSON.stringify(tags)})`
+    const made = { id: Number(added.lastInsertRowid), name, kind, audience, tags }
+    this.#classes.set(name, made)
+    return made
+  }
+
+  #removeChunks(from: number, to: number): void {
+    this.#sql.run`DELETE FROM hashes WHERE chunk >= ${from} AND chunk < ${to}`
+    this.#sql.run`DELETE FROM chunks WHERE id >= ${from} AND id < ${to}`
+  }
+
+  #setLengths(page: StoredPage, lengths: Uint32Array): StoredPage {
+    this.#sql.run`UPDATE pages SET lengths = ${bytesOf(lengths)} WHERE id = ${page.id}`
+    return { ...page, lengths }
   }
 }
 
-function isMade(db: DatabaseSync, made: string): boolean {
-  const held = new Set(
-    db
-      .prepare('SELECT sql FROM sqlite_schema')
-      .all()
-      .map(({ sql }) => sql),
-  )
-  if (!tables.every((statement) => held.has(statement))) return false
-  return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
+function toPage(row: Record<string, SQLOutputValue>): StoredPage {
+  return {
+    id: Number(row.id),
+    key: String(row.key),
+    version: String(row.version),
+    class: Number(row.class),
+    firstChunk: Number(row.first_chunk),
+    lengths: integersOf(row.lengths),
+  }
 }
 
-function make(db: DatabaseSync, made: string): void {
-  db.exec('BEGIN IMMEDIATE')
-  // Another process may have been faster.
-  if (!isMade(db, made)) {
-    // A virtual table takes others with it.
-    const names = db
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
-      .all()
-    for (const { name } of names) db.exec(`DROP TABLE IF EXISTS "${name}"`)
-    for (const statement of tables) db.exec(statement)
-    db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('stamp', ?)").run(made, randomUUID())
-  }
-  db.exec('COMMIT')
+function bytesOf(integers: Uint32Array): Uint8Array {
+  return new Uint8Array(integers.buffer, integers.byteOffset, integers.byteLength)
+}
+
+function integersOf(bytes: SQLOutputValue | undefined): Uint32Array {
+  return new Uint32Array(bytes instanceof Uint8Array ? bytes.slice().buffer : [])
 }

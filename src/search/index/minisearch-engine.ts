@@ -2,7 +2,7 @@ import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
 import type { Catalog, Visible } from './catalog.ts'
-import type { IndexStore } from './index-store.ts'
+import type { IndexStore, StoredPage } from './index-store.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
 import { occurrences } from './page-terms.ts'
@@ -47,8 +47,10 @@ export class MiniSearchEngine implements TermEngine {
     }
   }
 
-  removeChunks(chunks: readonly { id: number }[]): void {
-    for (const { id } of chunks) {
+  removeChunks(page: StoredPage, count: number): void {
+    this.#store.noteRemoved(page, count)
+    const end = page.firstChunk + page.lengths.length
+    for (let id = end - count; id < end; id++) {
       this.#postings.remove({ id, terms: this.#terms.get(id) ?? '' })
       this.#terms.delete(id)
     }

@@ -16,7 +16,7 @@ export function loadPostings(
 ): { postings: MiniSearchPostings; terms: Map<number, string> } {
   const postings = restore(store, file) ?? new MiniSearchPostings()
   const terms = new Map<number, string>()
-  for (const { id, terms: ofChunk } of store.allTerms()) {
+  for (const { id, terms: ofChunk } of store.termsOf(0, Number.MAX_SAFE_INTEGER)) {
     terms.set(id, ofChunk)
     if (!postings.has(id)) postings.add({ id, terms: ofChunk })
   }

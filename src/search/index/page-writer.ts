@@ -1,7 +1,7 @@
 import type { IndexedDocument, PagePart } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
-import { type Catalog, isUnfinished, unfinished } from './catalog.ts'
-import type { IndexStore, StoredPage } from './index-store.ts'
+import { type Catalog, isUnfinished } from './catalog.ts'
+import { type IndexStore, type StoredPage, unfinished } from './index-store.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
 import type { TermEngine } from './term-engine.ts'
 
@@ -26,78 +26,78 @@ export class PageWriter {
   }
 
   /** Under a key that is free. */
-  add(page: AnalysedPage, engine: TermEngine): void {
-    const added = this.#begin(page)
-    this.#addChunks(added, page.chunks, engine)
-    engine.addPage(added.id, page.chunks.map(({ terms }) => terms).join(''))
+  add({ chunks, ...page }: AnalysedPage, engine: TermEngine): void {
+    const added = this.#addChunks(this.#begin(page, chunks.length), chunks, engine)
+    engine.addPage(added.id)
   }
 
   remove(page: StoredPage, engine: TermEngine): void {
-    this.changedChunks += page.chunks.length
-    engine.removeChunks(page.chunks)
-    if (!isUnfinished(page)) engine.removePage(page.id)
-    this.#store.remove(page.id)
+    this.changedChunks += page.lengths.length
+    engine.removeChunks(page, page.lengths.length)
+    if (!isUnfinished(page)) engine.removePage(page)
+    this.#store.remove(page)
     this.#catalog.remove(page)
   }
 
   /** See `SearchIndex`. */
   grow({ fingerprint, start, total, ...part }: PagePart, engine: TermEngine): number {
     const { key, version } = part
-    const page = this.#catalog.find(key)
+    const page = this.#store.find(key)
     if (page?.version === version) return total
     const versionOfPart = `${unfinished}${fingerprint}`
     if (page !== undefined && page.version !== versionOfPart) {
       this.shrink(key, engine)
       return 0
     }
-    const held = page?.chunks.length ?? 0
+    const held = page?.lengths.length ?? 0
     if (held !== start) return held
     const chunks = pageTerms(part, this.#analyser, start)
-    const growing = page ?? this.#begin({ ...part, version: versionOfPart })
-    this.#addChunks(growing, chunks, engine)
+    const growing = page ?? this.#begin({ ...part, version: versionOfPart }, total)
+    const longer = this.#addChunks(growing, chunks, engine)
     if (start + chunks.length >= total) {
-      engine.addPage(growing.id, this.#store.termsOfPage(growing.id))
-      this.#setVersion(growing, version)
+      this.#setVersion(longer, version)
+      engine.addPage(growing.id)
     }
     return start + chunks.length
   }
 
   /** See `SearchIndex`. */
   shrink(key: string, engine: TermEngine): number {
-    const page = this.#catalog.find(key)
+    const page = this.#store.find(key)
     if (page === undefined) return 0
-    if (page.chunks.length <= partSize) {
+    if (page.lengths.length <= partSize) {
       this.remove(page, engine)
       return 0
     }
     if (!isUnfinished(page)) {
-      engine.removePage(page.id)
+      engine.removePage(page)
       this.#setVersion(page, unfinished)
     }
-    const last = page.chunks.slice(-partSize)
-    this.changedChunks += last.length
-    engine.removeChunks(last)
-    this.#store.removeChunks(last)
-    this.#catalog.removeLast(key, last.length)
-    return page.chunks.length
+    this.changedChunks += partSize
+    engine.removeChunks(page, partSize)
+    const shorter = this.#store.removeLastChunks({ ...page, version: unfinished }, partSize)
+    this.#catalog.update(shorter)
+    return shorter.lengths.length
   }
 
-  /** A page without its chunks. */
-  #begin(page: Omit<IndexedDocument, 'chunks'>): StoredPage {
-    const added = this.#store.add({ ...page, chunks: [] })
-    this.#catalog.add(added)
-    return added
+  /** A page without its chunks, which will be `total` at most. */
+  #begin(page: Omit<IndexedDocument, 'chunks'>, total: number): StoredPage {
+    const added = this.#store.add(page, total)
+    this.#catalog.add(added.page, added.class, page.note)
+    return added.page
   }
 
-  #addChunks(page: StoredPage, chunks: readonly ChunkTerms[], engine: TermEngine): void {
+  #addChunks(page: StoredPage, chunks: readonly ChunkTerms[], engine: TermEngine): StoredPage {
     this.changedChunks += chunks.length
-    const stored = this.#store.addChunks(page.id, chunks)
-    this.#catalog.addChunks(page.key, stored)
-    engine.addChunks(stored.map(({ id }, index) => ({ id, terms: chunks[index]?.terms ?? '' })))
+    const longer = this.#store.addChunks(page, chunks)
+    this.#catalog.update(longer)
+    const first = page.firstChunk + page.lengths.length
+    engine.addChunks(chunks.map(({ terms }, index) => ({ id: first + index, terms })))
+    return longer
   }
 
   #setVersion(page: StoredPage, version: string): void {
     this.#store.setVersion(page.id, version)
-    this.#catalog.setVersion(page.key, version)
+    this.#catalog.update({ ...page, version })
   }
 }

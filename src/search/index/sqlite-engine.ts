@@ -2,9 +2,9 @@ import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
 import { SearchTimeout } from '../search-index.ts'
-import { type Catalog, isUnfinished, type Visible } from './catalog.ts'
+import type { Catalog, Visible } from './catalog.ts'
 import { FtsTables, type Unit } from './fts-tables.ts'
-import type { IndexStore } from './index-store.ts'
+import type { IndexStore, StoredPage } from './index-store.ts'
 import { boundary, occurrences } from './page-terms.ts'
 import {
   checkDeadline,
@@ -34,14 +34,14 @@ export class SqliteEngine implements TermEngine {
   readonly #catalog: Catalog
   readonly #store: IndexStore
   readonly #scorer: Scorer
-  /** By class; see {@link Catalog.classOf}. */
-  readonly #tables = new Map<string, FtsTables>()
+  /** By the id of the class. */
+  readonly #tables = new Map<number, FtsTables>()
 
   constructor(catalog: Catalog, store: IndexStore) {
     this.#catalog = catalog
     this.#store = store
     this.#scorer = new Scorer(catalog)
-    for (const name of FtsTables.names(store.db)) this.#tables.set(name, new FtsTables(store.db, name))
+    for (const name of FtsTables.names(store.db)) this.#tables.set(Number(name), new FtsTables(store.db, name))
     if (this.#isBehind()) this.#fill()
   }
 
@@ -59,16 +59,20 @@ export class SqliteEngine implements TermEngine {
     for (const { id, terms } of chunks) this.#ofPage(this.#catalog.pageOf(id)).add('chunk', id, terms)
   }
 
-  removeChunks(chunks: readonly { id: number }[]): void {
-    for (const { id } of chunks) this.#ofPage(this.#catalog.pageOf(id)).remove('chunk', id)
+  removeChunks(page: StoredPage, count: number): void {
+    const end = page.firstChunk + page.lengths.length
+    for (let id = end - count; id < end; id++) this.#ofPage(page.id).remove('chunk', id)
+    this.#store.noteRemoved(page, count)
   }
 
-  addPage(id: number, terms: string): void {
-    this.#ofPage(id).add('page', id, terms)
+  addPage(id: number): void {
+    const { from, to } = this.#catalog.chunkRange(id)
+    this.#ofPage(id).add('page', id, Array.from(this.#store.termsOf(from, to), ({ terms }) => terms).join(''))
   }
 
-  removePage(id: number): void {
+  removePage({ id }: StoredPage): void {
     this.#ofPage(id).remove('page', id)
+    this.#store.db.exec("INSERT OR REPLACE INTO removed (id, page, class, terms) VALUES (0, 0, 0, '')")
   }
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
@@ -105,7 +109,7 @@ export class SqliteEngine implements TermEngine {
   }
 
   chunksWith(term: string, visible: Visible): number {
-    if (!visible.hasUnfinished) return this.#postingsOf(term, visible)
+    if (visible.isAll) return this.#postingsOf(term, visible)
     return this.#count('chunk', quote(term), visible, Number.POSITIVE_INFINITY)
   }
 
@@ -123,13 +127,13 @@ export class SqliteEngine implements TermEngine {
   /** The tables that hold a page and its chunks. */
   #ofPage(id: number): FtsTables {
     const name = this.#catalog.classOf(id)
-    const tables = this.#tables.get(name) ?? new FtsTables(this.#store.db, name)
+    const tables = this.#tables.get(name) ?? new FtsTables(this.#store.db, String(name))
     this.#tables.set(name, tables)
     return tables
   }
 
   #seenBy({ classes }: Visible): FtsTables[] {
-    return classes.flatMap((name) => this.#tables.get(name) ?? [])
+    return [...this.#tables].flatMap(([name, tables]) => (classes[name] === 1 ? tables : []))
   }
 
   /** In how many chunks of the classes that are seen a term is, those of unfinished pages included. */
@@ -163,7 +167,7 @@ export class SqliteEngine implements TermEngine {
   /** How many visible rows match. */
   #count(unit: Unit, match: string, visible: Visible, deadline: Deadline): number {
     checkDeadline(deadline)
-    const isWanted = visible.hasUnfinished ? (id: number) => this.#isVisible(unit, id, visible) : undefined
+    const isWanted = !visible.isAll ? (id: number) => this.#isVisible(unit, id, visible) : undefined
     return this.#seenBy(visible).reduce((sum, tables) => sum + tables.count(unit, match, isWanted), 0)
   }
 
@@ -191,7 +195,7 @@ export class SqliteEngine implements TermEngine {
     }))
     for (const page of pages) {
       checkDeadline(deadline)
-      for (const { id } of this.#catalog.page(page).chunks) {
+      for (const id of this.#catalog.chunksOf(page)) {
         const { terms } = this.#store.terms(id)
         for (const { phrases, chunks, frequencies } of lists) {
           const frequency = phrases.reduce((sum, phrase) => sum + occurrences(terms, phrase), 0)
@@ -229,10 +233,10 @@ export class SqliteEngine implements TermEngine {
     this.#store.transaction(() => {
       for (const tables of this.#tables.values()) tables.drop()
       this.#tables.clear()
-      for (const page of this.#catalog.pages()) {
-        const chunks = page.chunks.map(({ id }) => ({ id, terms: this.#store.terms(id).terms }))
-        this.addChunks(chunks)
-        if (!isUnfinished(page)) this.addPage(page.id, chunks.map(({ terms }) => terms).join(''))
+      for (let page = 0; page < this.#catalog.pageEnd; page++) {
+        const { from, to } = this.#catalog.chunkRange(page)
+        this.addChunks([...this.#store.termsOf(from, to)])
+        if (this.#catalog.isWhole(page)) this.addPage(page)
       }
     })
   }

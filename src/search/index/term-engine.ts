@@ -3,6 +3,7 @@ import type { QuestionTerm } from '../query/question.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Visible } from './catalog.ts'
+import type { StoredPage } from './index-store.ts'
 
 /** By `performance.now()`: when a search gives up. */
 export type Deadline = number
@@ -26,12 +27,12 @@ export interface TermEngine {
   /** How many different terms are in memory. */
   readonly termsInMemory: number
   addChunks(chunks: readonly TermChunk[]): void
-  /** Of chunks that were added. */
-  removeChunks(chunks: readonly { id: number }[]): void
-  /** A page is whole: all its chunks were added. @param terms of all of them */
-  addPage(id: number, terms: string): void
-  /** Of a page that was added. */
-  removePage(id: number): void
+  /** The last chunks of a page are about to be removed from the store. */
+  removeChunks(page: StoredPage, count: number): void
+  /** A page is whole: all its chunks were added. */
+  addPage(id: number): void
+  /** A page that was added is about to be removed from the store, or is no longer whole. Its chunks are still there. */
+  removePage(page: StoredPage): void
   /**
    * @param among 1 for each page that may be found, by id: some of those that are visible. Scores are those of all visible pages.
    * @throws {SearchTimeout}

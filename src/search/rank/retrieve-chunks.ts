@@ -47,12 +47,11 @@ export function retrieveChunks(
   for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {
     if (hits.length === scope.limit) break
     if (told.has(chunk)) continue
-    const { key, chunks } = catalog.page(page)
-    const ids = chunks.map(({ id }) => id)
-    const section = reach === 'chunk' ? [chunk] : sectionAround(ids, ordinal, (id) => store.chunk(id))
+    const section =
+      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), ordinal, (id) => store.chunk(id))
     for (const id of section) told.add(id)
     hits.push({
-      key,
+      key: catalog.keyOf(page),
       ordinal,
       ...joinChunks(section.map((id) => store.chunk(id))),
       rank: score / (ranked[0]?.score ?? 1),
@@ -78,7 +77,7 @@ function worthTelling(
       ...scored,
       terms: held,
       length: catalog.lengthOf(scored.chunk),
-      ordinal: catalog.page(scored.page).chunks.findIndex(({ id }) => id === scored.chunk),
+      ordinal: scored.chunk - catalog.chunkRange(scored.page).from,
       isOwn: terms.some(({ term }) => occurrences(own, term) > 0),
     }
   })

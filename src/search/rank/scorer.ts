@@ -71,7 +71,7 @@ export class Scorer {
         add(this.#frequencyInPage, page, frequency)
       }
       for (const page of pages) {
-        const { length } = this.#catalog.page(page)
+        const length = this.#catalog.pageLengths[page] ?? 0
         const frequency = at(this.#frequencyInPage, page)
         add(this.#ofPage, page, pageWeight * saturation(frequency, length, visible.averagePageLength))
         this.#frequencyInPage[page] = 0
@@ -109,7 +109,7 @@ export function best(scored: readonly ScoredChunk[], limit: number, catalog: Cat
 
 function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: Catalog): number {
   if (a.page === b.page) return a.chunk - b.chunk
-  return catalog.page(a.page).key < catalog.page(b.page).key ? -1 : 1
+  return catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1
 }
 
 function isBetter(a: ScoredChunk, b: ScoredChunk): boolean {

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { isOfContent, openSound, removeFile } from './store-file.ts'
+
+/** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
+const storeVersion = 5
+
+const tables = [
+  'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
+  `CREATE TABLE classes (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, audience TEXT, tags TEXT NOT NULL
+  ) STRICT`,
+  // lengths: of each chunk in terms, as 32-bit integers
+  `CREATE TABLE pages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, class INTEGER NOT NULL, first_chunk INTEGER NOT NULL,
+    lengths BLOB NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL, note TEXT
+  ) STRICT`,
+  'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
+  // terms: what the chunk is found by, in the order of the text; see pageTerms
+  `CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
+    terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL
+  ) STRICT`,
+  // by chunk: names the text that its vector is of; see embeddedText. Apart from the texts, which are long to read over
+  'CREATE TABLE hashes (chunk INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT',
+  // chunks that are gone, which the files of an engine still have
+  'CREATE TABLE removed (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, class INTEGER NOT NULL, terms TEXT NOT NULL) STRICT',
+]
+
+/**
+ * Opens the file of an index store, or makes it. What another version made is forgotten, as is what is damaged.
+ * @param analyser the version of the analyser
+ */
+export function openStore(file: string, analyser: string): DatabaseSync {
+  const made = `${storeVersion} ${analyser}`
+  try {
+    return openMade(file, made)
+  } catch (error) {
+    if (!isOfContent(error)) throw error
+    removeFile(file)
+    return openMade(file, made)
+  }
+}
+
+/** A file with the tables as `made` says; what another version made is emptied. */
+function openMade(file: string, made: string): DatabaseSync {
+  const db = openSound(file)
+  try {
+    if (!isMade(db, made)) make(db, made)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function isMade(db: DatabaseSync, made: string): boolean {
+  const held = new Set(
+    db
+      .prepare('SELECT sql FROM sqlite_schema')
+      .all()
+      .map(({ sql }) => sql),
+  )
+  if (!tables.every((statement) => held.has(statement))) return false
+  return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
+}
+
+function make(db: DatabaseSync, made: string): void {
+  db.exec('BEGIN IMMEDIATE')
+  // Another process may have been faster.
+  if (!isMade(db, made)) {
+    // A virtual table takes others with it.
+    const names = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
+      .all()
+    for (const { name } of names) db.exec(`DROP TABLE IF EXISTS "${name}"`)
+    for (const statement of tables) db.exec(statement)
+    db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('stamp', ?)").run(made, randomUUID())
+  }
+  db.exec('COMMIT')
+}
