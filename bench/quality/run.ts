@@ -9,7 +9,7 @@ const rankers: Ranker[] = [productRanker('minisearch'), productRanker('sqlite'),
 
 const folders = process.argv.slice(2)
 if (folders.length === 0) {
-  console.error('Usage: npm run bench:quality -- DIR [DIR…], each a BEIR folder or the Cranfield collection.')
+  console.error('Usage: npm run bench:quality -- DIR [DIR…], each a test collection (see docs/benchmarks.md).')
   process.exitCode = 1
 }
 for (const folder of folders) {

@@ -70,3 +70,124 @@ test("Cranfield's queries are numbered by their order, and its best code is the 
     ]),
   })
 })
+
+test('the other collections in the form of SMART have pairs of numbers, or the columns of TREC, as judgements', async () => {
+  const documents = '.I 1\n.T\nIndexing\n.A\nSomebody\n.W\nby hand\n.X\n1\t5\t1\n.I 2\n.W\nby machine\n'
+  const expected = {
+    name: 'little',
+    documents: [
+      { id: '1', title: 'Indexing', text: 'by hand' },
+      { id: '2', title: '', text: 'by machine' },
+    ],
+    queries: [{ id: '1', text: 'Who indexes?' }],
+    judgements: new Map([['1', new Map([['2', 1]])]]),
+  }
+  const queries = '.I 1\n.W\n Who indexes?\n.N\n a note\n'
+  const cacm = { 'cacm.all': documents, 'query.text': queries, 'qrels.text': '01 02  0 0\n' }
+  expect(await readCollection(folderOf(cacm))).toEqual(expected)
+  const med = { 'MED.ALL': documents, 'MED.QRY': queries, 'MED.REL': '1 0 2 1\n' }
+  expect(await readCollection(folderOf(med))).toEqual(expected)
+})
+
+test('TIME counts articles by their order, the two that are lost included', async () => {
+  const files = {
+    'TIME.ALL':
+      '*TEXT 503  11/15/63  PAGE 045\n\nONE\n\nTWO\n*TEXT 504 11/15/63\nTHREE\n*TEXT 507 11/15/63\nFOUR\n*STOP\n',
+    'TIME.QUE': '*FIND      1\n\n KENNEDY .\n\n*FIND     12\n\nNATO\n\n*STOP\n',
+    'TIME.REL': '1  1 5\n\n12 2\n',
+  }
+  const { documents, queries, judgements } = await readCollection(folderOf(files))
+  expect(documents).toEqual([
+    { id: '1', title: '', text: 'ONE TWO' },
+    { id: '2', title: '', text: 'THREE' },
+    { id: '5', title: '', text: 'FOUR' },
+  ])
+  expect(queries).toEqual([
+    { id: '1', text: 'KENNEDY .' },
+    { id: '12', text: 'NATO' },
+  ])
+  expect([...(judgements.get('1') ?? [])]).toEqual([
+    ['1', 1],
+    ['5', 1],
+  ])
+})
+
+test('NPL has numbers and texts with slashes between', async () => {
+  const files = {
+    'doc-text': '1\ncompact\nmemories\n   /\n2\nlenses\n   /\n',
+    'query-text': '1\nMEMORIES\n/\n',
+    'rlv-ass': '1\n    1     2\n   /\n',
+  }
+  expect(await readCollection(folderOf(files))).toEqual({
+    name: 'little',
+    documents: [
+      { id: '1', title: '', text: 'compact memories' },
+      { id: '2', title: '', text: 'lenses' },
+    ],
+    queries: [{ id: '1', text: 'MEMORIES' }],
+    judgements: new Map([
+      [
+        '1',
+        new Map([
+          ['1', 1],
+          ['2', 1],
+        ]),
+      ],
+    ]),
+  })
+})
+
+test('LISA has its documents in several files, some of them twice', async () => {
+  const end = '*'.repeat(44)
+  const files = {
+    'LISA0.001': `Document    1\r\nLIBRARIES IN\r\nINDIA.\r\n     \r\nA PROPOSAL.\r\n${end}\r\nDocument    2\r\nTWO.\r\n\r\nMORE.\r\n${end}\r\n`,
+    'LISA0.501': `Document    2\r\nTWO.\r\n\r\nMORE.\r\n${end}\r\n`,
+    'LISA.QUE': '1\r\nI ASK\r\nFOR INDIA. #\r\n2\r\nNOTHING. #\r\n',
+    'LISARJ.NUM': '      1        2       1     2        \r\n',
+  }
+  expect(await readCollection(folderOf(files))).toEqual({
+    name: 'little',
+    documents: [
+      { id: '1', title: 'LIBRARIES IN INDIA.', text: 'A PROPOSAL.' },
+      { id: '2', title: 'TWO.', text: 'MORE.' },
+    ],
+    queries: [{ id: '1', text: 'I ASK FOR INDIA.' }],
+    judgements: new Map([
+      [
+        '1',
+        new Map([
+          ['1', 1],
+          ['2', 1],
+        ]),
+      ],
+    ]),
+  })
+})
+
+test('the grade of a document in the cystic fibrosis database is the sum of four', async () => {
+  const files = {
+    cf74: 'PN 74001\nRN 00001 \nTI Mucus\n   in lungs.\nAB One\n   two.\nRF 001 BELFRAGE\n\nPN 74002\nRN 00002\nTI Salt.\nEX An extract.\n',
+    cfquery: 'QN 00001\nQU What is\n   salt?\nNR 00002\nRD    1 0010    2 2221\n \n',
+  }
+  expect(await readCollection(folderOf(files))).toEqual({
+    name: 'little',
+    documents: [
+      { id: '1', title: 'Mucus in lungs.', text: 'One two.' },
+      { id: '2', title: 'Salt.', text: 'An extract.' },
+    ],
+    queries: [{ id: '1', text: 'What is salt?' }],
+    judgements: new Map([
+      [
+        '1',
+        new Map([
+          ['1', 1],
+          ['2', 7],
+        ]),
+      ],
+    ]),
+  })
+})
+
+test('a folder that is no collection is refused, with what would make it one', async () => {
+  await expect(readCollection(folderOf({ 'README.md': '' }))).rejects.toThrow('corpus.jsonl')
+})
