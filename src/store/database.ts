@@ -13,6 +13,7 @@ export type Database = {
 
 /** How long a statement waits for another process that writes, in milliseconds. */
 const BUSY_TIMEOUT = 5_000
+const maxStatements = 500
 
 /**
  * Opens the operational state, made and migrated where needed. Several processes may do so at once.
@@ -81,20 +82,34 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** What Kysely wants of better-sqlite3, on `node:sqlite`. */
+/** What Kysely wants of better-sqlite3, on `node:sqlite`. Statements are kept, since preparing one takes longer than most take to run. */
 export function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
+  // The least recently used first.
+  const statements = new Map<string, Prepared>()
   return {
     prepare(text) {
       // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.
-      const statement = sqlite.prepare(text === 'begin' ? 'begin immediate' : text)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...parameters.map(toSqlValue)),
-        run: (parameters) => statement.run(...parameters.map(toSqlValue)),
-        iterate: (parameters) => statement.iterate(...parameters.map(toSqlValue)),
-      }
+      const sql = text === 'begin' ? 'begin immediate' : text
+      const prepared = statements.get(sql) ?? prepare(sqlite, sql)
+      statements.delete(sql)
+      statements.set(sql, prepared)
+      const [oldest] = statements.keys()
+      if (oldest !== undefined && statements.size > maxStatements) statements.delete(oldest)
+      return prepared
     },
     close: () => sqlite.close(),
+  }
+}
+
+type Prepared = ReturnType<SqliteDatabase['prepare']>
+
+function prepare(sqlite: DatabaseSync, sql: string): Prepared {
+  const statement = sqlite.prepare(sql)
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...parameters.map(toSqlValue)),
+    run: (parameters) => statement.run(...parameters.map(toSqlValue)),
+    iterate: (parameters) => statement.iterate(...parameters.map(toSqlValue)),
   }
 }
 

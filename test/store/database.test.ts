@@ -89,3 +89,14 @@ test('a transaction that reads before it writes waits for another process instea
   for (const run of runs) expect(run).toMatchObject({ code: 0, stderr: '' })
   expect((await sql`select value from counter`.execute(db)).rows).toEqual([{ value: 150 }])
 })
+
+test('a statement that is used again sees a new column and takes other values', async () => {
+  const { db } = await testDatabase()
+  const tenants = () => db.selectFrom('tenants').selectAll().orderBy('slug')
+  for (const slug of ['a', 'b', 'c']) await new Tenants(db).ensure(slug, new Date())
+  expect(await tenants().execute()).toHaveLength(3)
+  await sql`alter table tenants add column motto text default 'Audax'`.execute(db)
+  expect(await tenants().execute()).toEqual(Array(3).fill(expect.objectContaining({ motto: 'Audax' })))
+  const find = (slug: string) => db.selectFrom('tenants').select('slug').where('slug', '=', slug).execute()
+  expect([await find('a'), await find('b'), await find('x')]).toEqual([[{ slug: 'a' }], [{ slug: 'b' }], []])
+})
