@@ -125,7 +125,9 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
     async () => ({ ...app.swagger() }),
   )
   // Its types say a `Request`; what Swagger UI hands over is a plain object.
-  const uiConfig = { requestInterceptor: withFormToken as never }
+  const requestInterceptor = withFormToken as never
+  // Without Swagger UI's bar, whose logo has an inline style that the content security policy blocks.
+  const uiConfig = { layout: 'BaseLayout', requestInterceptor }
   await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' }, uiConfig })
 }
 
