@@ -67,7 +67,25 @@ export async function requireRole(request: FastifyRequest): Promise<void> {
   if (roles !== undefined && !roles.includes(callerOf(request).role)) throw new GanglionError('insufficient_role')
 }
 
-/** Who asks. Throws `invalid_token` where nobody was let in. */
+/**
+ * Whether the sender of a request would still be let in with the same rights, while a long answer is sent. A key may be revoked
+ * meanwhile, a session may end, and a person may get another role.
+ */
+export async function isStillLetIn(
+  request: FastifyRequest,
+  services: Pick<Services, 'authenticate'>,
+  app: FastifyInstance,
+): Promise<boolean> {
+  const { session } = request
+  if (session === undefined) {
+    const token = bearerToken(request.headers.authorization)
+    return token !== undefined && (await services.authenticate(token)) !== undefined
+  }
+  const now = await app.sessions.readAgain(request)
+  return now !== undefined && now.tenant.id === session.tenant.id && now.role === session.role
+}
+
+/** Returns the authenticated caller. Throws `invalid_token` if there is none. */
 export function callerOf({ caller }: FastifyRequest): Caller {
   if (caller === undefined) throw new GanglionError('invalid_token')
   return caller

@@ -37,6 +37,8 @@ export type BrowserSessions = {
   cookie: string
   /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** The session of a request's cookie as it is now. This is no use of it. */
+  readAgain(request: FastifyRequest): Promise<Session | undefined>
   /**
    * Checks a request that changes something: it must come from a page of this server. Browsers say so in `Sec-Fetch-Site` and
    * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
@@ -65,6 +67,7 @@ export async function readSessions(
   const name = isSecure ? '__Host-ganglion' : 'ganglion'
   const keptName = `${name}-sign-in`
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
+  const tokenOf = ({ headers }: FastifyRequest) => app.parseCookie(headers.cookie ?? '')[name]
   const begin = (reply: FastifyReply, token: string) => {
     reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })
   }
@@ -82,12 +85,16 @@ export async function readSessions(
     },
     requireSameOrigin: (request) => requireOrigin(request, publicUrl),
     async read(request, reply) {
-      const token = app.parseCookie(request.headers.cookie ?? '')[name]
+      const token = tokenOf(request)
       const isUse = request.routeOptions.config.isBackground !== true
       const open = token === undefined ? undefined : await services.openSession(token, { isUse })
       if (open === undefined) return
       enter(request, open)
       if (open.newToken !== undefined) begin(reply, open.newToken)
+    },
+    async readAgain(request) {
+      const token = tokenOf(request)
+      return token === undefined ? undefined : (await services.openSession(token, { isUse: false }))?.session
     },
   })
   // What a person sees stays out of every cache, so that nobody sees it after they have signed out.

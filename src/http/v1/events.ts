@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
-import { callerOf } from '../auth.ts'
+import { callerOf, isStillLetIn } from '../auth.ts'
 import { readErrors } from '../errors.ts'
 import { EventStreams } from '../event-stream.ts'
 import type { Limits } from '../limits.ts'
@@ -9,8 +9,8 @@ import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Milliseconds after which a client that was cut off asks again. */
 const retry = 2_000
-/** Milliseconds after which a person's browser must ask again, and so show that it still may. */
-const maxSessionAge = 5 * 60_000
+/** Milliseconds between two checks of a quiet stream whether its client may still read it. */
+const checkInterval = 5_000
 
 const description = `Server-sent events, as they happen, of the tenant or of one knowledge base. \`id\` grows, \`event\` is the
 kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
@@ -26,15 +26,17 @@ are no longer kept, or the id is of none, the stream begins with an event \`gap\
 A \`curator\` key is told everything. An \`app\` key is told of the Neurons and Sources that it may see when it is told, and of the
 candidates for them. It is always told of the Sources that it uploaded, and of the status of the candidates that it sent.
 
-A comment comes every 15 seconds. The server closes a stream after an hour, that of a session after 5 minutes, and one whose
-client does not read; a client then asks again. A key may have 10 streams, a tenant 100.`
+A person who is a \`reader\` is told of the Neurons that they may see, and of nothing else.
+
+A comment comes every 15 seconds. The server closes a stream after an hour, when its key is revoked or its session ends, and
+when its client does not read; a client then asks again. A key may have 10 streams, a tenant 100.`
 
 const EventStream = z.string().describe('The events.')
 
 /** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
 export function eventRoutes(
   app: ZodFastify,
-  services: Pick<Services, 'readEvents'>,
+  services: Pick<Services, 'readEvents' | 'authenticate'>,
   { limits, maxAge }: { limits: Pick<Limits, 'openStream'>; maxAge: number },
 ): void {
   const streams = new EventStreams(app)
@@ -43,7 +45,7 @@ export function eventRoutes(
     {
       // Nothing would end the stream behind an answer without a body.
       exposeHeadRoute: false,
-      config: { roles: ['app', 'curator'], isBackground: true },
+      config: { roles: ['app', 'curator'], people: 'reader', isBackground: true },
       schema: {
         tags: ['Events'],
         operationId: 'readEvents',
@@ -64,8 +66,16 @@ export function eventRoutes(
       const caller = callerOf(request)
       const { 'last-event-id': lastEventId } = request.headers
       const release = limits.openStream(caller)
-      const age = request.session === undefined ? maxAge : Math.min(maxAge, maxSessionAge)
-      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(age)])
+      const shutOut = new AbortController()
+      const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge), shutOut.signal])
+      const check = async () => {
+        if (!(await isStillLetIn(request, services, app).catch(() => false))) shutOut.abort()
+      }
+      const checking = setInterval(() => void check(), checkInterval).unref()
+      const end = () => {
+        clearInterval(checking)
+        release()
+      }
       try {
         const { after, hasGap, events } = await services.readEvents(caller, { ...request.query, lastEventId }, signal)
         return streams.answer(request, reply, async (send, taken) => {
@@ -73,15 +83,17 @@ export function eventRoutes(
             if (hasGap) send({ event: 'gap', data: { lastEventId, resumedAfter: after } })
             send({ id: String(after), retry })
             for await (const some of events) {
+              await check()
+              if (shutOut.signal.aborted) return
               for (const event of some) send({ id: String(event.id), event: event.kind, data: event })
               await taken()
             }
           } finally {
-            release()
+            end()
           }
         })
       } catch (error) {
-        release()
+        end()
         throw error
       }
     },

@@ -14,7 +14,7 @@ type Sight = { kb: KnowledgeBase; visibility: Visibility }
 
 /**
  * A tenant's events as one listener is told of them: by what it may see when it is told, and what it might see when they
- * happened. Curators are told everything.
+ * happened. Curators are told everything; readers are told of Neurons only.
  */
 export class EventView {
   readonly #ganglion: Ganglion
@@ -41,12 +41,24 @@ export class EventView {
   /** All of what an event tells, a part, or nothing. */
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
+    if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
     const isOwn = candidate?.sender === actorOf(this.#listener).id
     if (!isCuratorOnly && kind === 'kb.pushed') return data
     const sight = isCuratorOnly ? undefined : await this.#sight(kbId, sights)
     if (sight !== undefined && (await this.#sees(event, sight))) return this.#countsFor(data, sight)
     const { candidateId, status } = data
     return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
+  }
+
+  /** Neither the candidate nor the Source that a Neuron comes from. */
+  async #dataForReader(
+    { kbId, kind, data: { seqId, commit }, isCuratorOnly }: StoredEvent,
+    sights: Map<string, Promise<Sight | undefined>>,
+  ): Promise<EventData | undefined> {
+    if (isCuratorOnly || !kind.startsWith('neuron.') || seqId === undefined) return undefined
+    const sight = await this.#sight(kbId, sights)
+    if (sight === undefined || !(await sight.visibility.ofHistory(seqId))) return undefined
+    return { seqId, ...(commit && { commit }) }
   }
 
   /** Nothing for a knowledge base that cannot be opened: nobody can say then who may see what. */
