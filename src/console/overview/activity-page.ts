@@ -1,6 +1,7 @@
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityKind, ActivityPage } from '../../services/events/read-activity.ts'
 import { type Html, html } from '../layout/html.ts'
+import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { withQuery } from '../layout/with-query.ts'
@@ -35,10 +36,10 @@ export function activityPage(visit: Visit, view: ActivityView): Html {
   const isCurator = reaches(visit.session.role, 'curator')
   return page(visit, {
     title: 'Activity',
-    islands: isCurator ? ['live'] : [],
+    islands: view.before === undefined ? ['live'] : [],
     main: html`<h1>Activity</h1>
       ${filters(view, isCurator)}
-      ${isCurator && view.before === undefined && newer(view)}
+      ${view.before === undefined && newer(view)}
       ${activitySection(view)}`,
   })
 }
@@ -75,12 +76,7 @@ function filters({ kbs, kb, kind }: ActivityView, isCurator: boolean): Html {
   </form>`
 }
 
-/** Says that there is something new, and shows it when asked, so that nothing moves while somebody reads. */
 function newer({ kb, kind }: ActivityView): Html {
-  const path = withQuery('/activity', { kb, kind })
   const kinds = kind === undefined ? everyLiveKind : liveKinds[kind]
-  return html`<div class="live" data-live="${kinds}"${kb !== undefined && html` data-live-kb="${kb}"`}>
-    <p role="status" data-live-count></p>
-    <a class="button second" href="${path}" hx-get="${path}" hx-target="#feed" hx-swap="outerHTML" data-live-show hidden>Show what is new</a>
-  </div>`
+  return liveNotice({ kinds, kb, path: withQuery('/activity', { kb, kind }), target: 'feed' })
 }

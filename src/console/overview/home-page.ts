@@ -27,16 +27,18 @@ export function homePage(visit: Visit, view: HomeView): Html {
   const isCurator = reaches(visit.session.role, 'curator')
   return page(visit, {
     title: 'Home',
-    islands: isCurator ? ['live'] : [],
+    islands: ['live'],
     main: html`<h1>Knowledge bases</h1>
       ${view.tour}
-      ${isCurator ? html`<div data-live="${workKinds}" data-live-refresh="${withQuery('/', { page: view.number })}">${homeWork(visit, view)}</div>` : homeWork(visit, view)}
+      <div data-live="${isCurator ? workKinds : pageKinds}" data-live-refresh="${withQuery('/', { page: view.number })}">${homeWork(visit, view)}</div>
       ${latestSection(view.latest, view.now, view.kbs.length > 1)}`,
   })
 }
 
 const workKinds =
   'candidate.created candidate.approved candidate.dismissed candidate.reopened ingest.failed ingest.completed neuron.deleted'
+/** What changes the numbers that readers see. */
+const pageKinds = 'neuron.created neuron.updated neuron.deleted'
 
 /** The part of the page that changes as things happen. */
 export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): Html {

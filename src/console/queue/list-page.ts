@@ -2,6 +2,7 @@ import { candidateKinds } from '../../contract/vocabulary.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../services/queue/list-queue.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
+import { liveNotice } from '../layout/live-notice.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
@@ -34,15 +35,18 @@ export type ListPage = {
 
 /** What waits, the most urgent first. */
 export function queueListPage(visit: Visit, list: ListPage): Html {
-  const { queue, params, notice } = list
+  const { queue, params, notice, place } = list
+  const { status = 'pending', kb } = params
+  const isLive = status === 'pending' && place.after === undefined && place.before === undefined
   return page(visit, {
     title: 'Queue',
-    islands: ['review'],
+    islands: ['review', ...(isLive ? ['live'] : [])],
     notice,
     main: html`<h1>Queue</h1>
       ${keysHelp()}
       ${filterForm(queue, params)}
       ${zoneLinks(queue.counts, params)}
+      ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
   })
 }

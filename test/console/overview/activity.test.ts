@@ -101,6 +101,6 @@ test('a curator hears of what is new without that the page moves; a reader has n
 
   const readers = await reader.get('/activity')
   expect(readers.texts('.event')).toEqual([])
-  expect(readers.document.querySelector('[data-live], #kind')).toBeNull()
+  expect(readers.document.querySelector('#kind')).toBeNull()
   expect((await reader.get('/activity?kind=decisions')).texts('.event')).toEqual([])
 })
