@@ -9,5 +9,7 @@ declare namespace WebAssembly {
   }
   interface Memory {
     readonly buffer: ArrayBuffer
+    /** By pages of 64 KiB; a buffer that was read before is empty since. */
+    grow(pages: number): number
   }
 }

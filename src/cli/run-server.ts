@@ -10,6 +10,7 @@ import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
 import { makeSetUpLink } from '../services/people/links.ts'
+import { EmbeddingModel } from '../services/search/embedding-model.ts'
 import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
@@ -38,7 +39,10 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const { dataDir, host, port, publicUrl, bucket, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
-    const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError } })
+    const { embeddings } = environment
+    const failed = (message: string) => server.log.warn(message)
+    const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
+    const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))

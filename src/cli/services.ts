@@ -43,6 +43,7 @@ import { proposeReverse } from '../services/review/propose-reverse.ts'
 import { readOutcome } from '../services/review/read-outcome.ts'
 import { reviewCandidate } from '../services/review/review-candidate.ts'
 import { similarNeurons } from '../services/review/similar-neurons.ts'
+import { embeddingFigures } from '../services/search/embedding-figures.ts'
 import { retrieve } from '../services/search/retrieve.ts'
 import { search, searchTenant } from '../services/search/search.ts'
 import { searchEverywhere, searchPages } from '../services/search/search-pages.ts'
@@ -83,6 +84,7 @@ export function servicesOf(
   } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
+  const { embeddingModel } = ganglion
   const figures = new KbFiguresCache(ganglion)
   const freeDiskRatio = async () => {
     const { bavail, blocks } = await statfs(ganglion.directory.root)
@@ -177,5 +179,6 @@ export function servicesOf(
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     problems: () => health.problems(),
     freeDiskRatio,
+    ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ganglion, embeddingModel) }),
   }
 }

@@ -89,12 +89,19 @@ export const RetrieveChunk = z
   .meta({ id: 'RetrieveChunk' })
 export type RetrieveChunk = z.infer<typeof RetrieveChunk>
 
+/** What an answer was ranked by. */
+const Ranking = z.enum(['words', 'words+meaning'])
+
 export const RetrieveAnswer = z
   .object({
     hitCount: z.int().nonnegative(),
     totalChars: z.int().nonnegative().describe('The sum of the lengths of `content`.'),
     formattedContext: z.string().describe('Markdown, ready to give to a language model.'),
     chunks: z.array(RetrieveChunk).describe('Best first.'),
+    ranking: Ranking.optional().describe(
+      'What the chunks are ranked by. `words` where the embeddings model did not answer in time, or its vectors tell nothing on the ' +
+        'query. Absent where the server has no embeddings model.',
+    ),
   })
   .meta({ id: 'RetrieveAnswer', description: 'What the knowledge base holds on it.' })
 export type RetrieveAnswer = z.infer<typeof RetrieveAnswer>

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import type { CandidateStatus } from '../contract/vocabulary.ts'
@@ -39,6 +39,24 @@ export function createMetrics(): Metrics {
     registers: [registry],
   })
   return { registry, requests, countCandidate: (action, status) => candidates.inc({ action, status }) }
+}
+
+/** Adds what is known of the embeddings of a server that has them. */
+export function measureEmbeddings({ registry }: Metrics, read: Services['readEmbeddings']): void {
+  if (read === undefined) return
+  const gauges = {
+    embedded: ['ganglion_embedded_chunks', 'Chunks of open knowledge bases that have a vector.'],
+    lacking: ['ganglion_unembedded_texts', 'Texts of open knowledge bases that lack a vector.'],
+    texts: ['ganglion_embeddings_texts_asked', 'Texts that the embeddings model was asked about since the start.'],
+    questions: ['ganglion_embeddings_questions_asked', 'Questions that it was asked about since the start.'],
+    failures: ['ganglion_embeddings_failures', 'Requests that it did not answer, or not in time, since the start.'],
+  } as const
+  for (const [figure, [name, help]] of Object.entries(gauges)) {
+    const collect = async function (this: Gauge) {
+      this.set((await read())[figure as keyof typeof gauges])
+    }
+    new Gauge({ name, help, registers: [registry], collect })
+  }
 }
 
 /** Adds a hook that measures every request. */

@@ -11,7 +11,7 @@ import { createLimits, type Limits, rateOf } from './limits.ts'
 import { type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
-import { createMetrics, type Metrics, measureRequests, operationRoutes } from './operations.ts'
+import { createMetrics, type Metrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
 import type { Services } from './services.ts'
 import { readSessions } from './session.ts'
 import {
@@ -116,6 +116,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   })
   app.addHook('onSend', lingerBeforeClosing)
   measureRequests(app, metrics)
+  measureEmbeddings(metrics, services.readEmbeddings)
 
   await readSessions(app, services, options.publicUrl)
 

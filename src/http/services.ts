@@ -59,6 +59,7 @@ import type { Rendered, RenderInput } from '../services/read/render-markdown.ts'
 import type { Outcome } from '../services/review/read-outcome.ts'
 import type { Review } from '../services/review/review-candidate.ts'
 import type { SimilarNeuron } from '../services/review/similar-neurons.ts'
+import type { EmbeddingFigures } from '../services/search/embedding-figures.ts'
 import type { HitPage, KbHits, PersonQuery } from '../services/search/search-pages.ts'
 import type { Shelf } from '../services/sources/describe-shelf.ts'
 import type { SourceSearch } from '../services/sources/list-sources.ts'
@@ -232,4 +233,6 @@ export interface Services extends OverviewServices, SettingsServices {
   problems(): Promise<Problem[]>
   /** Free space of the data directory's disk, 0 to 1. */
   freeDiskRatio(): Promise<number>
+  /** Undefined where the server has no embeddings model. */
+  readEmbeddings?: () => Promise<EmbeddingFigures>
 }

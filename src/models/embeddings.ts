@@ -22,7 +22,7 @@ export class EmbeddingsError extends Error {
 }
 
 /** Texts of one request: what small servers take. */
-const maxBatch = 32
+export const maxBatch = 32
 /** Components of a vector. */
 const maxDimensions = 8192
 /** Bytes of an answer: a batch of the longest vectors, each component with 20 digits. */

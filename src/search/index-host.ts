@@ -6,11 +6,13 @@ import {
   type IndexedDocument,
   type PageHit,
   type PagePart,
-  type Reach,
+  type RetrieveOptions,
   type Scope,
   SearchTimeout,
   StaleIndex,
 } from './search-index.ts'
+import { VectorsFailed } from './vectors/kb-vectors.ts'
+import type { EmbeddedText, EmbeddingWork } from './vectors/vector-index.ts'
 
 /** Which index: its folder, and how it is made. */
 export type IndexAddress = { directory: string } & IndexOptions
@@ -28,7 +30,11 @@ export type IndexRequests = {
   grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
   shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
   search: { argument: { stamp: string; q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
-  retrieve: { argument: { stamp: string; question: string; scope: Scope; reach: Reach }; result: ChunkHit[] }
+  retrieve: { argument: { stamp: string; question: string; scope: Scope } & RetrieveOptions; result: ChunkHit[] }
+  /** What of any stamp lacks vectors: at most `limit` texts. Where the address names no vectors, there is nothing to do. */
+  nextTexts: { argument: { limit: number }; result: EmbeddingWork }
+  addVectors: { argument: { vectors: EmbeddedText[] }; result: undefined }
+  sweepVectors: { argument: { now: number; before: number }; result: undefined }
   close: { argument: undefined; result: undefined }
 }
 export type IndexRequest = {
@@ -38,6 +44,8 @@ export type IndexRequest = {
     argument: IndexRequests[Method]['argument']
   }
 }[keyof IndexRequests]
+
+const nothingToEmbed: EmbeddingWork = { texts: [], embedded: 0, lacking: 0, isWhole: true }
 
 /** Chunks that indexes may hold in memory, all together: some 250 MB. */
 const defaultMemoryBudget = 45_000
@@ -66,7 +74,7 @@ export class IndexHost {
     try {
       return this.#answer(request)
     } catch (error) {
-      const isAnswer = [QueryError, SearchTimeout, StaleIndex].some((answer) => error instanceof answer)
+      const isAnswer = [QueryError, SearchTimeout, StaleIndex, VectorsFailed].some((answer) => error instanceof answer)
       if (!isAnswer) this.#forget(directory, error)
       throw error
     }
@@ -75,9 +83,12 @@ export class IndexHost {
   #answer({ address, method, argument }: Exclude<IndexRequest, { method: 'close' }>): unknown {
     const index = this.#index(address)
     if (method === 'versions') return { stamp: index.stamp, versions: index.versions() }
+    if (method === 'nextTexts') return index.vectors?.next(argument.limit) ?? nothingToEmbed
+    if (method === 'addVectors') return index.vectors?.add(argument.vectors)
+    if (method === 'sweepVectors') return index.vectors?.sweep(argument)
     if (argument.stamp !== index.stamp) throw new StaleIndex()
     if (method === 'search') return index.search(argument.q, argument.scope)
-    if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument.reach)
+    if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument)
     const result =
       method === 'grow'
         ? index.grow(argument.part, argument.newStamp)
@@ -130,8 +141,9 @@ export class IndexHost {
   }
 }
 
-function isFor({ options }: KbIndex, { language, engine }: IndexAddress): boolean {
-  return options.language === language && options.engine === engine
+function isFor({ options }: KbIndex, { language, engine, vectors }: IndexAddress): boolean {
+  const isSame = options.vectors?.file === vectors?.file && options.vectors?.model === vectors?.model
+  return options.language === language && options.engine === engine && isSame
 }
 
 /** What its file holds is no reason for it not to open: that is dropped. */

@@ -21,17 +21,20 @@ import {
   type IndexedDocument,
   type PageHit,
   type PagePart,
-  type Reach,
+  type RetrieveOptions,
   type Scope,
   type SearchIndex,
   StaleIndex,
 } from './search-index.ts'
 import { type Analyser, analyserFor } from './text/analyser.ts'
+import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
 /** Milliseconds that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
 /** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
 const maxInMemory = { chunks: 20_000, terms: 100_000 }
+/** Bytes of vectors that take as much memory as one chunk's postings. */
+const bytesPerChunk = 5_500
 /** Different terms that take as much memory as one chunk. */
 const termsPerChunk = 15
 
@@ -42,6 +45,8 @@ export type IndexOptions = {
   /** BCP 47: decides how words are analysed. */
   language: string
   engine: Engine | 'auto'
+  /** Absent: words only. */
+  vectors?: VectorsAddress | undefined
 }
 
 /** The index of one knowledge base, in a folder of its own. Where {@link apply} throws, it must be closed and opened anew. */
@@ -51,6 +56,8 @@ export class KbIndex implements SearchIndex {
   readonly #catalog: Catalog
   readonly #snapshotFile: string
   readonly options: IndexOptions
+  /** Undefined where words only count. */
+  readonly vectors: KbVectors | undefined
   #engine: { name: Engine; terms: TermEngine }
   #stamp: string
   readonly #writer: PageWriter
@@ -64,6 +71,7 @@ export class KbIndex implements SearchIndex {
     try {
       this.#stamp = this.#store.stamp()
       this.#catalog = new Catalog(this.#store)
+      this.vectors = options.vectors && new KbVectors(options.vectors, this.#store, this.#catalog)
       this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
       this.#engine = this.#openEngine(this.#fitting(0))
     } catch (error) {
@@ -82,10 +90,11 @@ export class KbIndex implements SearchIndex {
     return this.#engine.name
   }
 
-  /** Chunks whose postings are in memory; and one more for as many different terms as take its memory. */
+  /** Chunks whose postings are in memory; and one more for as many different terms, or bytes of vectors, as take its memory. */
   get chunksInMemory(): number {
-    if (this.engine !== 'minisearch') return 0
-    return this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
+    const ofVectors = Math.floor((this.vectors?.size ?? 0) / bytesPerChunk)
+    if (this.engine !== 'minisearch') return ofVectors
+    return ofVectors + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
   }
 
   /** Chunks that came or went since {@link save}. */
@@ -159,9 +168,10 @@ export class KbIndex implements SearchIndex {
     return { hits: [...found, ...shown], total: total + noted.length }
   }
 
-  retrieve(question: string, scope: Scope, reach: Reach = 'chunk'): ChunkHit[] {
+  retrieve(question: string, scope: Scope, { reach = 'chunk', vector }: RetrieveOptions = {}): ChunkHit[] {
     const parts = { ...this.#parts, engine: this.#engine.terms }
-    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question) })
+    const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
+    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question), near })
   }
 
   save(): void {
@@ -173,6 +183,7 @@ export class KbIndex implements SearchIndex {
   }
 
   close(): void {
+    this.vectors?.close()
     this.#store.close()
   }
 

@@ -18,4 +18,6 @@ export type Passage = {
   rank: number
   /** 0 to 1: the part of the question's terms, weighted by how rare they are, that the chunk holds. */
   coverage: number
+  /** Meaning had a part in the order of the passages. */
+  byMeaning?: true
 }

@@ -52,10 +52,18 @@ export type ChunkHit = {
   rank: number
   /** 0 to 1: the part of the question's terms, weighted by how rare they are, that the chunk holds. */
   coverage: number
+  /** Meaning had a part in the order of this answer. */
+  byMeaning?: true
 }
 
 /** How much of a page stands for a chunk that was found: just the chunk, or as much of its section as people like to read. */
 export type Reach = 'chunk' | 'section'
+
+export type RetrieveOptions = {
+  reach?: Reach | undefined
+  /** The vector of the question; without it, and without vectors of the chunks, words alone count. */
+  vector?: Float32Array | undefined
+}
 
 /** The engines that an index can have. */
 export type Engine = 'minisearch' | 'sqlite'
@@ -75,8 +83,11 @@ export interface SearchIndex {
    * @throws {QueryError} for a query beyond the limits. @throws {SearchTimeout}
    */
   search(q: string, scope: Scope): { hits: PageHit[]; total: number }
-  /** Chunks that hold any term of a question in natural language, best first. @throws {SearchTimeout} */
-  retrieve(question: string, scope: Scope, reach?: Reach): ChunkHit[]
+  /**
+   * Chunks that hold any term of a question in natural language, or that a model of embeddings finds near it, best first.
+   * @throws {SearchTimeout}
+   */
+  retrieve(question: string, scope: Scope, options?: RetrieveOptions): ChunkHit[]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void

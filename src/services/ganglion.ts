@@ -42,6 +42,7 @@ import { finishApprovals } from './queue/approval.ts'
 import { FileStreams } from './read/file-streams.ts'
 import { watchRefs } from './ref-watcher.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
+import type { EmbeddingModel } from './search/embedding-model.ts'
 import { KbSearch } from './search/kb-search.ts'
 import { searchedSources } from './search/source-shelf.ts'
 
@@ -54,6 +55,8 @@ export type GanglionOptions = {
   /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
   watch?: { onError: (error: unknown) => void }
   now?: () => Date
+  /** Finds chunks by meaning, too; without it search knows words only. */
+  embeddingModel?: EmbeddingModel | undefined
 }
 
 type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
@@ -92,6 +95,7 @@ export class Ganglion {
   readonly stamps: Stamps
   readonly tours: Tours
   readonly now: () => Date
+  readonly embeddingModel: EmbeddingModel | undefined
   readonly parser = new ParserPool()
   readonly renderer = new RenderPool()
   readonly fileStreams = new FileStreams()
@@ -131,6 +135,7 @@ export class Ganglion {
     this.stamps = new Stamps(database.db)
     this.tours = new Tours(database.db)
     this.now = options.now ?? (() => new Date())
+    this.embeddingModel = options.embeddingModel
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
@@ -185,7 +190,11 @@ export class Ganglion {
     if (known !== undefined) return known
     const directory = this.directory.index(kb.identity.id)
     const sources = searchedSources(kb.identity, this)
-    const search = new KbSearch(kb, { pool: this.#searchPool, parser: this.parser, directory, sources })
+    const { embeddingModel: model, now } = this
+    const vectors = model && { file: this.directory.vectors(kb.identity.id), model: model.name }
+    const embedding = model && { model, now }
+    const options = { pool: this.#searchPool, parser: this.parser, directory, sources, vectors, embedding }
+    const search = new KbSearch(kb, options)
     this.#searches.set(kb, search)
     return search
   }

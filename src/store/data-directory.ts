@@ -48,6 +48,11 @@ export class DataDirectory {
     return join(this.repositories, `${kbId}.git`)
   }
 
+  /** The vectors that an embeddings model gave for the texts of a knowledge base: not with its index, which is made anew for nothing. */
+  vectors(kbId: string): string {
+    return join(this.root, 'vectors', `${kbId}.db`)
+  }
+
   /** Where a knowledge base's search index keeps its snapshots. */
   index(kbId: string): string {
     return join(this.indexes, kbId)

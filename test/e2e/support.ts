@@ -6,6 +6,7 @@ import type { Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
+import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
 import { openapiValidator } from '../http/support/openapi-validate.ts'
 import { tempDir } from '../support/temp.ts'
 
@@ -31,17 +32,23 @@ export async function startProduct({
   answerer,
   onError,
   restored,
+  embeddingModel,
   ...options
 }: {
   rateWrites?: number
   answerer?: Answerer
   /** Lets the server follow what others do to the repositories. */
   onError?: (error: unknown) => void
+  embeddingModel?: EmbeddingModel | undefined
   /** A data directory that was made from a backup of another product. */
   restored?: string
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
-  const ganglion = await Ganglion.open({ dataDir, ...(onError === undefined ? {} : { watch: { onError } }) })
+  const ganglion = await Ganglion.open({
+    dataDir,
+    embeddingModel,
+    ...(onError === undefined ? {} : { watch: { onError } }),
+  })
   const [known] = await ganglion.knowledgeBases.list()
   const { id: kbId } = known ?? (await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' }))
   const gitDir = ganglion.directory.repository(kbId)

@@ -150,11 +150,14 @@ export class IndexStore {
     this.#sql.run`DELETE FROM pages WHERE id = ${id}`
   }
 
-  /** The hashes of at most `limit` chunks, in the order of their ids, of those beyond `after`. */
-  hashes(after: number, limit: number): { chunk: number; hash: Uint8Array }[] {
-    return this.#sql.all`SELECT chunk, hash FROM hashes WHERE chunk > ${after} ORDER BY chunk LIMIT ${limit}`.map(
-      ({ chunk, hash }) => ({ chunk: Number(chunk), hash: hash instanceof Uint8Array ? hash : new Uint8Array() }),
-    )
+  /** The hashes of at most `limit` chunks, in the order in which they came, of those behind the `id` of another. */
+  hashes(after: number, limit: number): { id: number; chunk: number; hash: Uint8Array }[] {
+    const rows = this.#sql.all`SELECT id, chunk, hash FROM hashes WHERE id > ${after} ORDER BY id LIMIT ${limit}`
+    return rows.map(({ id, chunk, hash }) => ({
+      id: Number(id),
+      chunk: Number(chunk),
+      hash: hash instanceof Uint8Array ? hash : new Uint8Array(),
+    }))
   }
 
   chunk(id: number): Chunk {

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 5
+const storeVersion = 6
 
 const tables = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
@@ -21,8 +21,9 @@ const tables = [
     id INTEGER PRIMARY KEY, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
     terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL
   ) STRICT`,
-  // by chunk: names the text that its vector is of; see embeddedText. Apart from the texts, which are long to read over
-  'CREATE TABLE hashes (chunk INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT',
+  // hash: names the text that a chunk's vector is of, see embeddedText; id: in the order in which chunks came. Apart from the texts,
+  // which are long to read over
+  'CREATE TABLE hashes (id INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL UNIQUE, hash BLOB NOT NULL) STRICT',
   // chunks that are gone, which the files of an engine still have
   'CREATE TABLE removed (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, class INTEGER NOT NULL, terms TEXT NOT NULL) STRICT',
 ]

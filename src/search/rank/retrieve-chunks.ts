@@ -1,4 +1,4 @@
-import type { Catalog } from '../index/catalog.ts'
+import type { Catalog, Visible } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import { occurrences } from '../index/page-terms.ts'
 import type { Deadline, TermEngine } from '../index/term-engine.ts'
@@ -6,23 +6,32 @@ import { particleNouns } from '../query/compound.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
+import type { Nearness } from '../vectors/nearness.ts'
 import { idf } from './bm25.ts'
 import { coverage } from './coverage.ts'
 import { feedback } from './feedback.ts'
+import { fuse } from './fuse.ts'
 import type { ScoredChunk } from './scorer.ts'
 import { joinChunks, sectionAround } from './section.ts'
 
 /** What is read of an index to answer a question. */
 type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
 
+/** How near the visible chunks are to the question; undefined where that is not known. */
+export type Near = (visible: Visible) => Nearness | undefined
+
 /** Chunks that feedback puts in order. */
 const minCandidates = 100
 
-/** Returns the chunks that hold any term of a question in natural language, best first. @throws {SearchTimeout} */
+/**
+ * Returns the chunks that hold any term of a question in natural language, or are near it by meaning, best first.
+ * @param near how near the chunks are to the question; without it, words alone count.
+ * @throws {SearchTimeout}
+ */
 export function retrieveChunks(
   question: string,
   parts: Parts,
-  { scope, reach, limit }: { scope: Scope; reach: Reach; limit: Deadline },
+  { scope, reach, limit, near }: { scope: Scope; reach: Reach; limit: Deadline; near?: Near | undefined },
 ): ChunkHit[] {
   const { analyser, engine, store, catalog } = parts
   const visible = catalog.visible(scope)
@@ -41,12 +50,16 @@ export function retrieveChunks(
   const ranked = candidates
     .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
     .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
+  const nearness = near?.(visible)
+  const fused = nearness && fuse(ranked, nearness, Math.max(scope.limit, minCandidates))
   const rarities = asked.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
   const told = new Set<number>()
   const hits: ChunkHit[] = []
-  for (const { chunk, page, score, ordinal, terms: ofChunk } of ranked) {
+  const order = fused ?? ranked
+  for (const { chunk, page, score } of order) {
     if (hits.length === scope.limit) break
     if (told.has(chunk)) continue
+    const ordinal = chunk - catalog.chunkRange(page).from
     const section =
       reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), ordinal, (id) => store.chunk(id))
     for (const id of section) told.add(id)
@@ -54,8 +67,9 @@ export function retrieveChunks(
       key: catalog.keyOf(page),
       ordinal,
       ...joinChunks(section.map((id) => store.chunk(id))),
-      rank: score / (ranked[0]?.score ?? 1),
-      coverage: coverage(ofChunk, rarities),
+      rank: score / (order[0]?.score ?? 1),
+      coverage: coverage(store.terms(chunk).terms, rarities),
+      ...(fused && { byMeaning: true }),
     })
   }
   return hits

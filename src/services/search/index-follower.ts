@@ -5,6 +5,7 @@ import type { ParserPool } from '../../markdown/parser-pool.ts'
 import type { IndexAddress } from '../../search/index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
+import type { VectorsAddress } from '../../search/vectors/kb-vectors.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import { hasInlineTags } from '../../store/neuron-index.ts'
 import { everyNeuronVersion, findNeuron } from '../../store/neuron-queries.ts'
@@ -25,7 +26,14 @@ const partSize = 64
 /** How often something is tried that other changes to the index can make void. */
 const maxAttempts = 3
 
-export type FollowerOptions = { pool: SearchPool; parser: ParserPool; directory: string; sources: SearchedSources }
+export type FollowerOptions = {
+  pool: SearchPool
+  parser: ParserPool
+  directory: string
+  sources: SearchedSources
+  /** Without them, search knows words only. */
+  vectors?: VectorsAddress | undefined
+}
 
 /** Keeps the search index of an open knowledge base in step with its projection and its Sources. */
 export class IndexFollower {
@@ -34,6 +42,7 @@ export class IndexFollower {
   readonly #parser: ParserPool
   readonly #directory: string
   readonly #sources: SearchedSources
+  readonly #vectors: VectorsAddress | undefined
   #isClosed = false
   #updatingSince: number | undefined
   #complete: IndexAddress | undefined
@@ -46,12 +55,13 @@ export class IndexFollower {
   readonly #big = new Set<string>()
   #takingBig: Promise<void> | undefined
 
-  constructor(kb: KnowledgeBase, { pool, parser, directory, sources }: FollowerOptions) {
+  constructor(kb: KnowledgeBase, { pool, parser, directory, sources, vectors }: FollowerOptions) {
     this.#kb = kb
     this.#pool = pool
     this.#parser = parser
     this.#directory = directory
     this.#sources = sources
+    this.#vectors = vectors
   }
 
   /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
@@ -68,7 +78,7 @@ export class IndexFollower {
   /** Where the index is, as the settings are now. */
   async address(): Promise<IndexAddress> {
     const { language, searchEngine: engine } = await this.#kb.settings()
-    return { directory: this.#directory, language, engine }
+    return { directory: this.#directory, language, engine, vectors: this.#vectors }
   }
 
   /** Where the index is, once it has been complete. */

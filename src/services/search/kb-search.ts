@@ -7,15 +7,24 @@ import { StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { accessOf } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { EmbeddingModel } from './embedding-model.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
+import { KbEmbedder } from './kb-embedder.ts'
+import { QuestionVectors } from './question-vectors.ts'
 
 /** Milliseconds that a query waits for an index that is being built, and for its answer. */
 const patience = 10_000
 /** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
 const updatePatience = 8_000
 
-type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp'>
+type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector'>
 type Answer<Method extends 'search' | 'retrieve'> = Promise<IndexRequests[Method]['result']>
+
+export type KbSearchOptions = FollowerOptions & {
+  updatePatience?: number
+  /** Without it, search knows words only. */
+  embedding?: { model: EmbeddingModel; now: () => Date } | undefined
+}
 
 /** The search index of an open knowledge base, which follows its projection. */
 export class KbSearch {
@@ -23,18 +32,27 @@ export class KbSearch {
   readonly #pool: SearchPool
   readonly #index: IndexFollower
   readonly #updatePatience: number
+  /** Undefined where search knows words only. */
+  readonly embedder: KbEmbedder | undefined
+  readonly #questions: QuestionVectors | undefined
   #isClosed = false
 
-  constructor(kb: KnowledgeBase, options: FollowerOptions & { updatePatience?: number }) {
+  constructor(kb: KnowledgeBase, options: KbSearchOptions) {
     this.#kb = kb
     this.#pool = options.pool
     this.#index = new IndexFollower(kb, options)
     this.#updatePatience = options.updatePatience ?? updatePatience
+    const { pool, embedding } = options
+    if (embedding === undefined) return
+    const address = () => this.#index.address()
+    this.embedder = new KbEmbedder({ ...embedding, pool, address })
+    this.#questions = new QuestionVectors(embedding.model)
   }
 
-  /** See {@link IndexFollower.follow}. */
-  follow(): Promise<void> {
-    return this.#index.follow()
+  /** See {@link IndexFollower.follow}. Begins to embed what it brought. */
+  async follow(): Promise<void> {
+    await this.#index.follow()
+    this.#embed()
   }
 
   /**
@@ -51,10 +69,12 @@ export class KbSearch {
     })
   }
 
-  /** As {@link search}. */
+  /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time. */
   retrieve(asked: Asked<'retrieve'>): Answer<'retrieve'> {
+    const asking = this.#vectorOf(asked.question)
     return this.#ask(async (address, stamp, isCurrent) => {
-      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp })
+      const vector = await asking
+      const hits = await this.#pool.ask(address, 'retrieve', { ...asked, stamp, vector })
       return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
     })
   }
@@ -69,7 +89,19 @@ export class KbSearch {
   /** Lets what is under way come to a quick end. */
   async close(): Promise<void> {
     this.#isClosed = true
+    await this.embedder?.close()
     await within(patience, this.#index.close()).catch(() => undefined)
+  }
+
+  /** Undefined where no chunk has a vector: the model would be asked in vain. */
+  async #vectorOf(question: string): Promise<Float32Array | undefined> {
+    // An index that was closed meanwhile looks at its vectors anew.
+    this.#embed()
+    return this.embedder?.progress.embedded ? this.#questions?.of(question) : undefined
+  }
+
+  #embed(): void {
+    if (!this.#isClosed) this.embedder?.run()
   }
 
   #ask<Result>(send: (address: IndexAddress, stamp: string, isCurrent: boolean) => Promise<Result>): Promise<Result> {

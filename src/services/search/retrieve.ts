@@ -27,7 +27,9 @@ export async function retrieve(
   const reach = audience === 'tool' ? 'chunk' : 'section'
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK, reach })
   const chunks = withinBounds(passages, { maxChars, topK }).map(toChunk)
+  const isByMeaning = passages.some(({ byMeaning }) => byMeaning)
   return {
+    ...(ganglion.embeddingModel && { ranking: isByMeaning ? ('words+meaning' as const) : ('words' as const) }),
     hitCount: chunks.length,
     totalChars: chunks.reduce((sum, { content }) => sum + content.length, 0),
     formattedContext: formatContext(chunks, audience),

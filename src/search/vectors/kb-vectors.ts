@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Catalog, Visible } from '../index/catalog.ts'
+import type { IndexStore } from '../index/index-store.ts'
+import type { Nearness } from './nearness.ts'
+import { type EmbeddedText, type EmbeddingWork, VectorIndex } from './vector-index.ts'
+import { VectorStore } from './vector-store.ts'
+
+/** Where the vectors of an index are kept, and the model that they are of. */
+export type VectorsAddress = { file: string; model: string }
+
+/** What happens to vectors is no reason for the index itself to fail. */
+export class VectorsFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'VectorsFailed'
+  }
+}
+
+/**
+ * The vectors of one knowledge base, which are opened when they are first needed, and anew after an error: opening finds what is damaged.
+ */
+export class KbVectors {
+  readonly #address: VectorsAddress
+  readonly #pages: IndexStore
+  readonly #catalog: Catalog
+  #open: { store: VectorStore; index: VectorIndex } | undefined
+
+  constructor(address: VectorsAddress, pages: IndexStore, catalog: Catalog) {
+    this.#address = address
+    this.#pages = pages
+    this.#catalog = catalog
+  }
+
+  /** Bytes in memory. */
+  get size(): number {
+    return this.#open?.index.size ?? 0
+  }
+
+  /** See `VectorIndex.next`. @throws {VectorsFailed} */
+  next(limit: number): EmbeddingWork {
+    return this.#guarded((index) => index.next(limit))
+  }
+
+  /** See `VectorIndex.add`. @throws {VectorsFailed} */
+  add(vectors: readonly EmbeddedText[]): void {
+    this.#guarded((index) => index.add(vectors))
+  }
+
+  /** See `VectorStore.sweep`. @throws {VectorsFailed} */
+  sweep(times: { now: number; before: number }): void {
+    this.#guarded((index) => index.sweep(times))
+  }
+
+  /** See `VectorIndex.near`. Vectors that were not looked at yet are not there. */
+  near(vector: Float32Array, visible: Visible): Nearness | undefined {
+    return this.#open?.index.near(vector, visible)
+  }
+
+  close(): void {
+    this.#open?.store.close()
+    this.#open = undefined
+  }
+
+  #guarded<Result>(work: (index: VectorIndex) => Result): Result {
+    const { file, model } = this.#address
+    try {
+      if (this.#open === undefined) {
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+        const store = new VectorStore(file, model)
+        this.#open = { store, index: new VectorIndex(store, this.#pages, this.#catalog) }
+      }
+      return work(this.#open.index)
+    } catch (error) {
+      this.close()
+      throw new VectorsFailed(error)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** A vector of length 1 as signed bytes: a component is `scale` times its byte, which is -127 to 127. */
+export type Quantised = { scale: number; bytes: Int8Array }
+
+const largest = 127
+const scaleLength = 4
+
+/** Quantises a vector to its direction, a byte for each component. @param vector finite, and not only zeros */
+export function quantise(vector: Float32Array): Quantised {
+  // 64-bit sums: the squares of 32-bit floats can overflow them.
+  let [squares, peak] = [0, 0]
+  for (const component of vector) {
+    squares += component * component
+    peak = Math.max(peak, Math.abs(component))
+  }
+  const bytes = Int8Array.from(vector, (component) => Math.round((component / peak) * largest))
+  return { scale: Math.fround(peak / Math.sqrt(squares) / largest), bytes }
+}
+
+/** As it is kept: the scale as a 32-bit float, little-endian, then the bytes. */
+export function toBlob({ scale, bytes }: Quantised): Uint8Array {
+  const blob = new Uint8Array(scaleLength + bytes.length)
+  new DataView(blob.buffer).setFloat32(0, scale, true)
+  blob.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length), scaleLength)
+  return blob
+}
+
+export function fromBlob(blob: Uint8Array): Quantised {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+  const bytes = new Int8Array(blob.buffer, blob.byteOffset + scaleLength, blob.byteLength - scaleLength)
+  return { scale: view.getFloat32(0, true), bytes }
+}

@@ -1,0 +1,127 @@
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { isOfContent, openSound, removeFile } from '../index/store-file.ts'
+import { fromBlob, type Quantised, toBlob } from './quantise.ts'
+
+/** Raised whenever other bytes are kept for a vector, or other texts are asked about. */
+const format = 1
+
+const tables = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE vectors (hash BLOB NOT NULL UNIQUE, vector BLOB NOT NULL) STRICT;
+  -- vectors that no chunk has: since when, in milliseconds since 1970
+  CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT;`
+
+/** A vector of another length than the others: what answers is another model. */
+export class OtherDimensions extends Error {
+  override readonly name = 'OtherDimensions'
+
+  constructor(dimensions: number, expected: number) {
+    super(`The embeddings model answers with ${dimensions} dimensions, where it answered with ${expected} before.`)
+  }
+}
+
+/**
+ * The vectors that a model of embeddings gave for texts, by hash, in a SQLite file: so no text is sent to a model twice, whatever
+ * happens to the index. It may be deleted at any time, at the price of asking again.
+ */
+export class VectorStore {
+  readonly #db: DatabaseSync
+  readonly #sql: SQLTagStore
+  #dimensions: number | undefined
+
+  /** @param model what another model made is forgotten, as is what is damaged. */
+  constructor(file: string, model: string) {
+    this.#db = openMade(file, `${format} ${model}`)
+    this.#sql = this.#db.createTagStore(20)
+    const kept = this.#sql.get`SELECT value FROM meta WHERE key = 'dimensions'`
+    this.#dimensions = kept && Number(kept.value)
+  }
+
+  /** Of every vector; undefined before the first. */
+  get dimensions(): number | undefined {
+    return this.#dimensions
+  }
+
+  find(hash: Uint8Array): Quantised | undefined {
+    const row = this.#sql.get`SELECT vector FROM vectors WHERE hash = ${hash}`
+    return row?.vector instanceof Uint8Array ? fromBlob(row.vector) : undefined
+  }
+
+  /** All of them, or none. @throws {OtherDimensions} */
+  add(vectors: readonly { hash: Uint8Array; vector: Quantised }[]): void {
+    this.#transaction(() => {
+      for (const { hash, vector } of vectors) {
+        const { length } = vector.bytes
+        this.#dimensions ??= length
+        if (length !== this.#dimensions) throw new OtherDimensions(length, this.#dimensions)
+        this.#sql.run`INSERT OR REPLACE INTO vectors (hash, vector) VALUES (${hash}, ${toBlob(vector)})`
+      }
+      if (vectors.length === 0) return
+      this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('dimensions', ${String(this.#dimensions)})`
+    })
+  }
+
+  /**
+   * Notes which vectors no chunk has any more, and removes those of which this was noted before `before`: pages come back, as
+   * from a backup or an index that is built anew.
+   * @param isUsed of a hash. @param now milliseconds since 1970, as `before`
+   */
+  sweep(isUsed: (hash: Uint8Array) => boolean, { now, before }: { now: number; before: number }): void {
+    this.#transaction(() => {
+      for (const { hash } of this.#sql.all`SELECT hash FROM vectors`) {
+        if (!(hash instanceof Uint8Array)) continue
+        if (isUsed(hash)) this.#sql.run`DELETE FROM unused WHERE hash = ${hash}`
+        else this.#sql.run`INSERT OR IGNORE INTO unused (hash, since) VALUES (${hash}, ${now})`
+      }
+      this.#sql.run`DELETE FROM vectors WHERE hash IN (SELECT hash FROM unused WHERE since < ${before})`
+      this.#sql.run`DELETE FROM unused WHERE since < ${before}`
+    })
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close()
+  }
+
+  /** All of it, or nothing where it throws. */
+  #transaction(work: () => void): void {
+    const dimensions = this.#dimensions
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      work()
+      this.#db.exec('COMMIT')
+    } catch (error) {
+      this.#dimensions = dimensions
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+function openMade(file: string, made: string): DatabaseSync {
+  try {
+    return make(openSound(file), made)
+  } catch (error) {
+    if (!isOfContent(error)) throw error
+    removeFile(file)
+    return make(openSound(file), made)
+  }
+}
+
+/** @throws where it was made otherwise. */
+function make(db: DatabaseSync, made: string): DatabaseSync {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+    const isNew = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+    if (isNew) {
+      db.exec(tables)
+      db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?)").run(made)
+    }
+    const { value } = db.prepare("SELECT value FROM meta WHERE key = 'made'").get() ?? {}
+    if (value !== made) throw new Error(`The vectors were made as ${value}.`)
+    db.exec('COMMIT')
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}

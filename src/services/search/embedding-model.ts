@@ -1,0 +1,79 @@
+import type { CircuitBreaker } from '../../models/circuit-breaker.ts'
+import { Embeddings, EmbeddingsError } from '../../models/embeddings.ts'
+import type { LanguageModel } from '../../models/language-model.ts'
+import { KeyedLock } from '../../store/keyed-lock.ts'
+
+/** Of texts, which nobody waits for, and of a question, for which somebody does. */
+const textLimits = { timeoutMs: 60_000, maxRetries: 2 }
+const questionLimits = { timeoutMs: 1_000, maxRetries: 0 }
+/** UTF-16 units of a question that are asked about: small models take some hundred words. */
+const maxQuestion = 2_000
+
+export type EmbeddingModelOptions = {
+  /** Is told why the model fails: once, until it has answered again. */
+  failed: (message: string) => void
+  /** Milliseconds. */
+  questionTimeoutMs?: number
+  breakers?: { texts: CircuitBreaker; questions: CircuitBreaker }
+}
+
+/** What was asked of the model since the server started. */
+export type EmbeddingCounts = { texts: number; questions: number; failures: number }
+
+/** The model of embeddings of a server: asked for one batch of texts at a time, so that it has time for questions. */
+export class EmbeddingModel {
+  readonly name: string
+  readonly #ofTexts: Embeddings
+  readonly #ofQuestions: Embeddings
+  readonly #turns = new KeyedLock()
+  readonly #failed: EmbeddingModelOptions['failed']
+  #isFailing = false
+  readonly #counts = { texts: 0, questions: 0, failures: 0 }
+
+  constructor(model: LanguageModel, { failed, questionTimeoutMs, breakers }: EmbeddingModelOptions) {
+    this.name = model.model
+    // A model that is too slow for a question can still work through the texts: each has a breaker of its own.
+    this.#ofTexts = new Embeddings(model, textLimits, breakers?.texts)
+    const timeoutMs = questionTimeoutMs ?? questionLimits.timeoutMs
+    this.#ofQuestions = new Embeddings(model, { ...questionLimits, timeoutMs }, breakers?.questions)
+    this.#failed = failed
+  }
+
+  get counts(): EmbeddingCounts {
+    return { ...this.#counts }
+  }
+
+  /** See `Embeddings.embed`. @throws {EmbeddingsError} and the signal's reason once it aborts. */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
+    return this.#turns.run('', async () => {
+      this.#counts.texts += texts.length
+      const vectors = await this.#ofTexts.embed(texts, signal)
+      this.#isFailing = false
+      return vectors
+    })
+  }
+
+  /** The vector of a question; undefined where the model does not give it in time. */
+  async question(text: string): Promise<Float32Array | undefined> {
+    this.#counts.questions++
+    try {
+      const [vector] = await this.#ofQuestions.embed(
+        [text.slice(0, maxQuestion).toWellFormed()],
+        new AbortController().signal,
+      )
+      return vector
+    } catch (error) {
+      this.noteFailure(error)
+      return undefined
+    }
+  }
+
+  /** Counts and tells of a failure, but for requests that were not sent. */
+  noteFailure(error: unknown): void {
+    if (error instanceof EmbeddingsError && error.reason === 'paused') return
+    this.#counts.failures++
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.#failed(error instanceof Error ? error.message : String(error))
+  }
+}

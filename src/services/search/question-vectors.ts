@@ -1,0 +1,29 @@
+import type { EmbeddingModel } from './embedding-model.ts'
+
+const maxKept = 100
+
+/** The vectors of a knowledge base's last questions: a question that is asked again, as with the next page, is not paid for twice. */
+export class QuestionVectors {
+  readonly #model: EmbeddingModel
+  /** The least recently asked first. */
+  readonly #vectors = new Map<string, Promise<Float32Array | undefined>>()
+
+  constructor(model: EmbeddingModel) {
+    this.#model = model
+  }
+
+  /** Undefined where the model does not give it in time. */
+  of(question: string): Promise<Float32Array | undefined> {
+    const vector = this.#vectors.get(question) ?? this.#model.question(question)
+    this.#vectors.delete(question)
+    this.#vectors.set(question, vector)
+    for (const [oldest] of this.#vectors) {
+      if (this.#vectors.size <= maxKept) break
+      this.#vectors.delete(oldest)
+    }
+    void vector.then((found) => {
+      if (found === undefined && this.#vectors.get(question) === vector) this.#vectors.delete(question)
+    })
+    return vector
+  }
+}
