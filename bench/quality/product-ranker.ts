@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { extractChunks } from '../../src/markdown/chunks.ts'
+import { maxBatch } from '../../src/models/embeddings.ts'
 import { KbIndex } from '../../src/search/kb-index.ts'
 import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
 import type { TestDocument } from './collection.ts'
@@ -12,8 +13,14 @@ const chunksPerPage = 3
 
 const view: Omit<Scope, 'limit'> = { audience: 'curator', defaultAudience: [] }
 
-/** The product's own way from a page to the answer of `retrieve`, on one of its engines. */
-export function productRanker(engine: Engine): Ranker {
+/** Vectors of some texts, in their order. */
+export type Embed = (texts: readonly string[]) => Promise<(Float32Array | undefined)[]>
+
+/**
+ * The product's own way from a page to the answer of `retrieve`, on one of its engines.
+ * @param embed what a model of embeddings gives; without it, words only count.
+ */
+export function productRanker(engine: Engine, embed?: Embed): Ranker {
   const folder = mkdtempSync(join(tmpdir(), 'ganglion-quality-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   let index: KbIndex | undefined
@@ -22,13 +29,25 @@ export function productRanker(engine: Engine): Ranker {
     index: async (documents) => {
       index?.close()
       rmSync(folder, { recursive: true, force: true })
-      index = new KbIndex(folder, { language: 'en', engine })
+      const vectors = { file: join(folder, 'vectors.db'), model: 'bench' }
+      index = new KbIndex(folder, { language: 'en', engine, ...(embed && { vectors }) })
       index.apply({ put: documents.map(pageOf), remove: [] })
+      if (embed !== undefined) await embedAll(index, embed)
     },
     rank: async (question, limit) => {
-      const chunks = index?.retrieve(question, { ...view, limit: limit * chunksPerPage }) ?? []
+      const [vector] = (await embed?.([question])) ?? []
+      const chunks = index?.retrieve(question, { ...view, limit: limit * chunksPerPage }, { vector }) ?? []
       return [...new Set(chunks.map(({ key }) => key))].slice(0, limit)
     },
+  }
+}
+
+async function embedAll({ vectors }: KbIndex, embed: Embed): Promise<void> {
+  for (;;) {
+    const { texts = [], isWhole = true } = vectors?.next(maxBatch) ?? {}
+    if (texts.length === 0 && isWhole) return
+    const found = await embed(texts.map(({ text }) => text))
+    vectors?.add(texts.map(({ hash }, index) => ({ hash, vector: found[index] })))
   }
 }
 

@@ -18,15 +18,6 @@ export function noisyEncoder(encoder: Encoder, noise: number): Encoder {
   }
 }
 
-/** A model that takes every text for much the same, as some do: one direction is in all of them. */
-export function flatEncoder(encoder: Encoder): Encoder {
-  return (text) => {
-    const vector = unit(encoder(text))
-    const common = unit(Float32Array.from(vector, randomFrom(7)))
-    return vector.map((component, index) => component + 2 * (common[index] ?? 0))
-  }
-}
-
 function unit(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector) || 1
   return vector.map((component) => component / length)

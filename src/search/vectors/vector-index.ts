@@ -68,7 +68,12 @@ export class VectorIndex {
       this.#place(chunk, hash)
     }
     const texts = this.#isFull ? [] : this.#texts(limit)
-    return { texts, embedded: this.#chunks.length - gone, lacking: this.#lacking.size, isWhole: looked.length < stepSize }
+    return {
+      texts,
+      embedded: this.#chunks.length - gone,
+      lacking: this.#lacking.size,
+      isWhole: looked.length < stepSize,
+    }
   }
 
   /**

@@ -12,7 +12,7 @@ const tables = `
   CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT;`
 
 /** A vector of another length than the others: what answers is another model. */
-export class OtherDimensions extends Error {
+class OtherDimensions extends Error {
   override readonly name = 'OtherDimensions'
 
   constructor(dimensions: number, expected: number) {

@@ -107,7 +107,13 @@ test('a page that comes in parts, with others between, has all its vectors', () 
   const texts = Array.from({ length: 6 }, (_, n) => `Part ${n} of the book.`)
   for (let start = 0; start < texts.length; start += 2) {
     const whole = page('book', texts)
-    const part = { ...whole, fingerprint: 'f', start, total: texts.length, chunks: whole.chunks.slice(start, start + 2) }
+    const part = {
+      ...whole,
+      fingerprint: 'f',
+      start,
+      total: texts.length,
+      chunks: whole.chunks.slice(start, start + 2),
+    }
     opened.index.grow(part)
     opened.index.apply({ put: [page(`between_${start}`, `Between ${start}.`)], remove: [] })
     opened.embed()
