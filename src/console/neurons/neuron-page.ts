@@ -52,7 +52,7 @@ function facts({ kb, neuron, approvedBy }: NeuronView): Html {
   const { seqId, version, updatedAt } = neuron
   return html`<p class="page-facts">
     <code>${seqId}</code>
-    <a href="${neuronPage(kb.slug, seqId)}/history">Version ${version}</a>
+    <span>Version ${version}</span> <a href="${neuronPage(kb.slug, seqId)}/history">History</a>
     <span>approved by <bdi>${approvedBy}</bdi> ${when(updatedAt)}</span>
   </p>`
 }

@@ -2,14 +2,15 @@ import { kbPage } from '../../contract/console-paths.ts'
 import type { KbOverview, Work } from '../../services/overview/read-overview.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { withQuery } from '../layout/with-query.ts'
+import { zoneLabels } from '../queue/entry-parts.ts'
 import { numberText } from './counts.ts'
 
-/** Zones, the most urgent first, with words for people. */
+/** The most urgent first. */
 const zones = [
-  { zone: 'red', label: 'red', look: 'bad' },
-  { zone: 'yellow', label: 'yellow', look: 'warn' },
-  { zone: 'green', label: 'green', look: 'good' },
-  { zone: 'none', label: 'without zone', look: '' },
+  { zone: 'red', look: 'bad' },
+  { zone: 'yellow', look: 'warn' },
+  { zone: 'green', look: 'good' },
+  { zone: 'none', look: '' },
 ] as const
 
 /** The knowledge bases with what waits in each, as a table for curators. */
@@ -38,8 +39,8 @@ export function waiting(slug: string, { waiting: counts }: Work): Html {
   const shown = zones.filter(({ zone }) => counts[zone] > 0)
   if (shown.length === 0) return html`<span class="empty">Nothing</span>`
   return html`<ul class="row plain">${shown.map(
-    ({ zone, label, look }) =>
-      html`<li><a class="badge ${look}" href="${withQuery('/queue', { kb: slug, zone })}">${numberText(counts[zone])} ${label}</a></li>`,
+    ({ zone, look }) =>
+      html`<li><a class="badge ${look}" href="${withQuery('/queue', { kb: slug, zone })}">${zoneLabels[zone]}: ${numberText(counts[zone])}</a></li>`,
   )}</ul>`
 }
 

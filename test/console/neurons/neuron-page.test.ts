@@ -54,7 +54,7 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
     'plan.pdf',
   )
   expect(page.document.querySelector('[data-copy]')?.getAttribute('value')).toBe(`${seq(1)}@${console.head()}`)
-  expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 approved by .+/)
+  expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 History approved by .+/)
 })
 
 test('offers to change the page to those who may', async () => {

@@ -45,7 +45,7 @@ const hrefs = (page: Awaited<ReturnType<Browser['get']>>, selector: string) =>
 test('a curator sees what waits in each knowledge base, with links to it', async () => {
   const home = await eventually(async () => {
     const page = await curator.get('/')
-    expect(page.texts('.work tbody td')).toEqual(['1 red3 without zone', '2', '1', '1'])
+    expect(page.texts('.work tbody td')).toEqual(['Red zone: 1No zone: 3', '2', '1', '1'])
     return page
   })
   expect(home.texts('h1')).toEqual(['Knowledge bases'])
