@@ -20,7 +20,7 @@ import { commentCandidate } from '../services/queue/comment-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../services/queue/decide-candidate.ts'
 import { listCandidates } from '../services/queue/list-candidates.ts'
 import { listQueue } from '../services/queue/list-queue.ts'
-import { queueNeighbours } from '../services/queue/queue-neighbours.ts'
+import { nextInQueue } from '../services/queue/queue-neighbours.ts'
 import { readCandidate } from '../services/queue/read-candidate.ts'
 import { submitCandidate } from '../services/queue/submit-candidate.ts'
 import { compareLines, comparePages } from '../services/read/compare-pages.ts'
@@ -117,7 +117,7 @@ export function servicesOf(
     listQueue: (caller, query) => listQueue(ganglion, figures, caller, query),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
     similarNeurons: (caller, candidateId) => similarNeurons(ganglion, caller, candidateId),
-    queueNeighbours: (caller, candidateId, view) => queueNeighbours(ganglion, caller, candidateId, view),
+    nextInQueue: (caller, candidateId, view) => nextInQueue(ganglion, caller, candidateId, view),
     readOutcome: (caller, candidateId) => readOutcome(ganglion, caller, candidateId),
     proposeReverse: (caller, candidateId) => proposeReverse(ganglion, caller, candidateId),
     readNeuron: (caller, neuron) => readNeuron(ganglion, caller, neuron),

@@ -13,6 +13,11 @@ export function candidatePage(candidateId: string): string {
   return `/queue/${encodeURIComponent(candidateId)}`
 }
 
+/** A candidate that was proposed just now, whose page says so. */
+export function proposedPage(candidateId: string): string {
+  return `${candidatePage(candidateId)}?proposed=1`
+}
+
 /** A version of a Neuron, by the commit that made it. */
 export function versionPage(kbSlug: string, seqId: string, commit: string): string {
   return `${neuronPage(kbSlug, seqId)}?at=${encodeURIComponent(commit)}`

@@ -45,7 +45,7 @@ import type { Problem } from '../services/health.ts'
 import type { PeopleServices } from '../services/people/people-services.ts'
 import type { OpenSession } from '../services/people/session.ts'
 import type { QueuePage, QueueQuery, QueueView } from '../services/queue/list-queue.ts'
-import type { Neighbours } from '../services/queue/queue-neighbours.ts'
+import type { Next } from '../services/queue/queue-neighbours.ts'
 import type { BlockDiff, LineDiff, Versions } from '../services/read/compare-pages.ts'
 import type { KbDescription } from '../services/read/describe-kb.ts'
 import type { FoundName } from '../services/read/find-names.ts'
@@ -107,7 +107,7 @@ export interface Services extends OverviewServices, SettingsServices {
   reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
   /** Undefined while search is busy. */
   similarNeurons(caller: Caller, candidateId: string): Promise<SimilarNeuron[] | undefined>
-  queueNeighbours(caller: Caller, candidateId: string, view: QueueView): Promise<Neighbours>
+  nextInQueue(caller: Caller, candidateId: string, view: QueueView): Promise<Next | undefined>
   readOutcome(caller: Caller, candidateId: string): Promise<Outcome>
   /** Returns the id of the candidate that takes back what an approved one did. */
   proposeReverse(caller: Caller, candidateId: string): Promise<string>

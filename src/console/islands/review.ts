@@ -27,9 +27,9 @@ function areKeysOn(): boolean {
 const actions: Readonly<Record<string, () => void>> = {
   j: () => move(1),
   k: () => move(-1),
-  o: () => rowInFocus()?.querySelector<HTMLElement>('[data-open]')?.click(),
+  o: () => (rowInFocus() ?? find('[data-entry]'))?.querySelector<HTMLElement>('[data-open]')?.click(),
   x: () => rowInFocus()?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click(),
-  a: () => find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')?.requestSubmit(),
+  a: approve,
   d: () => find('[data-reason]')?.focus(),
   e: () => find('[data-edit]')?.click(),
   u: () => find('.notices [data-undo]')?.click(),
@@ -66,6 +66,15 @@ function move(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
+/** What is being edited, as a conflict must be, is approved by the button below it. */
+function approve(): void {
+  const form = find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')
+  const edited = find('form.edit textarea')
+  if (form !== null) form.requestSubmit()
+  else if (edited !== null) edited.focus()
+  else if (find('.candidate') !== null) announce('This cannot be approved as it is. The page says why.')
+}
+
 function rowInFocus(): Element | null {
   return document.activeElement?.closest('[data-entry]') ?? null
 }
@@ -91,7 +100,7 @@ async function decide(form: HTMLFormElement): Promise<void> {
     const signIn = response.headers.get('hx-redirect')
     if (response.ok && next !== null) {
       forget(form)
-      await show(next, await response.text())
+      await show(next, await response.text(), response.headers.get('x-seen'))
     } else if (signIn !== null) tell('You were signed out. What you typed is kept.', { href: signIn, label: 'Sign in' })
     else form.submit()
   } catch {
@@ -101,11 +110,14 @@ async function decide(form: HTMLFormElement): Promise<void> {
   }
 }
 
-/** Shows a page that was fetched ahead, below what is said of the decision; any other is opened by the browser. */
-async function show(path: string, notice: string): Promise<void> {
+/**
+ * Shows a page that was fetched ahead, below what is said of the decision. Any other, and one that has changed since, is opened by
+ * the browser. `seen`: what the page must have seen.
+ */
+async function show(path: string, notice: string, seen: string | null): Promise<void> {
   const { pathname, href } = new URL(path, location.href)
   const known = ahead !== undefined && new URL(ahead.url).pathname === pathname ? await ahead.text : undefined
-  if (known === undefined || !replaceMain(known)) {
+  if (known === undefined || !replaceMain(known, seen)) {
     location.assign(href)
     return
   }
@@ -128,11 +140,12 @@ async function open(url: string): Promise<void> {
   arrive()
 }
 
-/** @returns whether the text is a candidate's page. */
-function replaceMain(text: string): boolean {
+/** @returns whether the text is a candidate's page, and one that has seen what it must. */
+function replaceMain(text: string, seen: string | null = null): boolean {
   const page = new DOMParser().parseFromString(text, 'text/html')
   const [main, fresh] = [find('main'), page.querySelector('main')]
   if (main === null || fresh?.querySelector('[data-candidate]') === null || fresh === null) return false
+  if (seen !== null && fresh.querySelector<HTMLInputElement>('[name="seen"]')?.value !== seen) return false
   main.replaceChildren(...fresh.childNodes)
   document.title = page.title
   return true

@@ -12,7 +12,7 @@ import { changeOf, usualShow } from './change.ts'
 import { togetherNotice } from './decide-together.ts'
 import { type Similar, similarList } from './facts.ts'
 import { type ListPage, queueListPage } from './list-page.ts'
-import { outcomeNotice } from './outcome-notice.ts'
+import { outcomeNotice, proposedNotice } from './outcome-notice.ts'
 import { refusalText } from './refusal.ts'
 import {
   type CandidateParams,
@@ -27,7 +27,7 @@ import {
 /** A form that was sent from a candidate's page. */
 type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
-type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar'> } & Partial<
+type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
   Pick<CandidatePage, 'isEditing' | 'refusal' | 'typed' | 'errors'>
 >
 
@@ -71,7 +71,8 @@ export function answersOf(services: Services) {
       commentsOf(caller, review),
       params.similar === undefined ? undefined : similarTo(caller, id),
     ])
-    const notice = outcome && outcomeNotice(visit, outcome, params)
+    const notice =
+      params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
     return send(
       reply,
       candidatePage(visit, { review, change, comments, similar, params, isEditing, notice, ...told }),
@@ -119,12 +120,13 @@ export function answersOf(services: Services) {
     { id, params }: Pick<Sent, 'id' | 'params'>,
   ): Promise<FastifyReply> {
     const caller = callerOf(request)
-    const { next } = await services.queueNeighbours(caller, id, viewOf(params))
-    const to = next === undefined ? listPath(params, { done: id }) : candidatePath(next, params, { done: id })
+    const next = await services.nextInQueue(caller, id, viewOf(params))
+    const to = next === undefined ? listPath(params, { done: id }) : candidatePath(next.id, params, { done: id })
     if (!isFragment(request)) return reply.redirect(to, 303)
-    // The script has the next page, and needs what is said above it.
+    // The script has the next page, unless the decision changed that, and needs what is said above it.
     const outcome = await services.readOutcome(caller, id)
-    return send(reply.header('hx-location', to), outcomeNotice(visitOf(request), outcome, params))
+    reply.headers({ 'hx-location': to, ...(next && { 'x-seen': next.seen }) })
+    return send(reply, outcomeNotice(visitOf(request), outcome, params))
   }
 
   async function sendRefusal(

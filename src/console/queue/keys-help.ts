@@ -3,7 +3,7 @@ import { type Html, html } from '../layout/html.ts'
 const keys: readonly [key: string, does: string][] = [
   ['j', 'Next candidate'],
   ['k', 'Previous candidate'],
-  ['o', 'Open the candidate (Enter does it, too)'],
+  ['o', 'Open the candidate, or the first in the list (Enter opens the one in focus)'],
   ['x', 'Select the candidate in the list'],
   ['a', 'Approve'],
   ['d', 'Dismiss: type a reason, Enter sends it'],

@@ -43,6 +43,7 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     islands: ['review', ...(isLive ? ['live'] : [])],
     notice,
     main: html`<h1>Queue</h1>
+      <p class="hint">Proposed changes to pages. Open one to see what it changes, then approve or dismiss it.</p>
       ${keysHelp()}
       ${filterForm(queue, params)}
       ${zoneLinks(queue.counts, params)}

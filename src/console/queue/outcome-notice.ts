@@ -1,11 +1,18 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { Outcome } from '../../services/review/read-outcome.ts'
+import type { Review } from '../../services/review/review-candidate.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { statusLabels } from './entry-parts.ts'
 import { candidatePath, type QueueParams } from './view.ts'
+
+/** Says what happens with a change that was proposed just now. It may have been decided since, in another tab. */
+export function proposedNotice({ entry }: Pick<Review, 'entry'>): Html | undefined {
+  if (entry.status !== 'pending') return undefined
+  return html`<p>Proposed. The page changes once a curator approves this: you, or somebody else.</p>`
+}
 
 /** Says what became of a candidate that was decided just now, and offers to take it back. */
 export function outcomeNotice(visit: Visit, outcome: Outcome, params: QueueParams): Html {

@@ -95,7 +95,10 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
   app.post('/queue/:id/reverse', { config, schema: ofOne }, async (request, reply) => {
     const { params, query } = request
     try {
-      return reply.redirect(candidatePath(await services.proposeReverse(callerOf(request), params.id), query), 303)
+      return reply.redirect(
+        candidatePath(await services.proposeReverse(callerOf(request), params.id), query, { proposed: '1' }),
+        303,
+      )
     } catch (error) {
       return sendRefusal(request, reply, { id: params.id, params: query, form: 'reverse', typed: {} }, error)
     }

@@ -63,8 +63,11 @@ export type ListParams = z.output<typeof ListParams>
 
 const Flag = z.literal('1').optional()
 
-/** The query of a candidate's page: whether it is to be edited, and whether similar pages are looked for at once. */
-export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, done: CandidateId })
+/**
+ * The query of a candidate's page: whether it is to be edited, whether similar pages are looked for at once, and whether it was
+ * proposed just now.
+ */
+export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, proposed: Flag, done: CandidateId })
 export type CandidateParams = z.output<typeof CandidateParams>
 
 /** What is asked of the services. The queue is what waits, unless somebody asks for more. */

@@ -4,6 +4,7 @@ import { countByZone, type QueuePlace, queuePosition } from '../../store/candida
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { seenOf } from '../review/seen.ts'
 import { findQueued } from './find-queued.ts'
 import type { QueueView } from './list-queue.ts'
 import { pageAcross, queuedKbs } from './queue-pages.ts'
@@ -11,15 +12,20 @@ import { pageAcross, queuedKbs } from './queue-pages.ts'
 /** The candidates beside one in a view of the queue, by id, and how many are in it: see `QueueCounts`. */
 export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
 
-/** Of a candidate that may be decided already: its place stays. @throws {GanglionError} `not_found` */
-export async function queueNeighbours(
+/** A candidate, and what a page that shows it as it is now has seen: see `seenOf`. */
+export type Next = { id: string; seen: string }
+
+/** The candidate that follows one, which may be decided already: its place stays. @throws {GanglionError} `not_found` */
+export async function nextInQueue(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
-  view: QueueView,
-): Promise<Neighbours> {
+  { kb, ...filter }: QueueView,
+): Promise<Next | undefined> {
   const { row } = await findQueued(ganglion, caller, candidateId)
-  return neighboursOf(ganglion, caller, row, view)
+  const kbs = await queuedKbs(ganglion, caller, kb)
+  const [next] = pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
+  return next && { id: next.row.id, seen: seenOf(next.kb.projection.read, next.row) }
 }
 
 export async function neighboursOf(

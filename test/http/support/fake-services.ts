@@ -150,7 +150,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     listQueue: notFaked,
     reviewCandidate: notFaked,
     similarNeurons: notFaked,
-    queueNeighbours: notFaked,
+    nextInQueue: notFaked,
     readOutcome: notFaked,
     proposeReverse: notFaked,
     get people(): never {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { neuronPage } from '../../../contract/console-paths.ts'
+import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/auth.ts'
 import type { Services } from '../../../http/services.ts'
@@ -74,7 +74,7 @@ export async function submitEdit(reading: Reading<Place>, form: PageForm): Promi
     if (submitted.status === 'approved') {
       return reply.redirect(`${neuronPage(edit.opened.kb.slug, submitted.seqId)}?done=published`, 303)
     }
-    if (submitted.refusal === undefined) return reply.redirect(`/queue/${candidateId}`, 303)
+    if (submitted.refusal === undefined) return reply.redirect(proposedPage(candidateId), 303)
     return again(
       409,
       await afterRefusal(reading, form, { fields: edit.fields, candidateId, refusal: submitted.refusal }),

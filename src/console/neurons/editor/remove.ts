@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { proposedPage } from '../../../contract/console-paths.ts'
 import { callerOf } from '../../../http/auth.ts'
 import { html, type Part } from '../../layout/html.ts'
 import { send } from '../../layout/send.ts'
@@ -37,7 +38,7 @@ export async function submitRemoval(reading: Reading<PagePlace>, form: PageForm)
   })
   const { candidateId } = submitted
   if (submitted.status === 'approved' || submitted.refusal === undefined) {
-    return reply.redirect(`/queue/${candidateId}`, 303)
+    return reply.redirect(proposedPage(candidateId), 303)
   }
   const warning = html`<p>Somebody has changed this page since you saw it, so it is not removed. Look at it again.
     The removal waits in <a href="/queue/${candidateId}">the queue</a>; if you send it again, that takes its place.</p>`

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { neuronPage } from '../../../contract/console-paths.ts'
+import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/auth.ts'
 import type { OpenPage } from '../../../services/write/open-page.ts'
@@ -55,7 +55,7 @@ export async function submitRename(
       return reply.redirect(`${neuronPage(opened.kb.slug, submitted.seqId)}?done=renamed`, 303)
     }
     const { candidateId, refusal } = submitted
-    if (refusal === undefined) return reply.redirect(`/queue/${candidateId}`, 303)
+    if (refusal === undefined) return reply.redirect(proposedPage(candidateId), 303)
     const warning = html`<p>${refusal.message} The rename waits in <a href="/queue/${candidateId}">the queue</a>.</p>`
     return send(reply, renamePage(visitOf(request), { ...view, warning }), 409)
   } catch (error) {

@@ -69,7 +69,7 @@ test('a proposal goes to the queue, with what it says to reviewers, and leaves t
     do: 'propose',
   })
   const { status, headers } = await curator.post(edit, sent)
-  expect([status, headers.location]).toEqual([303, `/queue/${sent.candidate}`])
+  expect([status, headers.location]).toEqual([303, `/queue/${sent.candidate}?proposed=1`])
   expect(valueIn(await curator.get(edit), 'content')).toBe('One.\n\nTwo.\n\nThree.')
   const answer = await console.app.inject({
     url: `/api/v1/queue/candidates/${sent.candidate}`,

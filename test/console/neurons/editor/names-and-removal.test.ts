@@ -49,7 +49,7 @@ test('a proposed rename waits', async () => {
   const path = await newPage()
   const seen = await curator.get(`${path}/rename?title=Later&path=later`)
   const { status, headers } = await curator.post(`${path}/rename`, formOf(seen, { do: 'propose' }, form))
-  expect([status, headers.location]).toEqual([303, `/queue/${formOf(seen, {}, form).candidate}`])
+  expect([status, headers.location]).toEqual([303, `/queue/${formOf(seen, {}, form).candidate}?proposed=1`])
   expect((await curator.get(path)).texts('h1')).not.toEqual(['Later'])
 })
 
@@ -92,7 +92,7 @@ test('a removal shows the links that will lead nowhere, and who removes it can s
   expect(seen.document.querySelectorAll('main script')).toHaveLength(0)
   const sent = formOf(seen, { do: 'publish', note: 'Out of date.' }, form)
   const { status, headers } = await curator.post(`${path}/remove`, sent)
-  expect([status, headers.location]).toEqual([303, `/queue/${sent.candidate}`])
+  expect([status, headers.location]).toEqual([303, `/queue/${sent.candidate}?proposed=1`])
   expect((await curator.get(`${path}/remove`)).status).toBe(404)
   expect((await curator.get(`/queue/${sent.candidate}`)).body).toContain('Out of date.')
 })
