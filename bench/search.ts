@@ -15,7 +15,7 @@ const Figures = z.object({
 type Figures = z.infer<typeof Figures>
 
 const sizes = [10_000, 100_000]
-const contestants = ['fts5', 'minisearch', 'sqlite'] as const
+const contestants = ['fts5', 'minisearch', 'segments'] as const
 
 /** Both engines against a bare FTS5 table on the same chunks of about 1 KB, each in a process of its own. */
 export async function benchSearch(): Promise<string[]> {

@@ -5,7 +5,7 @@ import { productRanker } from './product-ranker.ts'
 import type { Ranker } from './ranker.ts'
 import { readCollection } from './read-collection.ts'
 
-const rankers: Ranker[] = [productRanker('minisearch'), productRanker('sqlite'), fts5Peer(), minisearchPeer()]
+const rankers: Ranker[] = [productRanker('minisearch'), productRanker('segments'), fts5Peer(), minisearchPeer()]
 
 const folders = process.argv.slice(2)
 if (folders.length === 0) {

@@ -25,7 +25,7 @@ function heapUsed(): number {
   return Math.round(process.memoryUsage().heapUsed / 1024 ** 2)
 }
 
-function ganglion(engine: 'minisearch' | 'sqlite'): Contestant {
+function ganglion(engine: 'minisearch' | 'segments'): Contestant {
   let index: KbIndex
   const documents = chunks.map(({ title, text }, n) => ({
     key: `bench_${String(n).padStart(8, '0')}`,
@@ -80,7 +80,7 @@ function fts5(): Contestant {
   }
 }
 
-const contestant = name === 'fts5' ? fts5() : ganglion(name === 'sqlite' ? 'sqlite' : 'minisearch')
+const contestant = name === 'fts5' ? fts5() : ganglion(name === 'segments' ? 'segments' : 'minisearch')
 const batch = 50
 const before = heapUsed()
 contestant.open()

@@ -34,7 +34,11 @@ const Zones = z.object({
   connectors: z.preprocess(notEmpty, z.record(line(100), Zone).default({})),
 })
 
-const Search = z.object({ engine: z.enum(['auto', 'minisearch', 'sqlite']).default('auto') })
+/** `sqlite` is how versions before called the engine that keeps its postings on disk. */
+const SearchEngine = z
+  .enum(['auto', 'minisearch', 'segments', 'sqlite'])
+  .transform((name) => (name === 'sqlite' ? 'segments' : name))
+const Search = z.object({ engine: SearchEngine.default('auto') })
 
 const Sources = z.object({
   types: z

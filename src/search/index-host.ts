@@ -11,6 +11,7 @@ import {
   SearchTimeout,
   StaleIndex,
 } from './search-index.ts'
+import { DamagedSegment } from './segments/segment-bytes.ts'
 import { VectorsFailed } from './vectors/kb-vectors.ts'
 import type { EmbeddedText, EmbeddingWork } from './vectors/vector-index.ts'
 
@@ -60,6 +61,7 @@ export class IndexHost {
   readonly #open = new Map<string, KbIndex>()
   readonly #memoryBudget: number
   #quiet: NodeJS.Timeout | undefined
+  #tidying: NodeJS.Immediate | undefined
 
   constructor({ memoryBudget = defaultMemoryBudget }: { memoryBudget?: number } = {}) {
     this.#memoryBudget = memoryBudget
@@ -72,11 +74,22 @@ export class IndexHost {
     this.#quiet = setTimeout(() => this.#save(), quietTime)
     if (request.method === 'close') return this.#close(directory)
     try {
-      return this.#answer(request)
+      return this.#soundAnswer(request)
     } catch (error) {
       const isAnswer = [QueryError, SearchTimeout, StaleIndex, VectorsFailed].some((answer) => error instanceof answer)
       if (!isAnswer) this.#forget(directory, error)
       throw error
+    }
+  }
+
+  /** A segment that proves damaged is made again when its index is opened again. */
+  #soundAnswer(request: Exclude<IndexRequest, { method: 'close' }>): unknown {
+    try {
+      return this.#answer(request)
+    } catch (error) {
+      if (!(error instanceof DamagedSegment)) throw error
+      this.#forget(request.address.directory, error)
+      return this.#answer(request)
     }
   }
 
@@ -96,7 +109,22 @@ export class IndexHost {
           ? index.shrink(argument.key, argument.newStamp)
           : index.apply(argument, argument.newStamp)
     this.#evict()
+    this.#tidying ??= setImmediate(() => this.#tidy())
     return result
+  }
+
+  /** Bit by bit, so that requests are answered between. */
+  #tidy(): void {
+    this.#tidying = undefined
+    let hasMore = false
+    for (const [directory, index] of this.#open) {
+      try {
+        hasMore = index.work() || hasMore
+      } catch (error) {
+        this.#forget(directory, error)
+      }
+    }
+    if (hasMore) this.#tidying ??= setImmediate(() => this.#tidy())
   }
 
   /** What is in memory may be ahead of the disk. */

@@ -8,7 +8,6 @@ import { IndexStore } from './index/index-store.ts'
 import { MiniSearchEngine } from './index/minisearch-engine.ts'
 import { pageTerms } from './index/page-terms.ts'
 import { PageWriter } from './index/page-writer.ts'
-import { SqliteEngine } from './index/sqlite-engine.ts'
 import { removeFile } from './index/store-file.ts'
 import { checkDeadline, type Deadline, type TermEngine } from './index/term-engine.ts'
 import { matchesNote } from './query/matches-note.ts'
@@ -26,11 +25,15 @@ import {
   type SearchIndex,
   StaleIndex,
 } from './search-index.ts'
+import { SegmentEngine } from './segments/segment-engine.ts'
+import { SegmentFiles } from './segments/segment-files.ts'
 import { type Analyser, analyserFor } from './text/analyser.ts'
 import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
 /** Milliseconds that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
+/** Milliseconds that a change, or a quiet moment, is used to tidy up. */
+const workTime = 5
 /** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
 const maxInMemory = { chunks: 20_000, terms: 100_000 }
 /** Bytes of vectors that take as much memory as one chunk's postings. */
@@ -54,7 +57,7 @@ export class KbIndex implements SearchIndex {
   readonly #analyser: Analyser
   readonly #store: IndexStore
   readonly #catalog: Catalog
-  readonly #snapshotFile: string
+  readonly #directory: string
   readonly options: IndexOptions
   /** Undefined where words only count. */
   readonly vectors: KbVectors | undefined
@@ -67,7 +70,7 @@ export class KbIndex implements SearchIndex {
     mkdirSync(directory, { recursive: true })
     this.#analyser = analyserFor(options.language)
     this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
-    this.#snapshotFile = join(directory, snapshotFile)
+    this.#directory = directory
     try {
       this.#stamp = this.#store.stamp()
       this.#catalog = new Catalog(this.#store)
@@ -84,6 +87,7 @@ export class KbIndex implements SearchIndex {
   static remove(directory: string): void {
     removeFile(join(directory, storeFile))
     rmSync(join(directory, snapshotFile), { force: true })
+    SegmentFiles.remove(directory)
   }
 
   get engine(): Engine {
@@ -182,8 +186,20 @@ export class KbIndex implements SearchIndex {
     this.#writer.changedChunks = 0
   }
 
+  /** Tidies up for some milliseconds. @returns whether there is more to do. @throws {StaleIndex} */
+  work(): boolean {
+    let hasMore = false
+    if (this.engine === 'minisearch') return hasMore
+    this.#store.transaction(() => {
+      if (!this.isCurrent) throw new StaleIndex()
+      hasMore = this.#engine.terms.work(deadline(workTime))
+    })
+    return hasMore
+  }
+
   close(): void {
     this.vectors?.close()
+    this.#engine.terms.close()
     this.#store.close()
   }
 
@@ -211,27 +227,38 @@ export class KbIndex implements SearchIndex {
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
       work(this.#engine.terms)
+      this.#engine.terms.commit()
+      this.#engine.terms.work(deadline(workTime))
       this.#store.setStamp(newStamp)
     })
     this.#stamp = newStamp
     const fitting = this.#fitting(this.#engine.terms.termsInMemory)
-    if (fitting !== this.engine) this.#engine = this.#openEngine(fitting)
+    if (fitting === this.engine) return
+    this.#engine.terms.close()
+    this.#engine = this.#openEngine(fitting)
   }
 
   #fitting(termCount: number): Engine {
     if (this.options.engine !== 'auto') return this.options.engine
     const { chunkCount } = this.#catalog
     const outgrownAt = this.#store.outgrownAt()
-    if (outgrownAt !== undefined && chunkCount > outgrownAt / 2) return 'sqlite'
+    if (outgrownAt !== undefined && chunkCount > outgrownAt / 2) return 'segments'
     const isOutgrown = chunkCount > maxInMemory.chunks || termCount > maxInMemory.terms
     if (isOutgrown || outgrownAt !== undefined) this.#store.noteOutgrown(isOutgrown ? chunkCount : undefined)
-    return isOutgrown ? 'sqlite' : 'minisearch'
+    return isOutgrown ? 'segments' : 'minisearch'
   }
 
   #openEngine(name: Engine): { name: Engine; terms: TermEngine } {
-    if (name === 'sqlite') return { name, terms: new SqliteEngine(this.#catalog, this.#store) }
-    SqliteEngine.drop(this.#store)
-    return { name, terms: new MiniSearchEngine(this.#catalog, this.#store, this.#snapshotFile) }
+    let terms: TermEngine | undefined
+    if (name === 'segments') {
+      this.#store.transaction(() => {
+        terms = new SegmentEngine(this.#catalog, this.#store, this.#directory)
+      })
+    } else {
+      this.#store.transaction(() => SegmentEngine.drop(this.#store, this.#directory))
+    }
+    terms ??= new MiniSearchEngine(this.#catalog, this.#store, join(this.#directory, snapshotFile))
+    return { name, terms }
   }
 }
 

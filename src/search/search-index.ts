@@ -66,7 +66,7 @@ export type RetrieveOptions = {
 }
 
 /** The engines that an index can have. */
-export type Engine = 'minisearch' | 'sqlite'
+export type Engine = 'minisearch' | 'segments'
 
 /** A full-text index of one knowledge base's pages. Equal for equal pages, whatever happened before. */
 export interface SearchIndex {

@@ -5,7 +5,7 @@ import { minisearchPeer } from '../../bench/quality/minisearch-peer.ts'
 import { productRanker } from '../../bench/quality/product-ranker.ts'
 import { SearchTimeout } from '../../src/search/search-index.ts'
 
-const rankers = [productRanker('minisearch'), productRanker('sqlite'), fts5Peer(), minisearchPeer()]
+const rankers = [productRanker('minisearch'), productRanker('segments'), fts5Peer(), minisearchPeer()]
 
 const documents = [
   { id: 'd1', title: 'Wings', text: 'The lift of a wing in a slipstream.' },

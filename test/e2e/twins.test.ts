@@ -119,7 +119,7 @@ async function eventsOf({ ganglion }: Product, tenant: string): Promise<string[]
   return (value ?? []).map(({ kind, seqId, status }) => JSON.stringify({ kind, seqId, status })).sort()
 }
 
-test.each(['minisearch', 'sqlite'])(
+test.each(['minisearch', 'segments'])(
   'twins that differ only in what is hidden answer alike, with %s',
   async (engine) => {
     const product = await startProduct()

@@ -65,7 +65,7 @@ test('text is typed', () => {
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
-    searchEngine: 'sqlite',
+    searchEngine: 'segments',
     lintSchedule: '0 4 * * *',
     protectMain: true,
     inlineTags: true,

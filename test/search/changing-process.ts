@@ -3,7 +3,7 @@ import { pageOf } from './versioned-page.ts'
 
 /** Changes, saves and reopens an index until it is killed: DIRECTORY minisearch|sqlite. */
 const [, , directory = '', engine] = process.argv
-const client = new IndexClient(directory, { engine: engine === 'sqlite' ? 'sqlite' : 'minisearch' })
+const client = new IndexClient(directory, { engine: engine === 'segments' ? 'segments' : 'minisearch' })
 client.versions()
 console.log('ready')
 for (let round = 0; ; round++) {

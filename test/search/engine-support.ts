@@ -5,13 +5,13 @@ import { IndexStore } from '../../src/search/index/index-store.ts'
 import { MiniSearchEngine } from '../../src/search/index/minisearch-engine.ts'
 import { pageTerms } from '../../src/search/index/page-terms.ts'
 import { PageWriter } from '../../src/search/index/page-writer.ts'
-import { SqliteEngine } from '../../src/search/index/sqlite-engine.ts'
 import type { TermEngine } from '../../src/search/index/term-engine.ts'
 import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
+import { SegmentEngine } from '../../src/search/segments/segment-engine.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { tempDir } from '../support/temp.ts'
 
-export const engines: readonly Engine[] = ['minisearch', 'sqlite']
+export const engines: readonly Engine[] = ['minisearch', 'segments']
 
 /** An engine that holds some pages, and what a scope lets see of them. */
 export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
@@ -21,12 +21,14 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   onTestFinished(() => store.close())
   const catalog = new Catalog(store)
   const engine: TermEngine =
-    name === 'sqlite'
-      ? new SqliteEngine(catalog, store)
+    name === 'segments'
+      ? new SegmentEngine(catalog, store, directory)
       : new MiniSearchEngine(catalog, store, join(directory, 'search.json'))
+  onTestFinished(() => engine.close())
   const writer = new PageWriter(store, catalog, analyser)
   store.transaction(() => {
     for (const page of pages) writer.add({ ...page, chunks: pageTerms(page, analyser) }, engine)
+    engine.commit()
   })
   return {
     engine,

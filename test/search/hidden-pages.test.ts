@@ -28,7 +28,7 @@ function pagesOf(name: string, count: number, seed: number, changes: Partial<Ind
   })
 }
 
-describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
+describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
   test('a prefix stands for words of visible pages, however many hidden ones begin with it', () => {
     const secrets = Array.from({ length: 300 }, (_, index) => `zqa${index.toString(36).padStart(3, 'x')}`)
     const index = newIndex(engine, [

@@ -10,7 +10,7 @@ import { pageOf } from './versioned-page.ts'
 const program = fileURLToPath(new URL('./changing-process.ts', import.meta.url))
 const cycles = 6
 
-test.each(['minisearch', 'sqlite'] as const)(
+test.each(['minisearch', 'segments'] as const)(
   'a process that is killed while it indexes leaves an index that is right for what it holds: %s',
   async (engine) => {
     const directory = tempDir()

@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -60,6 +61,10 @@ const sql = (statement: string) => (directory: string) => {
   db.close()
 }
 const inFile = (name: string, damage: (file: string) => void) => (directory: string) => damage(join(directory, name))
+/** Of an engine that has some. */
+const inSegments = (damage: (file: string) => void) => (directory: string) => {
+  for (const name of readdirSync(directory)) if (name.endsWith('.segment')) damage(join(directory, name))
+}
 
 const damages: [string, (directory: string) => void][] = [
   ['search.db is gone', inFile('search.db', (file) => rmSync(file))],
@@ -77,6 +82,15 @@ const damages: [string, (directory: string) => void][] = [
   ['search.db has forgotten what it is', sql('DELETE FROM meta')],
   ['search.db holds what is no audience', sql("UPDATE classes SET audience = '{'")],
   ['search.db has a foreign log', inFile('search.db-wal', (file) => writeFileSync(file, garbage(5_000)))],
+  ['a segment is gone', inSegments((file) => rmSync(file))],
+  ['a segment is empty', inSegments((file) => truncateSync(file))],
+  ['a segment is cut', inSegments((file) => truncateSync(file, 3_000))],
+  ['a segment is garbage at its beginning', inSegments((file) => overwrite(file, 0, garbage(50)))],
+  ['a segment is garbage in the middle', inSegments((file) => overwrite(file, 4_000, garbage(2_000)))],
+  ['a segment is a folder', inSegments((file) => rmSync(file) ?? mkdirSync(file))],
+  ['there are segments that do not count', inFile('other.segment', (file) => writeFileSync(file, garbage(5_000)))],
+  ['the names of segments are lost', sql('DELETE FROM segments')],
+  ['checksums of segments are lost', sql("UPDATE segments SET sums = x''")],
   ['search.json is gone', inFile('search.json', (file) => rmSync(file, { force: true }))],
   ['search.json is empty', inFile('search.json', (file) => writeFileSync(file, ''))],
   ['search.json is half written', inFile('search.json', (file) => existsSync(file) && truncateSync(file, 3_000))],
@@ -97,7 +111,7 @@ const damages: [string, (directory: string) => void][] = [
   ],
 ]
 
-describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
+describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
   let answers: unknown[]
   beforeEach(() => {
     answers ??= expected(engine)

@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp.ts'
 import { IndexClient } from './index-client.ts'
 import { page } from './support.ts'
 
-const engines = ['minisearch', 'sqlite'] as const satisfies Engine[]
+const engines = ['minisearch', 'segments'] as const satisfies Engine[]
 
 function pagesOf(name: string, count: number): IndexedDocument[] {
   return Array.from({ length: count }, (_, n) =>
@@ -155,7 +155,7 @@ describe.each(engines)('%s', (engine) => {
 
 test('the engine that is asked for takes over at once', () => {
   const [directory, host, pages] = [tempDir(), new IndexHost(), pagesOf('a', 5)]
-  for (const engine of ['minisearch', 'sqlite', 'minisearch', 'sqlite'] as const) {
+  for (const engine of ['minisearch', 'segments', 'minisearch', 'segments'] as const) {
     const client = clientOf(directory, { engine, host })
     client.follow(pages)
     expect(client.answers()).toEqual(expected(pages, engine))

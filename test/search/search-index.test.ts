@@ -14,7 +14,7 @@ const handbook = [
   page('h_4', 'Call parseQuery() or read_file; see the calendar.', { title: 'Code', tags: ['developers'] }),
 ]
 
-describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
+describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
   test('all words must match, in the page as a whole, whatever their form', () => {
     const index = newIndex(engine, handbook)
     expect(keysOf(index, 'tickets paging')).toEqual(['h_1'])
@@ -193,7 +193,7 @@ describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
     second.save()
     second.close()
     expect(answers(newIndex(engine, [], directory))).toEqual(expected)
-    expect(answers(newIndex(engine === 'sqlite' ? 'minisearch' : 'sqlite', [], directory))).toEqual(expected)
+    expect(answers(newIndex(engine === 'segments' ? 'minisearch' : 'segments', [], directory))).toEqual(expected)
   })
 
   test('a page that comes in parts is not seen before the last of them, and is then as if it had come at once', () => {
@@ -270,7 +270,7 @@ describe.each(['minisearch', 'sqlite'] as const)('%s', (engine) => {
           for (const one of pages) last.set(one.key, one)
         }
         const rebuilt = newIndex(engine, [...last.values()])
-        const other = newIndex(engine === 'sqlite' ? 'minisearch' : 'sqlite', [...last.values()].reverse())
+        const other = newIndex(engine === 'segments' ? 'minisearch' : 'segments', [...last.values()].reverse())
         for (const scope of [curator, tool]) {
           const answer = index.search(query, scope)
           expect(answer).toEqual(rebuilt.search(query, scope))
@@ -303,12 +303,12 @@ test('auto goes over to the disk when there are too many different words, and st
   const index = newIndex('auto', pages.slice(0, 3), directory)
   expect(index.engine).toBe('minisearch')
   index.apply({ put: pages.slice(3), remove: [] })
-  expect([index.engine, index.chunksInMemory]).toEqual(['sqlite', 0])
+  expect([index.engine, index.chunksInMemory]).toEqual(['segments', 0])
   expect(keysOf(index, 'x3y299z99')).toEqual(['r_3'])
   index.close()
   const again = newIndex('auto', [], directory)
   again.apply({ put: [], remove: ['r_3'] })
-  expect(again.engine).toBe('sqlite')
+  expect(again.engine).toBe('segments')
   again.apply({ put: [], remove: ['r_2'] })
   expect(again.engine).toBe('minisearch')
   expect(keysOf(again, 'x1y299z99')).toEqual(['r_1'])

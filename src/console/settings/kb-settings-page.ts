@@ -24,8 +24,8 @@ const zones = [
 ]
 const engines = [
   { value: 'auto', label: 'auto: by size' },
-  { value: 'minisearch', label: 'minisearch' },
-  { value: 'sqlite', label: 'sqlite' },
+  { value: 'minisearch', label: 'minisearch: in memory' },
+  { value: 'segments', label: 'segments: on disk' },
 ]
 
 /** The settings of a knowledge base as a form; a change is shown before it is a commit. */

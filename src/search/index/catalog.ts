@@ -64,6 +64,11 @@ export class Catalog {
     return this.#pageEnd
   }
 
+  /** By id of a page: the id of its first chunk. Also of pages that are gone. */
+  get firstChunks(): Uint32Array {
+    return this.#firstChunks
+  }
+
   /** By id of a chunk: the id of its page. Also of chunks that are gone. */
   get pagesOfChunks(): Uint32Array {
     return this.#pageOf
@@ -132,6 +137,10 @@ export class Catalog {
   /** In terms. */
   lengthOf(chunk: number): number {
     return this.#lengthOf[chunk] ?? 0
+  }
+
+  chunkCountOf(page: number): number {
+    return this.#chunkCounts[page] ?? 0
   }
 
   /** The ids of a page's chunks: from one to before another. Also of a page that is gone. */

@@ -218,10 +218,19 @@ export class IndexStore {
 
   /** What {@link noteRemoved} has kept, by id. */
   *removed(): Generator<RemovedChunk> {
-    const rows = this.db.prepare('SELECT id, page, class, terms FROM removed ORDER BY id')
-    for (const { id, page, class: ofPage, terms } of rows.iterate()) {
-      yield { id: Number(id), page: Number(page), class: Number(ofPage), terms: String(terms) }
+    for (const row of this.db.prepare('SELECT id, page, class, terms FROM removed ORDER BY id').iterate()) {
+      yield toRemoved(row)
     }
+  }
+
+  /** What {@link noteRemoved} has kept of a page, by id. */
+  removedOf(page: number): RemovedChunk[] {
+    return this.#sql.all`SELECT id, page, class, terms FROM removed WHERE page = ${page} ORDER BY id`.map(toRemoved)
+  }
+
+  /** Within a transaction. */
+  forgetRemoved(page: number): void {
+    this.#sql.run`DELETE FROM removed WHERE page = ${page}`
   }
 
   /** The snapshot that {@link removed} goes on from. */
@@ -280,10 +289,14 @@ function toPage(row: Record<string, SQLOutputValue>): StoredPage {
   }
 }
 
-function bytesOf(integers: Uint32Array): Uint8Array {
+function toRemoved({ id, page, class: ofPage, terms }: Record<string, SQLOutputValue>): RemovedChunk {
+  return { id: Number(id), page: Number(page), class: Number(ofPage), terms: String(terms) }
+}
+
+export function bytesOf(integers: Uint32Array): Uint8Array {
   return new Uint8Array(integers.buffer, integers.byteOffset, integers.byteLength)
 }
 
-function integersOf(bytes: SQLOutputValue | undefined): Uint32Array {
+export function integersOf(bytes: SQLOutputValue | undefined): Uint32Array {
   return new Uint32Array(bytes instanceof Uint8Array ? bytes.slice().buffer : [])
 }

@@ -61,6 +61,14 @@ export class MiniSearchEngine implements TermEngine {
 
   removePage(): void {}
 
+  commit(): void {}
+
+  work(): boolean {
+    return false
+  }
+
+  close(): void {}
+
   search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
     const lists = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
     const scored = this.#scorer.scorePages(

@@ -26,6 +26,9 @@ const tables = [
   'CREATE TABLE hashes (id INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL UNIQUE, hash BLOB NOT NULL) STRICT',
   // chunks that are gone, which the files of an engine still have
   'CREATE TABLE removed (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, class INTEGER NOT NULL, terms TEXT NOT NULL) STRICT',
+  'CREATE INDEX removed_by_page ON removed (page)',
+  // the files that count; sums: checksums of their parts; see SegmentFile
+  'CREATE TABLE segments (name TEXT PRIMARY KEY, shape TEXT NOT NULL, sums BLOB NOT NULL) STRICT',
 ]
 
 /**

@@ -33,6 +33,13 @@ export interface TermEngine {
   addPage(id: number): void
   /** A page that was added is about to be removed from the store, or is no longer whole. Its chunks are still there. */
   removePage(page: StoredPage): void
+  /** Ends a transaction: what it added is found from now on. */
+  commit(): void
+  /**
+   * Tidies up, for about so long, so that queries stay fast. Within a transaction.
+   * @returns whether there is more to do
+   */
+  work(until: Deadline): boolean
   /**
    * @param among 1 for each page that may be found, by id: some of those that are visible. Scores are those of all visible pages.
    * @throws {SearchTimeout}
@@ -55,6 +62,7 @@ export interface TermEngine {
   ): [term: string, chunkCount: number][]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
+  close(): void
 }
 
 /** @throws {SearchTimeout} */

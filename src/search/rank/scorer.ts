@@ -15,7 +15,7 @@ export type PostingList = {
 export type ScoredChunk = { chunk: number; page: number; score: number }
 
 /** What a page's own score counts beside that of its best chunk, and a chunk's page beside the chunk. */
-const pageShare = 0.5
+export const pageShare = 0.5
 
 /** Scores chunks and pages by BM25. Keeps its buffers, which are as long as there are ids, from query to query. */
 export class Scorer {
@@ -107,7 +107,8 @@ export function best(scored: readonly ScoredChunk[], limit: number, catalog: Cat
     .slice(0, limit)
 }
 
-function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: Catalog): number {
+/** Compares what is equal otherwise: by the keys of the pages, and in the order of the text. */
+export function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: Catalog): number {
   if (a.page === b.page) return a.chunk - b.chunk
   return catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1
 }

@@ -1,0 +1,81 @@
+import type { DictionaryCursor } from './dictionary.ts'
+import { PostingBuffer } from './posting-buffer.ts'
+import { chunkCountOf, type Facts, type Segment, type SegmentShape, SegmentWriter } from './segment.ts'
+import type { SegmentSink } from './segment-bytes.ts'
+import { decodeTerm } from './term-codec.ts'
+
+type Input = { segment: Segment; terms: DictionaryCursor }
+
+/**
+ * Merges segments into one, without the pages that are dropped. Yields after every term, so that the work can be done bit by bit.
+ * @param isKept by page id, which stays the same until the end
+ */
+export function* merge(
+  segments: readonly Segment[],
+  { facts, isKept, chunkCountOfPage }: { facts: Facts; isKept: Uint8Array; chunkCountOfPage: (page: number) => number },
+  sink: SegmentSink,
+): Generator<undefined, SegmentShape> {
+  const writer = new SegmentWriter(sink, facts)
+  const isDropped = (chunk: number) => isKept[facts.pagesOfChunks[chunk] ?? 0] !== 1
+  // By their first page: then their postings mostly follow each other.
+  const sorted = segments.toSorted((a, b) => (a.pages[0] ?? 0) - (b.pages[0] ?? 0))
+  const inputs = sorted.map((segment) => ({ segment, terms: segment.dictionary.from(new Uint8Array()) }))
+  const joined = new PostingBuffer()
+  const ordered = new PostingBuffer()
+  for (let next = firstOf(inputs); next.length > 0; next = firstOf(inputs)) {
+    joined.clear()
+    for (const { segment, terms } of next) {
+      const { entry } = terms
+      decodeTerm(segment.allOf(entry), { docs: entry.docs, count: chunkCountOf(entry), isDropped }, joined)
+    }
+    writer.add(Buffer.from(next[0]?.terms.term ?? []), inOrder(joined, ordered))
+    for (const { terms } of next) terms.next()
+    yield
+  }
+  const pages = keptPages(sorted, isKept)
+  const chunkCount = pages.reduce((sum, page) => sum + chunkCountOfPage(page), 0)
+  return writer.finish(pages, chunkCount)
+}
+
+/** Ascending ids. */
+function keptPages(segments: readonly Segment[], isKept: Uint8Array): Uint32Array {
+  const all = new Uint32Array(segments.reduce((sum, { pages }) => sum + pages.length, 0))
+  let count = 0
+  let isSorted = true
+  for (const { pages } of segments) {
+    for (const page of pages) {
+      if (isKept[page] !== 1) continue
+      isSorted &&= count === 0 || (all[count - 1] ?? 0) < page
+      all[count++] = page
+    }
+  }
+  const kept = all.slice(0, count)
+  return isSorted ? kept : kept.sort()
+}
+
+/** The inputs whose next term is the first of all. */
+function firstOf(inputs: readonly Input[]): Input[] {
+  let first: Input[] = []
+  for (const input of inputs) {
+    if (!input.terms.isAt) continue
+    const compared = first[0] === undefined ? -1 : Buffer.compare(input.terms.term, first[0].terms.term)
+    if (compared < 0) first = [input]
+    else if (compared === 0) first.push(input)
+  }
+  return first
+}
+
+/** The postings by ascending chunk; `other` is written to where they are not. */
+function inOrder(postings: PostingBuffer, other: PostingBuffer): PostingBuffer {
+  const { chunks, count } = postings
+  let isSorted = true
+  for (let at = 1; at < count && isSorted; at++) isSorted = (chunks[at - 1] ?? 0) < (chunks[at] ?? 0)
+  if (isSorted) return postings
+  other.clear()
+  const order = Array.from({ length: count }, (_, at) => at).sort((a, b) => (chunks[a] ?? 0) - (chunks[b] ?? 0))
+  for (const at of order) {
+    other.positions.bytes(postings.positions.written, postings.positionEnds[at - 1] ?? 0, postings.positionEnds[at])
+    other.add(chunks[at] ?? 0, postings.frequencies[at] ?? 0)
+  }
+  return other
+}

@@ -1,0 +1,187 @@
+import { ByteReader } from './byte-writer.ts'
+import type { TermEntry } from './dictionary.ts'
+import { highestScore } from './frontier.ts'
+import { chunkCountOf, type Segment } from './segment.ts'
+import { blockSize, decodeBlock } from './term-codec.ts'
+
+/** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
+export type Scoring = {
+  ofChunk: (frequency: number, length: number) => number
+  ofPage: (frequency: number, length: number) => number
+}
+
+/** The id behind all chunks. */
+export const end = 0xffffffff
+
+/** Postings in blocks, which {@link PostingCursor} goes over. */
+export interface PostingList {
+  readonly count: number
+  /** The last chunk of each block. */
+  readonly lastChunks: Uint32Array
+  /** Reads a block into the cursor. */
+  load(block: number, cursor: PostingCursor): void
+  /** The most that a posting of each block counts; undefined where only the postings tell. */
+  bounds(scoring: Scoring): Float64Array | undefined
+}
+
+/** Where in a list one is: at a chunk that holds what is sought. */
+export class PostingCursor {
+  readonly list: PostingList
+  /** {@link end} behind the last. */
+  chunk = end
+  frequency = 0
+  /** The block that was read, and the part of the arrays that is the block. */
+  chunks: Uint32Array = new Uint32Array(blockSize)
+  frequencies: Uint32Array = new Uint32Array(blockSize)
+  block = -1
+  index = 0
+  start = 0
+  stop = 0
+
+  constructor(list: PostingList) {
+    this.list = list
+    this.#toBlock(0)
+  }
+
+  next(): void {
+    if (++this.index < this.stop) this.#read()
+    else this.#toBlock(this.block + 1)
+  }
+
+  /** Goes to the first chunk from `chunk` on, before or behind where it is. */
+  seek(chunk: number): void {
+    const { lastChunks } = this.list
+    const isInBlock =
+      this.block < lastChunks.length &&
+      chunk <= (lastChunks[this.block] ?? 0) &&
+      (this.block === 0 || chunk > (lastChunks[this.block - 1] ?? 0))
+    if (!isInBlock) this.#toBlock(firstFrom(lastChunks, chunk))
+    if (this.chunk === end) return
+    if (chunk < this.chunk) this.index = this.start
+    while (this.index < this.stop && (this.chunks[this.index] ?? 0) < chunk) this.index++
+    this.#read()
+  }
+
+  #toBlock(block: number): void {
+    this.block = block
+    this.chunk = end
+    if (block >= this.list.lastChunks.length) return
+    this.list.load(block, this)
+    this.index = this.start
+    this.#read()
+  }
+
+  #read(): void {
+    this.chunk = this.chunks[this.index] ?? end
+    this.frequency = this.frequencies[this.index] ?? 0
+  }
+}
+
+/** The first of ascending numbers that is at least so much; their count where there is none. */
+export function firstFrom(numbers: Uint32Array, least: number): number {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((numbers[middle] ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The postings of a term in a segment, decoded block by block. */
+export class TermPostings implements PostingList {
+  readonly count: number
+  readonly lastChunks: Uint32Array
+  readonly #docs: Uint8Array
+  /** Where each block begins, and where its frontiers are written. */
+  readonly #starts: Uint32Array
+  readonly #frontiers: Uint32Array
+  /** Bytes of positions before each block, and at the end all of them. */
+  readonly positionStarts: Uint32Array
+
+  constructor(segment: Segment, entry: TermEntry) {
+    this.#docs = segment.docsOf(entry)
+    this.count = chunkCountOf(entry)
+    const blocks = Math.ceil(this.count / blockSize)
+    this.lastChunks = new Uint32Array(blocks)
+    this.#starts = new Uint32Array(blocks)
+    this.#frontiers = new Uint32Array(blocks > 1 ? blocks : 0)
+    this.positionStarts = new Uint32Array(blocks + 1)
+    if (blocks > 1) this.#readDirectory()
+    else this.#readOnlyBlock(entry)
+  }
+
+  load(block: number, cursor: PostingCursor): void {
+    const count = Math.min(blockSize, this.count - block * blockSize)
+    const reader = new ByteReader(this.#docs, this.#starts[block])
+    decodeBlock(reader, count, this.lastChunks[block - 1] ?? 0, cursor.chunks, cursor.frequencies)
+    cursor.start = 0
+    cursor.stop = count
+  }
+
+  bounds({ ofChunk, ofPage }: Scoring): Float64Array | undefined {
+    if (this.#frontiers.length === 0) return undefined
+    const bounds = new Float64Array(this.#frontiers.length)
+    const reader = new ByteReader(this.#docs)
+    for (let block = 0; block < bounds.length; block++) {
+      reader.at = this.#frontiers[block] ?? 0
+      bounds[block] = highestScore(reader, ofChunk) + highestScore(reader, ofPage)
+    }
+    return bounds
+  }
+
+  #readDirectory(): void {
+    const reader = new ByteReader(this.#docs)
+    let start = reader.varint()
+    start += reader.at
+    let [last, positions] = [0, 0]
+    for (let block = 0; block < this.lastChunks.length; block++) {
+      last += reader.varint()
+      this.lastChunks[block] = last
+      this.#starts[block] = start
+      start += reader.varint()
+      this.positionStarts[block] = positions
+      positions += reader.varint()
+      this.#frontiers[block] = reader.at
+      reader.skip(2 * reader.varint())
+      reader.skip(2 * reader.varint())
+    }
+    this.positionStarts[this.lastChunks.length] = positions
+  }
+
+  #readOnlyBlock({ positions }: TermEntry): void {
+    const reader = new ByteReader(this.#docs)
+    const [chunks, frequencies] = [new Uint32Array(blockSize), new Uint32Array(blockSize)]
+    this.lastChunks[0] = decodeBlock(reader, this.count, 0, chunks, frequencies)
+    this.positionStarts[1] = positions
+  }
+}
+
+/** Postings that were computed: those of a phrase, or of several terms as if they were one. */
+export class ComputedPostings implements PostingList {
+  readonly count: number
+  readonly lastChunks: Uint32Array
+  readonly chunks: Uint32Array
+  readonly #frequencies: Uint32Array
+
+  /** @param chunks ascending */
+  constructor(chunks: Uint32Array, frequencies: Uint32Array) {
+    this.chunks = chunks
+    this.#frequencies = frequencies
+    this.count = chunks.length
+    this.lastChunks = Uint32Array.from({ length: Math.ceil(this.count / blockSize) }, (_, block) => {
+      return chunks[Math.min(this.count, (block + 1) * blockSize) - 1] ?? 0
+    })
+  }
+
+  load(block: number, cursor: PostingCursor): void {
+    cursor.chunks = this.chunks
+    cursor.frequencies = this.#frequencies
+    cursor.start = block * blockSize
+    cursor.stop = Math.min(cursor.start + blockSize, this.count)
+  }
+
+  bounds(): undefined {
+    return undefined
+  }
+}

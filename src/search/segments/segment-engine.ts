@@ -1,0 +1,303 @@
+import type { Catalog, Visible } from '../index/catalog.ts'
+import { EditRows } from '../index/edit-rows.ts'
+import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import {
+  checkDeadline,
+  type Deadline,
+  mostFrequent,
+  type PageMatches,
+  type TermChunk,
+  type TermEngine,
+} from '../index/term-engine.ts'
+import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
+import type { QuestionTerm } from '../query/question.ts'
+import { idf } from '../rank/bm25.ts'
+import type { ScoredChunk } from '../rank/scorer.ts'
+import { anyPostings } from './any-postings.ts'
+import type { TermEntry } from './dictionary.ts'
+import type { InvertedPage } from './invert.ts'
+import { matchPages } from './match-pages.ts'
+import { phrasePostings } from './phrase-postings.ts'
+import { type ComputedPostings, type PostingList, TermPostings } from './posting-list.ts'
+import { SegmentFiles } from './segment-files.ts'
+import { type OpenSegment, SegmentLog } from './segment-log.ts'
+import { TopChunks } from './top-chunks.ts'
+import { type WeightedList, WindowScorer } from './window-scorer.ts'
+
+/** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
+type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
+
+/** Postings in immutable segments on disk: the engine for knowledge bases that outgrow the heap. */
+export class SegmentEngine implements TermEngine {
+  readonly #catalog: Catalog
+  readonly #store: IndexStore
+  readonly #log: SegmentLog
+  readonly #scorer: WindowScorer
+  /** What was added in this transaction. */
+  readonly #terms = new Map<number, string>()
+  readonly #added = new Set<number>()
+
+  /** Within a transaction. @param directory of the files */
+  constructor(catalog: Catalog, store: IndexStore, directory: string) {
+    this.#catalog = catalog
+    this.#store = store
+    this.#log = new SegmentLog(catalog, store, directory)
+    this.#scorer = new WindowScorer(catalog)
+  }
+
+  /** Forgets what it holds, where another engine goes on. Within a transaction. */
+  static drop(store: IndexStore, directory: string): void {
+    store.db.exec('DELETE FROM segments')
+    SegmentFiles.remove(directory)
+  }
+
+  readonly termsInMemory = 0
+
+  addChunks(chunks: readonly TermChunk[]): void {
+    for (const { id, terms } of chunks) this.#terms.set(id, terms)
+  }
+
+  /** Chunks are known by their pages. */
+  removeChunks(): void {}
+
+  addPage(id: number): void {
+    this.#added.add(id)
+  }
+
+  removePage(page: StoredPage): void {
+    if (!this.#added.delete(page.id)) this.#log.remove(page)
+  }
+
+  commit(): void {
+    this.#log.add([...this.#added].sort((a, b) => a - b).map((id) => this.#inverted(id)))
+    this.#added.clear()
+    this.#terms.clear()
+  }
+
+  work(until: Deadline): boolean {
+    return this.#log.work(until)
+  }
+
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
+    const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
+    const scoring = leavesOf(query).flatMap((leaf) => found.get(leaf) ?? [])
+    const isAny = everyLeafOf(query).length === 1 // every page that has the leaf
+    const matched = new Map<OpenSegment, Uint32Array>()
+    const pagesIn = (open: OpenSegment) => {
+      const known = matched.get(open)
+      if (known !== undefined) return known
+      checkDeadline(deadline)
+      const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
+      const pages = matchPages(query, { lists, among, catalog: this.#catalog })
+      matched.set(open, pages)
+      return pages
+    }
+    const top = new TopChunks(limit, this.#catalog)
+    for (const open of this.#log.segments) {
+      const lists = weigh(scoring, open, visible)
+      const scored = { lists, windows: open.windows, among, ...(isAny ? {} : { pages: pagesIn(open) }) }
+      this.#scorer.score(scored, 'page', visible, top, deadline)
+    }
+    const isCounted = isAny && among === visible.pages
+    const { segments } = this.#log
+    return {
+      pages: top.best(),
+      total: isCounted ? (scoring[0]?.pageCount ?? 0) : segments.reduce((sum, open) => sum + pagesIn(open).length, 0),
+      matching: () => marked(segments.map(pagesIn), visible.pages.length),
+    }
+  }
+
+  retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[] {
+    const scoring = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible), weight }))
+    const top = new TopChunks(limit, this.#catalog)
+    for (const open of this.#log.segments) {
+      const scored = { lists: weigh(scoring, open, visible), windows: open.windows, among: visible.pages }
+      this.#scorer.score(scored, 'chunk', visible, top, deadline)
+    }
+    return top.best()
+  }
+
+  chunksWith(term: string, visible: Visible): number {
+    return this.#countOf(term, this.#entriesOf(term), visible).chunkCount
+  }
+
+  similarTerms(
+    word: string,
+    maxEdits: number,
+    visible: Visible,
+    deadline: Deadline,
+  ): [term: string, chunkCount: number][] {
+    const similar = new Set<string>()
+    for (const { segment } of this.#log.segments) {
+      const rows = new EditRows(word, maxEdits)
+      let taken = ''
+      /** Characters of `taken` beyond which no term can be similar. */
+      let dead = Number.POSITIVE_INFINITY
+      let steps = 0
+      for (const cursor = segment.dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
+        if (++steps % 1024 === 0) checkDeadline(deadline)
+        const term = cursor.text
+        let shared = 0
+        while (shared < term.length && shared < taken.length && term[shared] === taken[shared]) shared++
+        taken = term
+        if (dead < shared) continue
+        dead = Number.POSITIVE_INFINITY
+        for (let at = shared; at < term.length && dead === Number.POSITIVE_INFINITY; at++) {
+          if (!rows.take(at, term.charCodeAt(at))) dead = at
+        }
+        if (dead === Number.POSITIVE_INFINITY && rows.isWithin(term.length)) similar.add(term)
+      }
+    }
+    return Array.from(similar, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
+      ([, chunkCount]) => chunkCount > 0,
+    )
+  }
+
+  /** Within a transaction. */
+  save(): void {
+    this.#log.save()
+  }
+
+  close(): void {
+    this.#log.close()
+  }
+
+  #inverted(id: number): InvertedPage {
+    const { from, to } = this.#catalog.chunkRange(id)
+    const isHeld = Array.from({ length: to - from }, (_, index) => from + index).every((chunk) =>
+      this.#terms.has(chunk),
+    )
+    if (!isHeld) return { id, chunks: [...this.#store.termsOf(from, to)] }
+    return {
+      id,
+      chunks: this.#catalog.chunksOf(id).map((chunk) => ({ id: chunk, terms: this.#terms.get(chunk) ?? '' })),
+    }
+  }
+
+  #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): Found {
+    checkDeadline(deadline)
+    if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible)
+    if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
+    const terms = mostFrequent(this.#expansions(leaf.prefix, visible, deadline))
+    return terms.length === 1 ? this.#ofTerm(terms[0] ?? '', visible) : this.#ofTerms(terms, visible, deadline)
+  }
+
+  #ofTerm(term: string, visible: Visible): Found {
+    const entries = this.#entriesOf(term)
+    const lists = new Map(Array.from(entries, ([open, entry]) => [open, new TermPostings(open.segment, entry)]))
+    return { lists, ...this.#countOf(term, entries, visible) }
+  }
+
+  #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
+    const entries = terms.map((term) => this.#entriesOf(term))
+    return this.#computed(visible, (open, isVisible) => {
+      const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
+      return ofSegment.length === 0 ? undefined : anyPostings(open.segment, ofSegment, isVisible, deadline)
+    })
+  }
+
+  #ofPhrase(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
+    const entries = terms.map((term) => this.#entriesOf(term))
+    return this.#computed(visible, (open, isVisible) => {
+      const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
+      if (ofSegment.length < terms.length) return undefined
+      return phrasePostings(open.segment, ofSegment, isVisible, deadline)
+    })
+  }
+
+  /** What is not stored as it is sought, and so is counted. */
+  #computed(
+    { pages }: Visible,
+    compute: (open: OpenSegment, isVisible: (chunk: number) => boolean) => ComputedPostings | undefined,
+  ): Found {
+    const { pagesOfChunks } = this.#catalog
+    const isVisible = (chunk: number) => pages[pagesOfChunks[chunk] ?? 0] === 1
+    const found: Found = { lists: new Map(), chunkCount: 0, pageCount: 0 }
+    for (const open of this.#log.segments) {
+      const list = compute(open, isVisible)
+      if (list === undefined || list.count === 0) continue
+      found.lists.set(open, list)
+      found.chunkCount += list.count
+      let last = 0
+      for (const chunk of list.chunks) {
+        const page = pagesOfChunks[chunk] ?? 0
+        if (page !== last) found.pageCount++
+        last = page
+      }
+    }
+    return found
+  }
+
+  /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
+  #expansions(prefix: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
+    const beginning = Buffer.from(prefix)
+    const found = new Map<string, Map<OpenSegment, TermEntry>>()
+    let steps = 0
+    for (const open of this.#log.segments) {
+      for (const cursor = open.segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
+        if (++steps % 1024 === 0) checkDeadline(deadline)
+        const term = cursor.text
+        const entries = found.get(term) ?? new Map<OpenSegment, TermEntry>()
+        entries.set(open, cursor.entry)
+        found.set(term, entries)
+      }
+    }
+    return Array.from(found, ([term, entries]): [string, number] => [
+      term,
+      this.#countOf(term, entries, visible).chunkCount,
+    ]).filter(([, chunkCount]) => chunkCount > 0)
+  }
+
+  #entriesOf(term: string): Map<OpenSegment, TermEntry> {
+    const bytes = Buffer.from(term)
+    const entries = new Map<OpenSegment, TermEntry>()
+    for (const open of this.#log.segments) {
+      const entry = open.segment.dictionary.find(bytes)
+      if (entry !== undefined) entries.set(open, entry)
+    }
+    return entries
+  }
+
+  /** In how many visible chunks and pages a term is. */
+  #countOf(
+    term: string,
+    entries: ReadonlyMap<OpenSegment, TermEntry>,
+    { classes }: Visible,
+  ): { chunkCount: number; pageCount: number } {
+    let [chunkCount, pageCount] = [0, 0]
+    for (const { counts } of entries.values()) {
+      for (const { class: ofPages, chunks, pages } of counts) {
+        if (classes[ofPages] !== 1) continue
+        chunkCount += chunks
+        pageCount += pages
+      }
+    }
+    for (let ofPages = 0; ofPages < classes.length; ofPages++) {
+      const removed = classes[ofPages] === 1 ? this.#log.removedTerms.countOf(term, ofPages) : undefined
+      chunkCount -= removed?.chunks ?? 0
+      pageCount -= removed?.pages ?? 0
+    }
+    return { chunkCount, pageCount }
+  }
+}
+
+function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
+  return value === undefined ? [] : [[key, value]]
+}
+
+/** The lists of a segment, with what each weighs. */
+function weigh(found: readonly (Found & { weight?: number })[], open: OpenSegment, visible: Visible): WeightedList[] {
+  return found.flatMap(({ lists, chunkCount, pageCount, weight = 1 }) => {
+    const list = lists.get(open)
+    if (list === undefined || chunkCount === 0) return []
+    const chunkWeight = weight * idf(chunkCount, visible.chunkCount)
+    return [{ list, chunkWeight, pageWeight: weight * idf(pageCount, visible.pageCount) }]
+  })
+}
+
+/** 1 for each of the pages, by id. */
+function marked(pages: readonly Uint32Array[], length: number): Uint8Array {
+  const marks = new Uint8Array(length)
+  for (const some of pages) for (const page of some) marks[page] = 1
+  return marks
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bytesOf, type IndexStore, integersOf } from '../index/index-store.ts'
+import { StaleIndex } from '../search-index.ts'
+import { Segment, type SegmentShape } from './segment.ts'
+import { DamagedSegment, FileSink, SegmentFile } from './segment-bytes.ts'
+
+const ending = '.segment'
+
+/**
+ * The files of segments in the folder of an index. Those count that the store names; a file is written and flushed before it is
+ * named, so that a crash leaves at most a file too many.
+ */
+export class SegmentFiles {
+  readonly #store: IndexStore
+  readonly #directory: string
+  /** Of which nothing has been heard since the transaction that took them out. */
+  #obsolete: string[] = []
+  #mark: string
+
+  constructor(store: IndexStore, directory: string) {
+    this.#store = store
+    this.#directory = directory
+    this.#mark = this.#storedMark()
+  }
+
+  /** Removes all files, whether they count or not. */
+  static remove(directory: string): void {
+    for (const name of namesIn(directory)) rmSync(join(directory, name), { force: true, recursive: true })
+  }
+
+  /** The segments that count and are sound. Forgets the others, and removes files that do not count. Within a transaction. */
+  open(): Segment[] {
+    this.#mark = this.#storedMark()
+    const segments: Segment[] = []
+    for (const { name, shape, sums } of this.#store.db.prepare('SELECT name, shape, sums FROM segments').all()) {
+      try {
+        segments.push(this.#open(String(name), JSON.parse(String(shape)), integersOf(sums)))
+      } catch (error) {
+        if (!(error instanceof DamagedSegment)) throw error
+        this.#forget(String(name))
+      }
+    }
+    const counted = new Set(segments.map(({ name }) => name))
+    for (const name of namesIn(this.#directory)) if (!counted.has(name)) this.#obsolete.push(name)
+    return segments
+  }
+
+  /** A file that is to be one of the segments. */
+  create(): { name: string; sink: FileSink } {
+    const name = `${randomUUID()}${ending}`
+    return { name, sink: new FileSink(join(this.#directory, name)) }
+  }
+
+  /** From now on a file counts in place of others. Within a transaction. @throws {StaleIndex} */
+  replace(old: readonly Segment[], file: { name: string; sink: FileSink; shape: SegmentShape } | undefined): Segment[] {
+    if (this.#storedMark() !== this.#mark) throw new StaleIndex()
+    const made: Segment[] = []
+    if (file !== undefined) {
+      const { name, sink, shape } = file
+      const sums = sink.finish()
+      if (!existsSync(join(this.#directory, name))) throw new StaleIndex()
+      const insert = this.#store.db.prepare('INSERT INTO segments (name, shape, sums) VALUES (?, ?, ?)')
+      insert.run(name, JSON.stringify(shape), bytesOf(sums))
+      made.push(this.#open(name, shape, sums))
+    }
+    for (const { name } of old) if (name !== undefined) this.#forget(name)
+    this.#mark = randomUUID()
+    const insert = this.#store.db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('segments', ?)")
+    insert.run(this.#mark)
+    return made
+  }
+
+  /** Removes the files that do not count any more. After the transaction. */
+  sweep(): void {
+    for (const name of this.#obsolete) rmSync(join(this.#directory, name), { force: true, recursive: true })
+    this.#obsolete = []
+  }
+
+  #open(name: string, shape: SegmentShape, sums: Uint32Array): Segment {
+    return new Segment(new SegmentFile(join(this.#directory, name), shape.size, sums), shape, name)
+  }
+
+  #forget(name: string): void {
+    this.#store.db.prepare('DELETE FROM segments WHERE name = ?').run(name)
+    this.#obsolete.push(name)
+  }
+
+  /** Other whenever other files count, whoever changed that. */
+  #storedMark(): string {
+    return String(this.#store.db.prepare("SELECT value FROM meta WHERE key = 'segments'").get()?.value)
+  }
+}
+
+function namesIn(directory: string): string[] {
+  return readdirSync(directory).filter((name) => name.endsWith(ending))
+}

@@ -1,0 +1,224 @@
+import type { Catalog } from '../index/catalog.ts'
+import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import type { Deadline } from '../index/term-engine.ts'
+import { type InvertedPage, invert } from './invert.ts'
+import { merge } from './merge.ts'
+import { firstFrom } from './posting-list.ts'
+import { RemovedTerms } from './removed-terms.ts'
+import { Segment, type SegmentShape } from './segment.ts'
+import { type FileSink, MemorySink } from './segment-bytes.ts'
+import { SegmentFiles } from './segment-files.ts'
+import { windowsOf } from './window-scorer.ts'
+
+/** Chunks up to which segments are in memory: a restart makes them again, at some 20,000 chunks a second. */
+const maxInMemory = 4096
+/** Segments of about one size that are merged, each size four times the one before. */
+const fanIn = 4
+/** The part of a segment that may be gone before it is written again, and chunks that are not worth it. */
+const maxRemovedPart = 0.1
+const minRemoved = 1000
+/** Segments with which writing waits for merging. */
+const maxSegments = 48
+/** Terms that are merged between two looks at the clock. */
+const termsPerStep = 32
+
+/** A segment that is searched; see {@link windowsOf}. */
+export type OpenSegment = { segment: Segment; windows: Uint32Array; removedChunks: number }
+
+type Merging = {
+  inputs: readonly OpenSegment[]
+  work: Generator<undefined, SegmentShape>
+  sink: MemorySink | { name: string; sink: FileSink }
+  /** By page id: those that the new segment has. */
+  isKept: Uint8Array
+}
+
+/**
+ * The segments of an index. New pages become a small segment in memory at once, and segments of about one size are merged into a
+ * bigger one, bit by bit: a log-structured merge, O'Neil et al., "The Log-Structured Merge-Tree", 1996. Pages that are gone stay
+ * in their segments, unseen, until these are merged.
+ */
+export class SegmentLog {
+  readonly #catalog: Catalog
+  readonly #store: IndexStore
+  readonly #files: SegmentFiles
+  readonly removedTerms = new RemovedTerms()
+  #open: OpenSegment[]
+  #merging: Merging | undefined
+
+  constructor(catalog: Catalog, store: IndexStore, directory: string) {
+    this.#catalog = catalog
+    this.#store = store
+    this.#files = new SegmentFiles(store, directory)
+    // What another engine has kept for itself.
+    if (store.snapshot() !== undefined) store.forgetSnapshot()
+    this.#open = this.#files.open().map((segment) => this.#opened(segment))
+    // The last pages may be gone, but not from their segments.
+    const lastPages = this.#open.map(({ segment }) => segment.pages.at(-1) ?? 0)
+    const held = new Uint8Array(Math.max(catalog.pageEnd, ...lastPages.map((page) => page + 1)))
+    for (const { segment } of this.#open) for (const page of segment.pages) held[page] = 1
+    this.#loadRemoved(held)
+    this.#addMissing(held)
+  }
+
+  get segments(): readonly OpenSegment[] {
+    return this.#open
+  }
+
+  /** Takes whole pages in, by ascending id. */
+  add(pages: readonly InvertedPage[]): void {
+    if (pages.length > 0) this.#open.push(this.#opened(invert(pages, this.#facts)))
+  }
+
+  /** A page is about to be removed from the store. */
+  remove(page: StoredPage): void {
+    const holding = this.#open.find(({ segment }) => segment.pages[firstFrom(segment.pages, page.id)] === page.id)
+    if (holding === undefined) return
+    this.#store.noteRemoved(page, page.lengths.length)
+    this.removedTerms.add({ class: page.class, chunks: this.#store.removedOf(page.id) })
+    holding.removedChunks += page.lengths.length
+  }
+
+  /** Merges what is to be merged. Within a transaction. @returns whether there is more to do */
+  work(until: Deadline): boolean {
+    this.#files.sweep()
+    for (let isFirst = true; isFirst || performance.now() < until || this.#open.length > maxSegments; isFirst = false) {
+      this.#merging ??= this.#nextMerging()
+      if (this.#merging === undefined) return false
+      this.#step(this.#merging)
+    }
+    return true
+  }
+
+  /** Writes what is in memory to a file. Within a transaction. */
+  save(): void {
+    this.#abandon()
+    this.#files.sweep()
+    const inMemory = this.#open.filter(({ segment }) => segment.name === undefined)
+    if (inMemory.length === 0) return
+    const merging = this.#begin(inMemory, Number.POSITIVE_INFINITY)
+    while (this.#merging === merging) this.#step(merging)
+  }
+
+  close(): void {
+    this.#abandon()
+    for (const { segment } of this.#open) segment.close()
+  }
+
+  #step(merging: Merging): void {
+    for (let count = 0; count < termsPerStep; count++) {
+      const { done, value } = merging.work.next()
+      if (done !== true) continue
+      this.#finish(merging, value)
+      return
+    }
+  }
+
+  /** Segments of one size, if there are enough; or one of which much is gone. */
+  #nextMerging(): Merging | undefined {
+    const bySize = Map.groupBy(this.#open, ({ segment, removedChunks }) => {
+      return Math.floor(Math.log2(Math.max(16, segment.shape.chunkCount - removedChunks)) / 2)
+    })
+    const sizes = [...bySize].sort(([a], [b]) => a - b)
+    const [, inputs] = sizes.find(([, segments]) => segments.length >= fanIn) ?? []
+    if (inputs !== undefined) return this.#begin(inputs, liveChunks(inputs))
+    const stale = this.#open.find(({ segment: { shape }, removedChunks }) => {
+      return removedChunks > Math.max(minRemoved, maxRemovedPart * shape.chunkCount)
+    })
+    return stale && this.#begin([stale], liveChunks([stale]))
+  }
+
+  #begin(inputs: readonly OpenSegment[], chunkCount: number): Merging {
+    const isKept = new Uint8Array(this.#catalog.pageEnd)
+    for (let page = 0; page < isKept.length; page++) isKept[page] = this.#catalog.isWhole(page) ? 1 : 0
+    const isInMemory = chunkCount <= maxInMemory && inputs.every(({ segment }) => segment.name === undefined)
+    const sink = isInMemory ? new MemorySink() : this.#files.create()
+    const chunkCountOfPage = (page: number) => this.#catalog.chunkCountOf(page)
+    const segments = inputs.map(({ segment }) => segment)
+    const work = merge(
+      segments,
+      { facts: this.#facts, isKept, chunkCountOfPage },
+      sink instanceof MemorySink ? sink : sink.sink,
+    )
+    this.#merging = { inputs, work, sink, isKept }
+    return this.#merging
+  }
+
+  #finish({ inputs, sink, isKept }: Merging, shape: SegmentShape): void {
+    this.#merging = undefined
+    const old = inputs.map(({ segment }) => segment)
+    const made: Segment[] = []
+    if (sink instanceof MemorySink) {
+      if (shape.pageCount > 0) made.push(new Segment(sink.finish(), shape))
+    } else if (shape.pageCount > 0) {
+      made.push(...this.#files.replace(old, { ...sink, shape }))
+    } else {
+      sink.sink.abandon()
+      this.#files.replace(old, undefined)
+    }
+    for (const segment of old) {
+      for (const page of segment.pages) if (isKept[page] !== 1) this.#forgetRemoved(page)
+      segment.close()
+    }
+    this.#open = [
+      ...this.#open.filter((open) => !inputs.includes(open)),
+      ...made.map((segment) => this.#opened(segment)),
+    ]
+  }
+
+  #forgetRemoved(page: number): void {
+    const chunks = this.#store.removedOf(page)
+    this.removedTerms.subtract({ class: chunks[0]?.class ?? 0, chunks })
+    this.#store.forgetRemoved(page)
+  }
+
+  #abandon(): void {
+    const sink = this.#merging?.sink
+    if (sink !== undefined && !(sink instanceof MemorySink)) sink.sink.abandon()
+    this.#merging = undefined
+  }
+
+  #opened(segment: Segment): OpenSegment {
+    let chunks = 0
+    for (const page of segment.pages) if (this.#catalog.isWhole(page)) chunks += this.#catalog.chunkCountOf(page)
+    const removedChunks = segment.shape.chunkCount - chunks
+    return { segment, windows: windowsOf(segment.pages, this.#catalog), removedChunks }
+  }
+
+  get #facts() {
+    const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
+    return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page: number) => this.#catalog.classOf(page) }
+  }
+
+  /** @param held 1 for the pages that are in a segment, by id. */
+  #loadRemoved(held: Uint8Array): void {
+    const byPage = Map.groupBy(this.#store.removed(), ({ page }) => page)
+    for (const [page, chunks] of byPage) {
+      if (held[page] === 1) this.removedTerms.add({ class: chunks[0]?.class ?? 0, chunks })
+      else this.#store.forgetRemoved(page)
+    }
+  }
+
+  /** Pages that came since the last file, or whose file is damaged. */
+  #addMissing(held: Uint8Array): void {
+    let pages: InvertedPage[] = []
+    let chunkCount = 0
+    for (let page = 0; page < held.length; page++) {
+      if (held[page] === 1 || !this.#catalog.isWhole(page)) continue
+      const { from, to } = this.#catalog.chunkRange(page)
+      pages.push({ id: page, chunks: [...this.#store.termsOf(from, to)] })
+      chunkCount += to - from
+      if (chunkCount < maxInMemory) continue
+      this.add(pages)
+      this.work(0)
+      pages = []
+      chunkCount = 0
+    }
+    this.add(pages)
+  }
+}
+
+/** Chunks of segments that are not gone. */
+function liveChunks(segments: readonly OpenSegment[]): number {
+  return segments.reduce((sum, { segment, removedChunks }) => sum + segment.shape.chunkCount - removedChunks, 0)
+}

@@ -1,0 +1,69 @@
+import { ByteReader } from '../../../src/search/segments/byte-writer.ts'
+import type { InvertedPage } from '../../../src/search/segments/invert.ts'
+import { PostingBuffer } from '../../../src/search/segments/posting-buffer.ts'
+import { chunkCountOf, type Facts, type Segment } from '../../../src/search/segments/segment.ts'
+import { decodeTerm } from '../../../src/search/segments/term-codec.ts'
+
+export type TestPage = { id: number; chunks: { id: number; terms: string }[] }
+
+/** Pages of texts, with ids as an index gives them out. @param texts for each page those of its chunks */
+export function pagesOf(texts: readonly (readonly string[])[]): TestPage[] {
+  let chunk = 1
+  return texts.map((ofPage, index) => ({
+    id: index + 1,
+    chunks: ofPage.map((text) => ({ id: chunk++, terms: text === '' ? ' ' : ` ${text} ` })),
+  }))
+}
+
+/** What an index knows of pages; every third is of another class. */
+export function factsOf(pages: readonly TestPage[]): Facts {
+  const chunks = pages.flatMap(({ id: page, chunks: all }) => all.map((chunk) => ({ ...chunk, page })))
+  const [pagesOfChunks, chunkLengths] = [new Uint32Array(chunks.length + 1), new Uint32Array(chunks.length + 1)]
+  const pageLengths = new Uint32Array(pages.length + 1)
+  for (const { id, page, terms } of chunks) {
+    const length = wordsOf(terms).length
+    pagesOfChunks[id] = page
+    chunkLengths[id] = length
+    pageLengths[page] = (pageLengths[page] ?? 0) + length
+  }
+  return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page) => 1 + (page % 3 === 0 ? 1 : 0) }
+}
+
+/** Where each term stands: by chunk. */
+export type Places = Record<string, [chunk: number, positions: number[]][]>
+
+/** As a segment tells it. */
+export function placesIn(segment: Segment): Places {
+  const places: Places = {}
+  for (const cursor = segment.dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
+    const { entry, text } = cursor
+    const buffer = new PostingBuffer()
+    decodeTerm(segment.allOf(entry), { docs: entry.docs, count: chunkCountOf(entry), isDropped: () => false }, buffer)
+    const reader = new ByteReader(buffer.positions.written)
+    places[text] = Array.from(buffer.chunks.subarray(0, buffer.count), (chunk, index) => {
+      let position = 0
+      const positions = Array.from({ length: buffer.frequencies[index] ?? 0 }, () => (position += reader.varint()))
+      return [chunk, positions]
+    })
+  }
+  return places
+}
+
+/** As the pages themselves tell it. */
+export function placesOf(pages: readonly InvertedPage[]): Places {
+  const places: Places = {}
+  for (const { id, terms } of pages.flatMap(({ chunks }) => [...chunks])) {
+    for (const [position, term] of terms.slice(1).split(' ').entries()) {
+      if (term === '' || term === '¶') continue
+      places[term] ??= []
+      const last = places[term].at(-1)
+      if (last?.[0] === id) last[1].push(position)
+      else places[term].push([id, [position]])
+    }
+  }
+  return places
+}
+
+function wordsOf(terms: string): string[] {
+  return terms.split(' ').filter((term) => term !== '' && term !== '¶')
+}
