@@ -13,12 +13,12 @@ declare module 'fastify' {
   }
 }
 
-type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
+export type CandidateAction = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment'
 
 export type Metrics = {
   registry: Registry
   requests: Histogram<'route' | 'method' | 'status'>
-  /** Counts what the API did to a candidate, and the status that it left it with. */
+  /** Counts what was done to a candidate, and the status that it left it with. */
   countCandidate(action: CandidateAction, status: CandidateStatus): void
 }
 

@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import { authenticate, authenticateEither, requireRole } from './auth.ts'
+import { countCandidates } from './counted-services.ts'
 import { answerError } from './errors.ts'
 import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
@@ -11,7 +12,7 @@ import { createLimits, type Limits, rateOf } from './limits.ts'
 import { type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
-import { createMetrics, type Metrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
+import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
 import type { Services } from './services.ts'
 import { readSessions } from './session.ts'
 import {
@@ -63,7 +64,7 @@ const gitPrefix = '/git'
 const bodyLimit = 2 * 1024 * 1024
 
 /** The HTTP server over the services, ready to listen or to be injected into. Closing it lets requests in flight finish. */
-export async function buildServer(services: Services, options: ServerOptions = {}): Promise<ZodFastify> {
+export async function buildServer(given: Services, options: ServerOptions = {}): Promise<ZodFastify> {
   const timeouts = { headers: 10_000, request: 30_000, upload: 30_000, keepAlive: 5_000, ...options.timeouts }
   const app = fastify({
     ...connectionOptions(timeouts),
@@ -79,6 +80,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
     frameworkErrors: (error, request, reply) => void answerBadPath(error, request, reply),
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics()
+  const services = countCandidates(given, metrics)
   const authenticated = authenticate(services)
   const eitherAuthenticated = authenticateEither(services, app)
   const gitAuthenticated = authenticate(services, keyAsPassword)
@@ -127,7 +129,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   await app.register(
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)
-      apiRoutes(api, services, metrics)
+      apiRoutes(api, services)
       await uploadRoutes(api, services)
       eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
     },
@@ -135,7 +137,7 @@ export async function buildServer(services: Services, options: ServerOptions = {
   )
   await app.register(async (mcp: ZodFastify) => {
     guardRoutes(mcp, authenticated, limits)
-    mcpRoutes(mcp, { services, metrics, limits, publicUrl: options.publicUrl })
+    mcpRoutes(mcp, { services, limits, publicUrl: options.publicUrl })
   })
   await app.register(
     async (git: ZodFastify) => {
@@ -175,15 +177,15 @@ function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authentic
   })
 }
 
-function apiRoutes(api: ZodFastify, services: Services, metrics: Metrics): void {
+function apiRoutes(api: ZodFastify, services: Services): void {
   api.setNotFoundHandler(notFound)
-  queueRoutes(api, services, metrics)
+  queueRoutes(api, services)
   neuronRoutes(api, services)
   knowledgeBaseRoutes(api, services)
   llmsRoutes(api, services)
   searchRoutes(api, services)
   chatRoutes(api, services)
-  feedbackRoutes(api, services, metrics)
+  feedbackRoutes(api, services)
   documentRoutes(api, services)
   fileRoutes(api, services)
 }

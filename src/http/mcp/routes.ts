@@ -34,7 +34,7 @@ const errors = writeErrors('foreign_origin')
  */
 export function mcpRoutes(
   app: ZodFastify,
-  { publicUrl, ...dependencies }: Pick<Exchange, 'services' | 'metrics' | 'limits'> & { publicUrl: string | undefined },
+  { publicUrl, ...dependencies }: Pick<Exchange, 'services' | 'limits'> & { publicUrl: string | undefined },
 ): void {
   app.addHook('onRequest', refuseForeignOrigin(publicUrl))
 

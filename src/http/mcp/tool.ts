@@ -4,14 +4,12 @@ import { z } from 'zod'
 import type { Caller } from '../../services/caller.ts'
 import { refusalOf } from '../errors.ts'
 import type { Limits, Rates } from '../limits.ts'
-import type { Metrics } from '../operations.ts'
 import type { Services } from '../services.ts'
 
 /** One message of a client, and what its tools work with. */
 export type Exchange = {
   caller: Caller
   services: Services
-  metrics: Pick<Metrics, 'countCandidate'>
   limits: Limits
   request: FastifyRequest
   reply: FastifyReply

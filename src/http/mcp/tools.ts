@@ -90,7 +90,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
 }
 
 function addSubmission(server: McpServer, exchange: Exchange): void {
-  const { services, caller, metrics } = exchange
+  const { services, caller } = exchange
 
   addTool(server, exchange, 'submit_candidate', {
     title: 'Propose a change to a knowledge base',
@@ -121,7 +121,6 @@ function addSubmission(server: McpServer, exchange: Exchange): void {
         { ...input, knowledgeBaseId: kb, metadata: withConnector },
         {},
       )
-      metrics.countCandidate('submit', receipt.status)
       return receipt
     },
   })

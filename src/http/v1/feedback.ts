@@ -3,12 +3,11 @@ import { KbPath } from '../../contract/search.ts'
 import { callerOf } from '../auth.ts'
 import { writeErrors } from '../errors.ts'
 import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
-import type { Metrics } from '../operations.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
 /** Adds the route that takes what readers think of an answer. */
-export function feedbackRoutes(app: ZodFastify, services: Services, metrics: Pick<Metrics, 'countCandidate'>): void {
+export function feedbackRoutes(app: ZodFastify, services: Services): void {
   app.post(
     '/knowledge-bases/:kbId/reader-feedback',
     {
@@ -35,7 +34,6 @@ export function feedbackRoutes(app: ZodFastify, services: Services, metrics: Pic
     async (request, reply) => {
       const { params, body, headers } = request
       const receipt = await services.submitFeedback(callerOf(request), params.kbId, body, idempotencyOf(headers))
-      metrics.countCandidate('submit', receipt.status)
       return reply.code(201).send(receipt)
     },
   )

@@ -15,7 +15,6 @@ import type { Role } from '../../contract/vocabulary.ts'
 import { callerOf } from '../auth.ts'
 import { readErrors, writeErrors } from '../errors.ts'
 import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
-import type { Metrics } from '../operations.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
@@ -24,7 +23,7 @@ const writers: readonly Role[] = ['app', 'curator']
 const curators: readonly Role[] = ['curator']
 
 /** Adds the routes of the queue of candidates. */
-export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<Metrics, 'countCandidate'>): void {
+export function queueRoutes(app: ZodFastify, services: Services): void {
   app.post(
     '/queue/candidates',
     {
@@ -43,7 +42,6 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
     },
     async (request, reply) => {
       const receipt = await services.submitCandidate(callerOf(request), request.body, idempotencyOf(request.headers))
-      metrics.countCandidate('submit', receipt.status)
       return reply.code(201).send(receipt)
     },
   )
@@ -75,7 +73,6 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
     },
     async (request) => {
       const approval = await services.approveCandidate(callerOf(request), request.params.id, request.body)
-      metrics.countCandidate('approve', approval.status)
       return approval
     },
   )
@@ -98,7 +95,6 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
     },
     async (request) => {
       const state = await services.dismissCandidate(callerOf(request), request.params.id, request.body)
-      metrics.countCandidate('dismiss', state.status)
       return state
     },
   )
@@ -117,7 +113,6 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
     },
     async (request) => {
       const state = await services.reopenCandidate(callerOf(request), request.params.id)
-      metrics.countCandidate('reopen', state.status)
       return state
     },
   )
@@ -138,7 +133,6 @@ export function queueRoutes(app: ZodFastify, services: Services, metrics: Pick<M
     },
     async (request, reply) => {
       const state = await services.commentCandidate(callerOf(request), request.params.id, request.body)
-      metrics.countCandidate('comment', state.status)
       return reply.code(201).send(state)
     },
   )

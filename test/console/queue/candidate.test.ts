@@ -274,3 +274,19 @@ test('a candidate of half a megabyte, or with thousands of changed lines, has a 
   const huge = await curator.get(`/queue/${await kb.submit({ title: 'Huge', content: 'ü'.repeat(256 * 1024) })}`)
   expect(huge.texts('#change .tabs [aria-current]')).toEqual(['As text'])
 })
+
+test('the metrics count what is decided here as what is decided through the API', async () => {
+  const { app, curator, newKb } = desk()
+  const kb = await newKb()
+  const counted = async (labels: string) => {
+    const { body } = await app.inject('/metrics')
+    return Number(new RegExp(`^ganglion_candidates_total\\{${labels}\\} (\\d+)$`, 'm').exec(body)?.[1] ?? 0)
+  }
+  const dismissed = 'action="dismiss",status="dismissed"'
+  const before = await counted(dismissed)
+  const id = await kb.submit()
+  const form = (await curator.get(`/queue/${id}`)).document.querySelector('form[data-decide="dismiss"]')
+  const seen = form?.querySelector('[name=seen]')?.getAttribute('value') ?? ''
+  expect((await curator.post(`/queue/${id}/dismiss`, { seen, reason: '' })).status).toBe(303)
+  expect(await counted(dismissed)).toBe(before + 1)
+})

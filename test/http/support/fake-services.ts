@@ -153,9 +153,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     nextInQueue: notFaked,
     readOutcome: notFaked,
     proposeReverse: notFaked,
-    get people(): never {
-      throw new GanglionError('not_found')
-    },
+    people: new Proxy({} as Services['people'], { get: () => notFaked }),
     openPage: notFaked,
     openBlankPage: notFaked,
     writePage: notFaked,
