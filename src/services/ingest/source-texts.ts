@@ -7,6 +7,9 @@ const version = 4
 
 type Document = { id: string }
 
+/** UTF-16 units of all texts that stay in memory. */
+const maxRecent = 8 * 2 ** 20
+
 /**
  * The text of Sources that were read, as files. Each Source has its own, also where another has the same bytes: otherwise the
  * time of an ingest would tell that there is one. It is derived: what is missing or damaged is read from the document again, and
@@ -14,6 +17,8 @@ type Document = { id: string }
  */
 export class SourceTexts {
   readonly #files: KeptJson
+  /** The least recently read first. */
+  readonly #recent = new Map<string, Extracted>()
 
   /** See {@link KeptJson}. */
   constructor(directory: string, incoming: string) {
@@ -27,8 +32,29 @@ export class SourceTexts {
     return { ...extracted, title }
   }
 
+  /**
+   * Returns what {@link find} does, and keeps it in memory for a while: people read a text part by part, and decide on many pages
+   * that were made of it. It must not be changed.
+   */
+  async read(document: Document): Promise<Readonly<Extracted> | undefined> {
+    const name = nameOf(document)
+    const extracted = this.#recent.get(name) ?? (await this.find(document))
+    if (extracted === undefined) return undefined
+    this.#recent.delete(name)
+    this.#recent.set(name, extracted)
+    let length = 0
+    for (const { markdown } of this.#recent.values()) length += markdown.length
+    for (const [oldest, { markdown }] of this.#recent) {
+      if (length <= maxRecent) break
+      this.#recent.delete(oldest)
+      length -= markdown.length
+    }
+    return extracted
+  }
+
   async keep(document: Document, extracted: Extracted): Promise<void> {
     await this.#files.keep(nameOf(document), { ok: true, extracted }, { flush: false })
+    this.#recent.delete(nameOf(document))
   }
 }
 

@@ -32,7 +32,7 @@ export async function sourcePassages(
   return Promise.all(
     sources.slice(0, maxPassages).map(async (reference) => {
       const source = reference.id === undefined ? undefined : await ganglion.sources.find(tenantId, reference.id)
-      const extracted = source && (await ganglion.sourceTexts.find(source))
+      const extracted = source && (await ganglion.sourceTexts.read(source))
       const { page, slide, sheet, time } = reference
       const text = extracted && passageOf(extracted, reference, content)
       return {
@@ -46,7 +46,7 @@ export async function sourcePassages(
   )
 }
 
-function passageOf({ markdown, anchors }: Extracted, reference: SourceReference, content: string): string {
+function passageOf({ markdown, anchors }: Readonly<Extracted>, reference: SourceReference, content: string): string {
   const lines = markdown.split('\n')
   const [from, to] = linesAtPlace(anchors, reference) ?? linesOfContent(lines, content)
   return lines

@@ -33,7 +33,7 @@ export async function readSourceText(
   { part, ...place }: AskedPart,
 ): Promise<SourceText | undefined> {
   const source = await findSource(ganglion, caller, docId)
-  const extracted = source.extractedAt === null ? undefined : await ganglion.sourceTexts.find(source)
+  const extracted = source.extractedAt === null ? undefined : await ganglion.sourceTexts.read(source)
   if (extracted === undefined) return undefined
   const markdown = caller.role === 'curator' ? extracted.markdown : shownMarkdown(source, extracted)
   const parts = divideText({ ...extracted, markdown }, maxPart)
