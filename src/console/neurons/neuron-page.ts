@@ -8,6 +8,7 @@ import type { Visit } from '../layout/visit.ts'
 import { when } from '../layout/when.ts'
 import { aroundMap } from './around-map.ts'
 import { crumbs } from './crumbs.ts'
+import { headingList } from './headings.ts'
 
 /** How an edge reads from the page that has it, and from the one that it leads to. */
 const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
@@ -38,6 +39,7 @@ export function neuronView(visit: Visit, view: NeuronView, done?: Done): Html {
       ${facts(view)}
       ${actions(visit, view)}
       ${pastNotice(view)}
+      ${headingList(rendered)}
       ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
     </article>
     <aside class="page-about" aria-label="About this page">
