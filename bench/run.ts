@@ -1,3 +1,4 @@
+import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
@@ -18,11 +19,14 @@ const benches = {
   review: benchReview,
   'git-door': benchGitDoor,
   soak: benchSoak,
+  answers: benchAnswers,
 }
 
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter((word) => word in benches)
+/** What a bench reads, where it reads any: `answers DIR…`. */
+const folders = process.argv.slice(2).filter((word) => !(word in benches))
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
   console.log(`\n## ${name}\n`)
-  for (const line of await bench()) console.log(line)
+  for (const line of await bench(folders)) console.log(line)
 }

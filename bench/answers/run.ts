@@ -1,0 +1,106 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Answerer } from '../../src/chat/answerer.ts'
+import { ChatInput } from '../../src/contract/chat.ts'
+import { GanglionError } from '../../src/contract/errors.ts'
+import type { Caller } from '../../src/services/caller.ts'
+import { chat } from '../../src/services/chat/chat.ts'
+import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { importDirectory } from '../../src/services/import/import-directory.ts'
+import { workFolder } from '../support/measure.ts'
+import { type Given, judge, judgeUnanswerable, type Verdict, verdicts } from './judge.ts'
+import { type QuestionSet, questionSets, setFor } from './question-set.ts'
+
+type Asked = Given & { ask: string; verdict: Verdict; milliseconds: number }
+
+/**
+ * What chat answers without a model, on manuals in the folders given. `ANSWERS_TRANSCRIPT` names a file that the answers are
+ * added to.
+ */
+export async function benchAnswers(folders: readonly string[]): Promise<string[]> {
+  const all = questionSets()
+  if (folders.length === 0) return [`Needs folders of manuals: ${all.map(({ repository }) => repository).join(', ')}`]
+  const rows: string[] = []
+  const chosen = folders.map((folder) => setFor(folder, all))
+  for (const { set, folder } of chosen) {
+    const asked = await askAll(set, folder)
+    rows.push(rowOf(`${set.manual} (${set.use})`, asked))
+    console.log(rows.at(-1))
+    write(set, asked)
+  }
+  return [`| manual | ${verdicts.join(' | ')} | ms, median | p95 |`, `|---|${'---|'.repeat(verdicts.length + 2)}`, ...rows]
+}
+
+/** Imports a manual into a knowledge base of its own, and asks. */
+async function askAll({ answerable, unanswerable }: QuestionSet, folder: string): Promise<Asked[]> {
+  const ganglion = await Ganglion.open({ dataDir: join(workFolder(), 'data') })
+  try {
+    await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'manual' })
+    const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
+    const kb = await ganglion.kb(tenantId, 'manual')
+    await importDirectory(kb, folder, { actor: operator, now: ganglion.now })
+    const caller: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'app', connectors: [] }
+    const ask = (question: string) => answerTo(ganglion, ganglion.extracts, caller, question)
+    await indexed(() => ask('What is this?'))
+    const asked: Asked[] = []
+    for (const question of answerable) {
+      const given = await ask(question.ask)
+      asked.push({ ...given, ask: question.ask, verdict: judge(question, given) })
+    }
+    for (const question of unanswerable) {
+      const given = await ask(question.ask)
+      asked.push({ ...given, ask: question.ask, verdict: judgeUnanswerable(given) })
+    }
+    return asked
+  } finally {
+    await ganglion.close()
+  }
+}
+
+/** Waits until questions are answered: until the index is built. */
+async function indexed(ask: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await ask()
+      return
+    } catch (error) {
+      if (!(error instanceof GanglionError) || error.code !== 'unavailable') throw error
+      await delay(500)
+    }
+  }
+}
+
+async function answerTo(ganglion: Ganglion, answerer: Answerer, caller: Caller, message: string) {
+  const begin = performance.now()
+  const answering = chat(
+    ganglion,
+    answerer,
+    caller,
+    ChatInput.parse({ kb: 'manual', message }),
+    new AbortController().signal,
+  )
+  for (;;) {
+    const { done, value } = await answering.next()
+    if (!done) continue
+    const paths = (value.citations ?? []).map(({ path }) => path)
+    return { text: value.answer, paths, milliseconds: performance.now() - begin }
+  }
+}
+
+function rowOf(name: string, asked: readonly Asked[]): string {
+  const counts = verdicts.map((verdict) => asked.filter((one) => one.verdict === verdict).length)
+  const times = asked.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
+  const at = (share: number) => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(0)
+  return `| ${name} | ${counts.join(' | ')} | ${at(0.5)} | ${at(0.95)} |`
+}
+
+function write({ manual }: QuestionSet, asked: readonly Asked[]): void {
+  const file = process.env.ANSWERS_TRANSCRIPT
+  if (file === undefined) return
+  const entries = asked.map(
+    ({ ask, verdict, text, paths }) => `## ${ask}\n\n(${verdict}; ${paths.join(', ')})\n\n${text}\n`,
+  )
+  appendFileSync(file, [`# ${manual}\n`, ...entries, ''].join('\n'))
+}
