@@ -3,7 +3,14 @@ import type { Answerable } from './question-set.ts'
 /** An answer as a client of chat sees it. `paths` are those of the Neurons that it cites. */
 export type Given = { text: string; paths: readonly string[] }
 
-export const verdicts = ['right', 'in part', 'wrong but cited', 'wrongly refused', 'rightly refused', 'made up'] as const
+export const verdicts = [
+  'right',
+  'in part',
+  'wrong but cited',
+  'wrongly refused',
+  'rightly refused',
+  'made up',
+] as const
 export type Verdict = (typeof verdicts)[number]
 
 /** An answer that cites nothing is a refusal. Right is one that says all that is asked for and cites a page that holds it. */

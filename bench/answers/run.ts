@@ -30,7 +30,11 @@ export async function benchAnswers(folders: readonly string[]): Promise<string[]
     console.log(rows.at(-1))
     write(set, asked)
   }
-  return [`| manual | ${verdicts.join(' | ')} | ms, median | p95 |`, `|---|${'---|'.repeat(verdicts.length + 2)}`, ...rows]
+  return [
+    `| manual | ${verdicts.join(' | ')} | ms, median | p95 |`,
+    `|---|${'---|'.repeat(verdicts.length + 2)}`,
+    ...rows,
+  ]
 }
 
 /** Imports a manual into a knowledge base of its own, and asks. */

@@ -7,11 +7,15 @@ export type Block = {
   text: string
   /** What goes before each quotation of it: `- `, `3. `; of code, its language. */
   marker: string
+  /** The headings of the chunk itself that it stands under, outermost first: little sections are one chunk. */
+  headings: readonly string[]
 }
 
 const fence = /^\s*(`{3,}|~{3,})\s*([\w+-]*)[^`]*$/
 const item = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(?:\[[ xX]\]\s+)?/
-const heading = /^\s{0,3}#{1,6}(?:\s|$)/
+const heading = /^\s{0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/
+/** What a term of a definition list is said to be: `: A folder.` below `vault`. */
+const definition = /^\s{0,3}:\s+(?=\S)/
 const underline = /^\s{0,3}(?:=+|-+)\s*$/
 const rule = /^\s{0,3}(?:[-*_]\s*){3,}$/
 const separatorRow = /^[\s|:-]*-[\s|:-]*$/
@@ -25,44 +29,79 @@ export function blocksOf(content: string): Block[] {
   const lines = withoutHtmlComments(content).split(/\r\n|[\r\n]/)
   let open: Block | undefined
   let header: string[] | undefined
+  let headings: { depth: number; text: string }[] = []
+  const under = () => headings.map(({ text }) => text)
   for (let at = 0; at < lines.length; at++) {
     const line = (lines[at] ?? '').replace(quote, '')
     const [, mark, language = ''] = fence.exec(line) ?? []
     const [marker, bullet, number] = item.exec(line) ?? []
+    const [, depthMark, title = ''] = heading.exec(line) ?? []
     if (mark !== undefined) {
       const end = closingLine(lines, at, mark)
-      blocks.push({ kind: 'code', text: dedent(lines.slice(at + 1, end)), marker: language })
+      blocks.push({ kind: 'code', text: dedent(lines.slice(at + 1, end)), marker: language, headings: under() })
       at = end
       open = undefined
     } else if (open?.kind === 'paragraph' && underline.test(line)) {
+      headings = [{ depth: line.includes('=') ? 1 : 2, text: quotable(open.text) }]
       blocks.pop()
       open = undefined
-    } else if (line.trim() === '' || heading.test(line) || rule.test(line)) {
+    } else if (depthMark !== undefined) {
+      headings = [
+        ...headings.filter(({ depth }) => depth < depthMark.length),
+        { depth: depthMark.length, text: quotable(title) },
+      ]
       open = undefined
+    } else if (line.trim() === '' || rule.test(line)) {
+      open = undefined
+    } else if (definition.test(line) && defined(blocks.at(-1), lines[at - 1])) {
+      open = define(blocks, line.replace(definition, '').trim())
     } else if (marker !== undefined) {
       const text = line.slice(marker.length)
-      open = add(blocks, { kind: 'item', text, marker: bullet === undefined ? `${number}. ` : '- ' })
-    } else if (line.trimStart().startsWith('|')) {
+      open = add(blocks, {
+        kind: 'item',
+        text,
+        marker: bullet === undefined ? `${number}. ` : '- ',
+        headings: under(),
+      })
+    } else if (isRow(line, lines[at + 1], header !== undefined)) {
       const cells = cellsOf(line)
       if (header === undefined && separatorRow.test(lines[at + 1] ?? '')) header = cells
-      else if (!separatorRow.test(line)) blocks.push({ kind: 'row', text: rowText(header ?? [], cells), marker: '- ' })
+      else if (!separatorRow.test(line))
+        blocks.push({ kind: 'row', text: rowText(header ?? [], cells), marker: '- ', headings: under() })
       open = undefined
       continue
     } else if (fact.test(line) && [lines[at - 1], lines[at + 1]].some((beside = '') => fact.test(beside))) {
-      open = add(blocks, { kind: 'item', text: line.trim(), marker: '- ' })
+      open = add(blocks, { kind: 'item', text: line.trim(), marker: '- ', headings: under() })
     } else if (open !== undefined) {
       open.text += ` ${line.trim()}`
     } else {
-      open = add(blocks, { kind: 'paragraph', text: line.trim(), marker: '' })
+      open = add(blocks, { kind: 'paragraph', text: line.trim(), marker: '', headings: under() })
     }
     header = undefined
   }
   return blocks.map((block) => (block.kind === 'code' ? block : { ...block, text: quotable(block.text) }))
 }
 
+/** Rows need no bar at their beginning where a line of dashes says what they are. */
+function isRow(line: string, next: string | undefined, isInTable: boolean): boolean {
+  if (line.trimStart().startsWith('|')) return true
+  return line.includes('|') && (isInTable || (next?.includes('|') === true && separatorRow.test(next)))
+}
+
 function add(blocks: Block[], block: Block): Block {
   blocks.push(block)
   return block
+}
+
+/** Whether the line before, a term in a definition list, is a block of its own. */
+function defined(last: Block | undefined, before = ''): last is Block {
+  return last?.kind === 'paragraph' && last.text.endsWith(before.trim()) && before.trim() !== ''
+}
+
+/** Makes an item of the last block and what it is said to be. */
+function define(blocks: Block[], text: string): Block | undefined {
+  const term = blocks.pop()
+  return term && add(blocks, { ...term, kind: 'item', marker: '- ', text: `${term.text}: ${text}` })
 }
 
 function closingLine(lines: readonly string[], start: number, mark: string): number {

@@ -1,16 +1,9 @@
-import { questionTerms } from '../search/query/question.ts'
-import type { Analyser } from '../search/text/analyser.ts'
-import { cueOf } from './cues.ts'
+import { hasNewName, hasNumberNear, hasShapeOf } from './answer-shape.ts'
+import type { Asked, AskedWord } from './asked.ts'
+import { belonging, isQuestion, isStep } from './belonging.ts'
+import { type Counts, type Coverage, countsIn, coverageOf, worth } from './coverage.ts'
+import { defines, posedBy, saysWho } from './statement.ts'
 import { holds, type Unit } from './units.ts'
-
-/** What a question asks for. */
-export type Asked = {
-  terms: { term: string; weight: number }[]
-  /** Whether it is about anything: a greeting is not. */
-  hasSubject: boolean
-  /** What a sentence must show to answer it, in part, by the kind of the question: a time, a name. */
-  cue: RegExp | undefined
-}
 
 /** What is said of how well a unit answers. */
 export type Evidence = {
@@ -19,32 +12,41 @@ export type Evidence = {
   support: number
   /** Support, and what makes a good answer besides; to rank by. */
   score: number
-  /** Terms of the question that it holds itself. */
-  own: ReadonlySet<string>
+  /** Words of the question that it holds itself. */
+  own: ReadonlySet<AskedWord>
+  /** Whether it answers what is asked for: names are there, and what the kind of the question wants. */
+  isAnswer: boolean
 }
 
-/** What a term counts that stands not in the sentence but in its title or headings, beside it, or elsewhere in its passage. */
-const inContext = 0.8
-const inNeighbour = 0.6
-const inPassage = 0.3
-/** What a term of an earlier question of the conversation weighs. */
-const earlierWeight = 0.5
-/** English words that ask more than they say: a sentence that answers need not have them. */
-const lightWords = `actually again anyone anything back exactly explain during find found get give happen happens know long made make
-  may mean might much need often say says show someone something take tell until use very want way`
-/** What a message begins or ends with before or after the question itself. */
-const greeting =
-  /^(?:(?:bye|hello|hey|hi|ok|okay|please|thank|thanks|welcome|you|there)\b[\s,.!]*)+|[\s,]+(?:bye|please|thank you|thanks)[\s.!?]*$/giu
-const lightWeight = 0.3
+/** What holds less of the question is never an answer, and is not looked at more closely. */
+const minSupport = 0.5
+/** A name counts as there where it stands no farther away than this. */
+const minName = worth.neighbour
+/** So does the thing that is asked for; on a page that is about so much of the question, it may stand anywhere in the passage. */
+const minFocus = worth.block
+const minContext = 0.5
+/** What somebody does stands in the sentence that says who does it, or above it; so do the things that are counted. */
+const minClose = 0.72
+/** What the kind of thing that is asked for counts where a name of one stands instead: `English` for `which languages`. */
+const byName = 0.7
+const namedKinds =
+  /\b(?:languages?|cit(?:y|ies)|countr(?:y|ies)|compan(?:y|ies)|organi[sz]ations?|vendors?|person|people)$/i
 
-const cueBonus = 0.12
+/** For what has what the kind of the question wants; for steps, or code, to a question how to do something. */
+const shapeBonus = 0.12
+const procedureBonus = 0.1
 const adjacencyBonus = 0.1
 const rankBonus = 0.15
 /** For the part of the question that stands in the sentence itself, and that which stands in its title and headings. */
 const ownBonus = 0.3
 const contextBonus = 0.2
-/** For what stands on a page that the question names by its whole title. */
+/** For what stands on a page that the question names by its whole title, and under a heading that says what it asks. */
 const titleBonus = 0.1
+const headingBonus = 0.25
+const minHeading = 0.7
+/** For what answers a question that the text asks itself in much the same words, and how much of the question those are. */
+const posedBonus = 0.3
+const minPosed = 0.6
 /** Characters of a sentence that says little by itself, e.g. `See below.` */
 const short = 25
 const shortPenalty = 0.15
@@ -52,63 +54,110 @@ const shortPenalty = 0.15
 const echoPenalty = 0.4
 /** For a question in the text, which says less than what answers it. */
 const questionPenalty = 0.1
-
-/** @param texts the question, then those before it that it leans on. */
-export function askedBy(texts: readonly string[], units: readonly Unit[], analyser: Analyser, language: string): Asked {
-  const isEnglish = /^en\b/i.test(language)
-  const light = new Set(isEnglish ? questionTerms(lightWords, analyser).map(({ term }) => term) : [])
-  const weights = new Map<string, number>()
-  for (const [index, text] of texts.entries()) {
-    const question = isEnglish ? text.replace(greeting, '') : text
-    for (const { term, weight } of questionTerms(question, analyser)) {
-      const own = weight * (index === 0 ? 1 : earlierWeight) * (light.has(term) ? lightWeight : 1)
-      weights.set(term, Math.max(weights.get(term) ?? 0, own))
-    }
-  }
-  const terms = [...weights].map(([term, weight]) => ({ term, weight: weight * rarity(term, units) }))
-  const hasSubject = terms.some(({ term }) => !light.has(term))
-  return { terms, hasSubject, cue: isEnglish ? cueOf(texts[0] ?? '') : undefined }
-}
-
-/** 0.5 to 1.5: how few of the units hold a term. */
-function rarity(term: string, units: readonly Unit[]): number {
-  const count = units.filter(({ terms }) => holds(terms, term)).length
-  const idf = (n: number) => Math.log(1 + (units.length - n + 0.5) / (n + 0.5))
-  return 0.5 + idf(count) / idf(0)
-}
+/** For code, which says less than the sentence that announces it. */
+const codePenalty = 0.1
 
 /** How well each unit answers, in their order. */
-export function weigh({ terms, cue }: Asked, units: readonly Unit[]): Evidence[] {
-  const all = terms.reduce((sum, { weight }) => sum + weight, 0)
-  const ofPassage = new Map<Unit['passage'], string>()
-  for (const { passage, terms: own } of units) ofPassage.set(passage, (ofPassage.get(passage) ?? '') + own)
-  const asked = new Set(terms.map(({ term }) => term))
-  return units.map((unit, index) => {
-    const around = [units[index - 1], units[index + 1]].filter((other) => other?.passage === unit.passage)
-    const held = ({ term }: { term: string }) => {
-      if (holds(unit.terms, term)) return 1
-      if (holds(unit.context, term)) return inContext
-      if (around.some((other) => holds(other?.terms ?? '', term))) return inNeighbour
-      return holds(ofPassage.get(unit.passage) ?? '', term) ? inPassage : 0
-    }
-    const share = (count: (one: { term: string }) => number) =>
-      terms.reduce((sum, one) => sum + one.weight * count(one), 0) / Math.max(all, Number.MIN_VALUE)
-    const support = share(held)
-    const own = new Set(terms.filter(({ term }) => holds(unit.terms, term)).map(({ term }) => term))
-    const adjacent = terms.filter(({ term }, at) => holds(unit.terms, `${terms[at - 1]?.term} ${term}`)).length
-    const isCued = cue?.test(unit.text) ?? false
-    const bonus =
-      ownBonus * share(({ term }) => (holds(unit.terms, term) ? 1 : 0)) +
-      contextBonus * share(({ term }) => (holds(unit.context, term) ? 1 : 0)) +
-      (isCued ? cueBonus : 0) +
-      (adjacencyBonus * adjacent) / Math.max(1, terms.length - 1) +
-      rankBonus * unit.passage.rank +
-      (isIn(unit.title, asked) ? titleBonus : 0) -
-      (unit.text.length < short ? shortPenalty : 0) -
-      (!isCued && isEcho(unit, asked) ? echoPenalty : 0) -
-      (unit.text.endsWith('?') ? questionPenalty : 0)
-    return { unit, support, score: support + (own.size > 0 || isIn(unit.title, asked) ? bonus : 0), own }
+export function weigh(asked: Asked, units: readonly Unit[]): Evidence[] {
+  const terms = new Set(asked.words.flatMap((word) => word.terms))
+  const coverages = coverageOf(asked.words, units)
+  return units.map((unit, index) => evidenceOf(asked, terms, unit, units, coverages[index]))
+}
+
+function evidenceOf(
+  asked: Asked,
+  terms: ReadonlySet<string>,
+  unit: Unit,
+  units: readonly Unit[],
+  { own, heading, context, best }: Coverage = { own: [], heading: [], context: [], best: [] },
+): Evidence {
+  const { words, kind } = asked
+  const share = (counts: Counts) => shareOf(words, counts)
+  for (const [at, word] of words.entries()) {
+    if (isNamedKind(asked, word) && (best[at] ?? 0) < byName && hasNewName(unit.text, asked.text)) best[at] = byName
+  }
+  const support = share(best)
+  const held = new Set(words.filter((_, at) => (own[at] ?? 0) > 0))
+  if (support < minSupport) return { unit, support, score: support, own: held, isAnswer: false }
+  const quoted = [unit, ...belonging(unit, units)]
+  const posed = posedBy(unit)
+  const isPosed =
+    posed !== '' && !(isQuestion(unit) && quoted.length === 1) && share(countsIn(words, posed, '')) >= minPosed
+  const isProcedure = kind === 'way' && quoted.some(isStep)
+  const hasShape = kind === undefined || isProcedure || isPosed || showsWhatIsAsked(asked, terms, unit, quoted)
+  const [inHeading, inContext] = [share(heading), share(context)]
+  const bonus =
+    ownBonus * share(own) +
+    contextBonus * inContext +
+    (inHeading >= minHeading ? headingBonus * inHeading : 0) +
+    (isPosed ? posedBonus : 0) +
+    (hasShape && kind !== undefined ? shapeBonus : 0) +
+    (isProcedure ? procedureBonus : 0) +
+    (adjacencyBonus * adjacent(words, unit)) / Math.max(1, words.length - 1) +
+    rankBonus * unit.passage.rank +
+    (isIn(unit.title, terms) ? titleBonus : 0) -
+    (unit.text.length < short && unit.kind === 'paragraph' ? shortPenalty : 0) -
+    (isEcho(unit, terms) ? echoPenalty : 0) -
+    (unit.kind === 'code' ? codePenalty : 0) -
+    (isQuestion(unit) && !isPosed ? questionPenalty : 0)
+  const leastOfFocus = inContext >= minContext ? worth.passage : kind === 'quantity' ? minClose : minFocus
+  const isThere = words.every((word, at) => {
+    const least = Math.max(
+      word.isName ? minName : 0,
+      isFocus(asked, word) ? leastOfFocus : 0,
+      isAct(asked, word) ? minClose : 0,
+    )
+    return (best[at] ?? 0) >= least
   })
+  return {
+    unit,
+    support,
+    score: support + (held.size > 0 || inHeading > 0.5 ? bonus : 0),
+    own: held,
+    isAnswer: hasShape && isThere && (kind !== 'definition' || defines(words, unit)),
+  }
+}
+
+/** Whether a unit, with what is quoted beside it, has what the kind of the question wants. */
+function showsWhatIsAsked(
+  { kind, text, act, focus }: Asked,
+  terms: ReadonlySet<string>,
+  unit: Unit,
+  quoted: readonly Unit[],
+): boolean {
+  if (kind === undefined) return true
+  if (kind === 'quantity' && !hasNumberNear(focus, unit.terms, unit.text)) return false
+  if (kind === 'who' && saysWho(act, terms, unit.terms)) return true
+  return hasShapeOf(kind, quoted.map((one) => one.text).join('\n'), text)
+}
+
+/** Whether a word is the thing that is asked for, or the number of. */
+function isFocus({ kind, focus }: Asked, { terms: [term = ''] }: AskedWord): boolean {
+  return (kind === 'choice' || kind === 'quantity') && focus.includes(term)
+}
+
+/** Whether a word is what somebody does, of a question who does it. */
+function isAct({ kind, act }: Asked, { terms: [term = ''] }: AskedWord): boolean {
+  return kind === 'who' && act.has(term)
+}
+
+function isNamedKind(asked: Asked, word: AskedWord): boolean {
+  return isFocus(asked, word) && word.terms[0] === asked.focus.at(-1) && namedKinds.test(asked.focusText)
+}
+
+/** The part of a question, by the weights of its words, that counts make up. */
+function shareOf(words: readonly AskedWord[], counts: Counts): number {
+  let [held, all] = [0, Number.MIN_VALUE]
+  for (const [at, { weight }] of words.entries()) {
+    all += weight
+    held += weight * (counts[at] ?? 0)
+  }
+  return held / all
+}
+
+/** How many words of the question stand in a unit right after the one that they follow in the question. */
+function adjacent(words: readonly AskedWord[], unit: Unit): number {
+  return words.filter(({ terms: [term] }, at) => holds(unit.terms, `${words[at - 1]?.terms[0]} ${term}`)).length
 }
 
 function isIn(title: string, terms: ReadonlySet<string>): boolean {
@@ -118,7 +167,8 @@ function isIn(title: string, terms: ReadonlySet<string>): boolean {
     .every((term) => terms.has(term))
 }
 
-function isEcho({ terms, context }: Unit, asked: ReadonlySet<string>): boolean {
+function isEcho({ kind, terms, context }: Unit, asked: ReadonlySet<string>): boolean {
+  if (kind === 'code') return false
   const added = new Set(terms.trim().split(' ')).difference(asked)
   return [...added].filter((term) => !holds(context, term)).length <= 1
 }

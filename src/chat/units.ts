@@ -24,8 +24,18 @@ export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
   terms: string
   /** The terms of its page's title and of the headings that it stands under. */
   context: string
-  /** Those of the title alone. */
+  /** Its page's title and the headings that it stands under, outermost first. */
+  path: readonly string[]
+  /** The terms of the title alone. */
   title: string
+  /** Those of the innermost heading, of the title where there is none. */
+  heading: string
+  /** What announces it: a sentence before a list, a table or code. */
+  lead: Unit | undefined
+  /** Whether it is the first of what stands under its heading. */
+  isFirst: boolean
+  /** The terms of the question that an item begins with: `Is it free?: Yes.` in a list of definitions. */
+  posed: string
 }
 
 /** The units of the passages, in their order. */
@@ -34,18 +44,44 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
   let block = 0
   for (const passage of passages) {
     const title = termsOf(passage.title, analyser)
-    const context = termsOf([passage.title, ...passage.headings].join('\n'), analyser)
-    for (const { kind, text, marker } of blocksOf(passage.content)) {
+    let lead: Unit | undefined
+    for (const { kind, text, marker, headings } of blocksOf(passage.content)) {
       block++
+      const path = [passage.title, ...passage.headings, ...headings]
+      const context = termsOf(path.join('\n'), analyser)
+      const posed = kind === 'item' ? termsOf(/^.{8,200}?\?(?=[:*_]|\s-)/.exec(text)?.[0] ?? '', analyser).trim() : ''
+      const heading = termsOf(path.at(-1) ?? '', analyser)
+      if (lead?.context !== context) lead = undefined
       if (kind !== 'code' && !isProse(text)) continue
       const isLong = kind === 'paragraph' || (kind === 'item' && text.length > maxItem)
       for (const part of isLong ? quotableSentences(text, language) : [text]) {
         const bounded = kind === 'code' ? cut(part, maxCode) : withoutLooseEmphasis(cut(part, maxText))
         const terms = termsOf(kind === 'code' ? bounded : shownText(bounded), analyser)
         if (terms.trim() === '') continue
-        units.push({ kind, marker, text: bounded, passage, block, position: units.length, terms, context, title })
+        const position = units.length
+        const before = units.at(-1)
+        const isFirst = before?.passage !== passage || before.context !== context
+        const announced = kind === 'paragraph' ? undefined : lead
+        const unit = {
+          kind,
+          marker,
+          text: bounded,
+          passage,
+          block,
+          position,
+          terms,
+          context,
+          path,
+          title,
+          heading,
+          lead: announced,
+          isFirst,
+          posed: posed && ` ${posed} `,
+        }
+        units.push(unit)
         if (units.length === maxUnits) return units
       }
+      if (kind === 'paragraph') lead = units.at(-1)
     }
   }
   return units
@@ -55,14 +91,23 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
 function quotableSentences(text: string, language: string): string[] {
   const sentences: string[] = []
   let from: number | undefined
-  for (const { start, end } of sentencesOf(text, language)) {
-    from ??= start
+  let taken = 0
+  for (const { start, end: stop } of sentencesOf(text, language)) {
+    from ??= Math.max(start, taken)
+    const end = stop + closingMarks(text.slice(from, stop), text.slice(stop, stop + 3))
     const sentence = text.slice(from, end)
+    taken = end
     if (isOpen(sentence)) continue
     sentences.push(sentence)
     from = undefined
   }
   return from === undefined ? sentences : [...sentences, text.slice(from)]
+}
+
+/** The length of the marks after a sentence that end its emphasis: `**May I?** Yes.` is two sentences. */
+function closingMarks(sentence: string, after: string): number {
+  const [marks = ''] = /^(?:\*\*|__|~~|==|\*|_)(?=\s|$)/.exec(after) ?? []
+  return marks !== '' && sentence.split(marks).length % 2 === 0 ? marks.length : 0
 }
 
 function isOpen(text: string): boolean {

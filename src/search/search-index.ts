@@ -50,8 +50,8 @@ export type ChunkHit = {
   text: string
   /** (0, 1]: the best chunk of the answer has 1. */
   rank: number
-  /** 0 to 1: the part of the question's terms, weighted by how rare they are, that the chunk holds. */
-  coverage: number
+  /** How rare each term of the question is among the chunks that may be seen: 1 for one that none of them holds. */
+  rarity: Readonly<Record<string, number>>
   /** Meaning had a part in the order of this answer. */
   byMeaning?: true
 }

@@ -115,7 +115,10 @@ describe('the extract', () => {
     ['**Backups run at night. They are kept.** See below.', 'Backups run at night.'],
     ['Keep calm. **Backups** run *at night*.', '**Backups** run *at night*.'],
     ['_Keep calm. Backups run at night._', 'Backups run at night.'],
-    ['Backups run at `2**3` and 2 * 3 in run_at_night.', 'Backups run at `2**3` and 2 * 3 in run_at_night.'],
+    [
+      'Backups run daily at `2**3` and 2 * 3 in run_at_night.',
+      'Backups run daily at `2**3` and 2 * 3 in run_at_night.',
+    ],
   ])('of %s quotes whole emphasis or none', async (content, quoted) => {
     expect(await answerTo('When do backups run?', content)).toBe(`${quoted} [kb_00000001]`)
   })
@@ -207,17 +210,103 @@ describe('the extract', () => {
   })
 
   test.each([
-    ['sentences', 'VIP ticket customer page raises '.repeat(2000)],
+    ['sentences', 'VIP ticket customer page lead raises '.repeat(2000)],
     [
       'steps',
-      Array.from({ length: 300 }, (_, n) => `${n}. VIP ticket customer page raises ${'x'.repeat(700)}`).join('\n'),
+      Array.from({ length: 300 }, (_, n) => `${n}. VIP ticket customer page lead raises ${'x'.repeat(700)}`).join('\n'),
     ],
-    ['code', `\`\`\`\n${'VIP ticket customer page raises\n'.repeat(3000)}\`\`\``],
+    [
+      'code',
+      `A VIP ticket that a customer raises pages the lead:\n\n\`\`\`\n${'VIP ticket customer page raises\n'.repeat(3000)}\`\`\``,
+    ],
   ])('is bounded, however long the %s', async (_, content) => {
     const passages = Array.from({ length: 50 }, (_, n) => passage({ ...vip, content: `Page ${n}.\n\n${content}` }))
     const { answer } = await ask(extractAnswerer, question({ passages }))
     expect(answer.text.length).toBeLessThanOrEqual(9000)
     expect(answer.cited).toEqual([vip.seqId])
+  })
+})
+
+describe('the extract keeps to what is asked', () => {
+  const gate = 'The gate opens at 7:00. It was painted by Ada Byron in blue. Lorries use the gate in the north.'
+
+  test.each([
+    ['Who painted the gate?', 'It was painted by Ada Byron in blue.'],
+    ['When does the gate open?', 'The gate opens at 7:00.'],
+    ['Which gate do lorries use?', 'Lorries use the gate in the north.'],
+  ])('%s', async (message, said) => {
+    expect(await answerTo(message, gate)).toContain(`${said} [kb_00000001]`)
+  })
+
+  test.each([
+    ['a name that is not there', 'When does the Brandenburg gate open?'],
+    ['a person who is not named', 'Who opens the gate?'],
+    ['a length of time that is not given', 'How long is the gate open?'],
+    ['a number that is not given', 'How many gates are there?'],
+    ['a thing that is not there', 'Which ferry do lorries use?'],
+    ['a version that is another', 'When was gate 0.7 opened?'],
+  ])('and refuses %s', async (_, message) => {
+    expect(await answerTo(message, gate)).toBe(refusalIn('en'))
+  })
+
+  test('takes words that mean the same', async () => {
+    expect(await answerTo('How do I turn on the siren?', 'Enable the siren with `siren 1`. Feed the dog.')).toBe(
+      'Enable the siren with `siren 1`. [kb_00000001]',
+    )
+    expect(await answerTo('How do I get rid of the siren?', 'Uninstall the siren with `rm siren`. Feed the dog.')).toBe(
+      'Uninstall the siren with `rm siren`. [kb_00000001]',
+    )
+  })
+
+  test('does not take founded for found', async () => {
+    expect(await answerTo('Who founded the museum?', 'The museum is found by Ada with a map.')).toBe(refusalIn('en'))
+    expect(await answerTo('Who founded the museum?', 'The museum was established by Ada.')).toContain('by Ada')
+  })
+
+  test('says what a thing is, not what is done with it', async () => {
+    const content = 'Keep the badge dry. A badge is a card that opens doors. To get a badge, ask the porter.'
+    expect(await answerTo('What is a badge?', content)).toBe('A badge is a card that opens doors. [kb_00000001]')
+    expect(await answerTo('What is a badge?', 'badge\n: A card that opens doors.\n\ndoor\n: What a badge opens.')).toBe(
+      '- badge: A card that opens doors. [kb_00000001]',
+    )
+  })
+
+  test('answers with what stands under a heading that asks the same', async () => {
+    const content = '## Why is the gate blue?\n\nAda liked it.\n\n## Why is the roof red?\n\nNobody knows.'
+    expect(await answerTo('Why is the gate blue?', content)).toBe('Ada liked it. [kb_00000001]')
+  })
+
+  test('answers with what follows a question in bold, and with what that announces', async () => {
+    const content = '**May I bring my dog?**\nYes, but:\n\n- on a lead\n- not on Mondays\n\nCats stay at home.'
+    expect(await answerTo('Can I bring a dog?', content)).toBe(
+      '**May I bring my dog?** [kb_00000001] Yes, but [kb_00000001]:\n\n- on a lead [kb_00000001]\n- not on Mondays [kb_00000001]',
+    )
+  })
+
+  test('knows where little sections of one passage stand', async () => {
+    const content = '### Sound the siren\n\n1. Press red.\n2. Wait.\n\n### Open the gate\n\n1. Press green.\n2. Push.'
+    expect(await answerTo('How do I open the gate?', content)).toBe(
+      '1. Press green. [kb_00000001]\n2. Push. [kb_00000001]',
+    )
+  })
+
+  test('reads a table without bars at its edges', async () => {
+    const content = 'Gate | Height\n--- | ---\nnorth | 4 m\nsouth | 3 m'
+    expect(await answerTo('What is the height of the north gate?', content)).toBe(
+      '- Gate: north; Height: 4 m [kb_00000001]',
+    )
+  })
+
+  test('shows a command with the sentence before it', async () => {
+    const content = 'To open the gate, turn the wheel first. For example:\n\n```sh\nwheel --turn\n```\n\nFeed the dog.'
+    expect(await answerTo('How do I open the gate?', content)).toBe(
+      'To open the gate, turn the wheel first. [kb_00000001] For example [kb_00000001]:\n\n```sh\nwheel --turn\n```\n\n[kb_00000001]',
+    )
+  })
+
+  test('takes signs for what they are', async () => {
+    const content = 'Use `=` to compare two gates in a rule. A rule is long.'
+    expect(await answerTo('What does := do in a rule?', content)).toBe(refusalIn('en'))
   })
 })
 
@@ -251,10 +340,10 @@ describe('over the handbook', () => {
     expect(refused).toBe(1)
   })
 
-  test('does so with questions that its constants were not set with', async () => {
+  test('says little that is wrong to questions that its constants were not set with, and rather nothing', async () => {
     const { cited, said, refused } = await measure(laterQuestions)
-    expect(cited).toBeGreaterThanOrEqual(0.75)
-    expect(said).toBeGreaterThanOrEqual(0.7)
-    expect(refused).toBeGreaterThanOrEqual(0.9)
+    expect(cited).toBeGreaterThanOrEqual(0.5)
+    expect(said).toBeGreaterThanOrEqual(0.45)
+    expect(refused).toBe(1)
   })
 })

@@ -8,7 +8,6 @@ import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import type { Nearness } from '../vectors/nearness.ts'
 import { idf } from './bm25.ts'
-import { coverage } from './coverage.ts'
 import { feedback } from './feedback.ts'
 import { fuse } from './fuse.ts'
 import type { ScoredChunk } from './scorer.ts'
@@ -52,7 +51,9 @@ export function retrieveChunks(
     .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
   const nearness = near?.(visible)
   const fused = nearness && fuse(ranked, nearness, Math.max(scope.limit, minCandidates))
-  const rarities = asked.map(({ term, weight }) => ({ term, weight: weight * idf(chunksWith(term), chunkCount) }))
+  const rarity = Object.fromEntries(
+    asked.map(({ term }) => [term, idf(chunksWith(term), chunkCount) / idf(0, chunkCount)]),
+  )
   const told = new Set<number>()
   const hits: ChunkHit[] = []
   const order = fused ?? ranked
@@ -68,7 +69,7 @@ export function retrieveChunks(
       ordinal,
       ...joinChunks(section.map((id) => store.chunk(id))),
       rank: score / (order[0]?.score ?? 1),
-      coverage: coverage(store.terms(chunk).terms, rarities),
+      rarity,
       ...(fused && { byMeaning: true }),
     })
   }

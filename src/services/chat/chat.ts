@@ -50,7 +50,7 @@ export async function* chat(
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
-  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages })
+  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages, reach: 'section' })
   signal.throwIfAborted()
   const { text, cited, answeredBy, notice } = yield* answerer.answer(
     { message, history, passages, tone, audience, language },

@@ -10,7 +10,7 @@ export function passage(fields: Partial<Passage> & { seqId: string; content: str
     headings: [],
     text: fields.content,
     rank: 1,
-    coverage: 1,
+    rarity: {},
     ...fields,
   }
 }
@@ -25,7 +25,6 @@ export const refunds = passage({
   title: 'Refunds',
   content: 'Support may refund up to 200 euros. Larger refunds are approved by the head of finance.',
   rank: 0.5,
-  coverage: 0.4,
 })
 
 export function question(fields: Partial<Question> = {}): Question {

@@ -25,6 +25,6 @@ export function retrieveFromHandbook(text: string, limit = 6): Passage[] {
     .toSorted((a, b) => b.coverage - a.coverage)
     .slice(0, limit)
   return best.map(({ neuron: { seqId, title, body }, coverage }) => {
-    return passage({ seqId, title, content: body, rank: coverage / (best[0]?.coverage ?? 1), coverage })
+    return passage({ seqId, title, content: body, rank: coverage / (best[0]?.coverage ?? 1) })
   })
 }

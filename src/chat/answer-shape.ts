@@ -1,0 +1,118 @@
+import type { Kind } from './question-kind.ts'
+
+const timeUnit =
+  '(?:ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|quarters?|years?)'
+const numberWord =
+  'one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety|hundreds?|thousands?|million|a|an'
+const month =
+  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
+const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)days?'
+/** A number that is none of a name or an identifier: not the 1 of `SEV1`. */
+const number = String.raw`(?<![\p{L}\d_.-])\d[\d.,]*(?![\d_])`
+
+const duration = new RegExp(
+  String.raw`(?:${number}|\b(?:${numberWord}))[\s-]*(?:business |working |calendar )?${timeUnit}\b|\b(?:daily|hourly|nightly|weekly|monthly|quarterly|yearly|annually|once|twice|immediately|instantly|at once|always|never|forever|indefinitely|every|each)\b`,
+  'iu',
+)
+const date = new RegExp(
+  String.raw`\b(?:19|20)\d\d\b|\b${month}\.?\s+\d|\d\.?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\bv?\d+\.\d+|\b(?:today|tomorrow|noon|midnight)\b`,
+  'iu',
+)
+const condition =
+  /\b(?:when(?:ever)?|if|after|before|once|until|while|during|as soon as|as long as|on (?:start(?:up)?|exit|demand|restart|save)|every|each|daily|weekly|monthly|at night|at (?:the )?(?:end|start|beginning)|by default|within|upon|unless|immediately|always|never)\b/i
+const quantity = new RegExp(
+  String.raw`${number}|\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?)(?! of\b)|half|none|no|unlimited|any number|free)\b`,
+  'iu',
+)
+/** Words for people; a name is a capital that does not begin the sentence, or several in a row. */
+const role =
+  /@\p{L}|\b(?:teams?|leads?|managers?|heads?|officers?|owners?|engineers?|commanders?|curators?|admins?|administrators?|directors?|developers?|maintainers?|authors?|users?|members?|collaborators?|moderators?|support|staff|anyone|everyone|nobody|whoever|people|person|company|companies|community)\b/iu
+const name =
+  /(?<=[\p{L}\p{N},)]\s(?:\[\s?|["“'(*_]*))\p{Lu}[\p{L}\p{N}]+|\p{Lu}\p{Ll}+\p{Lu}\p{Ll}+|\p{Lu}\p{Ll}+ (?:\p{Lu}\. )?\p{Lu}\p{Ll}+/gu
+const place =
+  /[\w~.-]*\/[\w.-]+|(?<![\w.])\.[a-z]\w+|\bhttps?:|→|&gt;|\s>\s|`[^`]+`|\*\*[^*]+\*\*|\b(?:in|on|at|under|below|above|inside|within|into|from|next to|beside|to) (?:the |your |an? |its |this )?["“*_`]*[\p{L}\p{N}.]/iu
+const reason =
+  /\b(?:because|since|due to|so that|so as|in order|therefore|thus|hence|reasons?|causes?|caused|to (?:avoid|prevent|ensure|protect|keep|make sure|allow)|this is|otherwise|as (?:a|it|they|this|the)|prevents?|allows?|lets?|helps?|means?|happens?|ensures?|must|requires?|needs?|advantages?|benefits?)\b/i
+/** How manuals tell to do something: a verb in the imperative at the beginning, or after what it is for. */
+const verbs =
+  'activate|add|adjust|allow|append|apply|ask|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|export|fetch|find|follow|generate|go|hold|import|include|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|navigate|open|override|pass|paste|place|press|provide|pull|push|put|read|reload|remove|rename|replace|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
+const imperative = new RegExp(
+  String.raw`(?:^|[.:,;]\s|\b(?:and|then|or|please|first|must|should|can|may|need to|have to)\s)["“*_\x60]*(?:${verbs})\b|\b(?:by|using|is|are|be) (?:\p{L}+ing|done|\p{L}+ed)\b|\buse\b`,
+  'iu',
+)
+const code = /`[^`]+`|[a-z]\(|\s--?[a-z]/i
+/**
+ * Whether a text has what a kind of question asks for. What the question says itself does not count: the 2.0 of `When was 2.0
+ * released?` is no date.
+ * @param text Markdown. @param asked the question.
+ */
+export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
+  switch (kind) {
+    case 'who':
+      return hasNewName(text, asked) || addsMatch(role, text, asked)
+    case 'when':
+      return addsMatch(date, text, asked) || (!asksForDate.test(asked) && condition.test(text))
+    case 'duration':
+      return addsMatch(duration, text, asked)
+    case 'quantity':
+      return hasQuantity(text, asked)
+    case 'way':
+      return code.test(text) || imperative.test(text)
+    case 'place':
+      return place.test(text)
+    case 'reason':
+      return reason.test(text)
+    case 'choice':
+      return !asksForNumber.test(asked) || addsMatch(quantity, text, asked)
+    case 'yes or no':
+    case 'definition':
+    case 'other':
+      return true
+  }
+}
+
+const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
+const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu
+
+/** After `how much`: a number alone is none of anything. */
+const measured = new RegExp(
+  String.raw`(?:${number}|\b(?:${numberWord})\b)\s*(?:%|percent|[kmgt]i?b\b|(?:kilo|mega|giga|tera)?bytes?\b|[€$£]|euros?\b|dollars?\b|USD|EUR|${timeUnit}\b)|[€$£]\s?\d|\b(?:unlimited|half|none|free|nothing)\b`,
+  'iu',
+)
+
+/** A number that an asked noun goes with stands so many words before it at most, or after it: `512 MB of RAM`, `RAM: 512 MB`. */
+const maxBefore = 8
+const maxAfter = 2
+const countOf = /\b(?:number|count|amount|total|maximum|minimum|limit) (?:of|for)\b|\blimit/i
+
+/** Whether terms hold a number near one of the nouns; true where no noun was asked for, or none stands there. */
+export function hasNumberNear(nouns: readonly string[], terms: string, text: string): boolean {
+  const words = terms.trim().split(' ')
+  const places = words.flatMap((word, at) => (nouns.includes(word) ? [at] : []))
+  if (places.length === 0 || countOf.test(text)) return true
+  return words.some(
+    (word, at) => numeric.test(word) && places.some((place) => place - at <= maxBefore && at - place <= maxAfter),
+  )
+}
+
+const numeric =
+  /^(?:\d.*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelv|dozen|hundr|thousand|million|half|none|unlimit)$/
+
+/** Whether a text has a name that the question has not. */
+export function hasNewName(text: string, asked: string): boolean {
+  return [...text.matchAll(name)].some(([found]) => isNew(found, asked))
+}
+
+function hasQuantity(text: string, asked: string): boolean {
+  if (/\bhow much\b/i.test(asked)) return addsMatch(measured, text, asked)
+  return addsMatch(quantity, text, asked)
+}
+
+function addsMatch(pattern: RegExp, text: string, asked: string): boolean {
+  const all = new RegExp(pattern, `${pattern.flags}g`)
+  return [...text.matchAll(all)].some(([found]) => isNew(found, asked))
+}
+
+function isNew(found: string, asked: string): boolean {
+  return !asked.toLowerCase().includes(found.toLowerCase())
+}

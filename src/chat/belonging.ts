@@ -1,0 +1,61 @@
+import type { Unit } from './units.ts'
+
+/** Steps or rows that follow one sentence. */
+const maxFollowing = 16
+
+const anaphor = /^(?:it|they|he|she|this|that|these|those|there|then|otherwise|such)\b/i
+
+/** `For example:` */
+const announcement = /^(?:\S+\s+){0,4}\S+:$/
+
+/** What a unit is not understood without: steps that it announces, the rest of its procedure, its answer, what its pronoun stands for. */
+export function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
+  if (isStep(unit)) return procedure(unit, units)
+  if (unit.text.endsWith(':')) return following(unit, units)
+  const [before, after] = [units[unit.position - 1], units[unit.position + 1]]
+  if (isQuestion(unit)) return reply(unit, units)
+  const announcing =
+    after?.block === unit.block && announcement.test(after.text) ? [after, ...following(after, units)] : []
+  return before?.block === unit.block && anaphor.test(unit.text) ? [before, ...announcing] : announcing
+}
+
+/** What follows a question that the text asks itself: a sentence or two, and what they announce. */
+function reply(question: Unit, units: readonly Unit[]): Unit[] {
+  const [first, second] = units.slice(question.position + 1, question.position + 3)
+  if (first?.context !== question.context || first.passage !== question.passage || isQuestion(first)) return []
+  const sentences = second?.block === first.block && !isQuestion(second) ? [first, second] : [first]
+  const last = sentences.at(-1)
+  return [...sentences, ...(last?.text.endsWith(':') ? following(last, units) : [])]
+}
+
+/** Whether a unit is a question, in emphasis or not. */
+export function isQuestion({ text }: Unit): boolean {
+  return /\?["”’)*_]*$/.test(text)
+}
+
+/** All steps of the list that one is in, and the sentence that announces them. */
+function procedure(step: Unit, units: readonly Unit[]): Unit[] {
+  let first = step
+  for (;;) {
+    const before = units[first.position - 1]
+    if (before?.passage !== step.passage || before.context !== step.context) break
+    if (before.kind === 'paragraph')
+      return [...(before.text.endsWith(':') ? [before] : []), first, ...following(first, units)]
+    first = before
+  }
+  return [first, ...following(first, units)]
+}
+
+/** The items, rows and code that come after a unit, up to the next paragraph or heading. */
+export function following(unit: Unit, units: readonly Unit[]): Unit[] {
+  const rest = units.slice(unit.position + 1, unit.position + 1 + maxFollowing)
+  const end = rest.findIndex(
+    ({ passage, kind, context }) => passage !== unit.passage || kind === 'paragraph' || context !== unit.context,
+  )
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+/** Whether a unit is a part of a procedure. */
+export function isStep({ kind, marker }: Unit): boolean {
+  return kind === 'code' || (kind === 'item' && /^\d/.test(marker))
+}

@@ -1,0 +1,59 @@
+/** What an English question asks for. */
+export type Kind =
+  | 'who' // a person or an organisation
+  | 'when' // a date, a time, a version, or a condition
+  | 'duration' // a length of time, or how often
+  | 'quantity' // a number, with the unit or the noun that was asked for
+  | 'yes or no'
+  | 'way' // a procedure
+  | 'definition'
+  | 'place' // a path, an address, a menu
+  | 'reason'
+  | 'choice' // `which port`: one of a kind of things
+  | 'other'
+
+/** How kinds of questions ask; the one whose words come first in a question is its kind, of equals the one that is listed first. */
+const kinds: readonly [kind: Kind, asks: RegExp][] = [
+  ['yes or no', /^\W*(?:is|are|am|was|were|do|does|did|can|could|may|must|should|will|would|has|have)\b/i],
+  ['way', /\bwhat(?:['’]s| is)? the command\b|\bwhich command\b|\bwhat (?:can|do|must|should) (?:i|we|you|one) do\b/i],
+  [
+    'duration',
+    /\bhow (?:long|often|soon|quickly|fast|frequently)\b|\bhow many (?:second|minute|hour|day|week|month|year)s?\b/i,
+  ],
+  [
+    'quantity',
+    /\bhow (?:many|much|large|big|small|high|low|wide|deep|heavy|far|old|strong)\b|\b(?:what|which)(?:['’]s| is| are)?(?: the)? (?:percentage|share|amount|number|size|price|max(?:imum)?|min(?:imum)?|(?:big|long|larg|high|low|small|short|great)est)\b/i,
+  ],
+  [
+    'when',
+    /\bwhen\b|\b(?:what|which) (?:time|date|day|month|year)\b|\b(?:since|until|till|from|in) (?:what|which) version\b/i,
+  ],
+  ['who', /\bwho(?:m|se)?\b|\b(?:what|which) (?:person|people|company|organi[sz]ation|team|vendor)\b/i],
+  ['place', /\bwhere\b|\b(?:in )?(?:what|which) (?:place|folder|directory|path|menu|city|cities|country|countries)\b/i],
+  ['reason', /\bwhy\b|\bhow come\b|\bwhat(?:['’]s| is) the reason\b/i],
+  ['way', /\bhow\b/i],
+  ['definition', /\bwhat (?:does|do) .{1,40}\b(?:do|mean|stand for)\b|\bwhat(?:['’]s| is| are) .{1,40} for\s*\??\s*$/i],
+  ['definition', /\bwhat(?:['’]s| is| are) (?:an? |the )?[^\s?]+(?: [^\s?]+)?\s*\??\s*$/i],
+  [
+    'choice',
+    /\b(?:which|what) (?!(?:is|are|was|were|do|does|did|can|if|about|happens?|should|would|must|will)\b)\p{L}+/iu,
+  ],
+  ['other', /\bwhat\b|\bwhich\b/i],
+]
+
+/** The nouns of `which …` and `how many …`, which end before a verb that cannot be one of them. */
+const nouns =
+  /\b(?:which|how many|how much)\s+((?:[^\s?,]+\s+){0,2}?[^\s?,]+)(?=\s+(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|comes?|needs?|gets?|gives?|exists?|works?|there|i|we|you)\b|\s*\??\s*$)/i
+/** Where no such verb follows, the first word: what comes after it may be another verb. */
+const firstNoun = /\b(?:which|how many|how much)\s+(?!(?:is|are|of|do|does|did|can|should|will|would)\b)([^\s?,]+)/i
+
+/** The kind of an English question: that of its first interrogative. */
+export function kindOf(question: string): Kind {
+  const found = kinds.map(([kind, asks]) => ({ kind, at: question.search(asks) })).filter(({ at }) => at >= 0)
+  return found.toSorted((a, b) => a.at - b.at)[0]?.kind ?? 'other'
+}
+
+/** The thing that an English question wants one of, or the number of: `free disk space`; nothing where it names none. */
+export function focusOf(question: string): string {
+  return (nouns.exec(question) ?? firstNoun.exec(question))?.[1] ?? ''
+}

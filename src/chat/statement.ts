@@ -1,0 +1,64 @@
+import type { AskedWord } from './asked.ts'
+import { isQuestion } from './belonging.ts'
+import { countsIn } from './coverage.ts'
+import type { Unit } from './units.ts'
+
+/** Stems of verbs that say what their subject is or does. */
+const saying = setOf(
+  'is are was were mean means refer stand describ let allow enabl provid repres contain take do doe handl manag show help defin',
+)
+/** Words of headings that add nothing to what they are about: `Introduction to modules`, `What is a module?`. */
+const framing = setOf('a about an introduct is of overview the to us what')
+/** What stands before a verb without being who acts: stems. */
+const noSubject = setOf(
+  'and are but can for has have may must not should that the then this was were when which will you your',
+)
+
+/** Whether a unit says what the subject of a question is: it begins with it and a verb, or is the first to be said of it. */
+export function defines(subject: readonly AskedWord[], unit: Unit): boolean {
+  if (unit.kind === 'code' || isQuestion(unit)) return false
+  const terms = termsIn(unit.terms)
+  const isOfSubject = (term: string) => countsIn(subject, ` ${term} `, '').some((count) => count > 0)
+  const last = terms.slice(0, subject.length + 4).findLastIndex(isOfSubject)
+  const begins = holdsAll(subject, ` ${terms.slice(0, last + 1).join(' ')} `)
+  const isSaid = terms.slice(last + 1, last + 3).some((term) => saying.has(term))
+  if (begins && last < subject.length + 2 && isSaid) return true
+  const [, named] = /^\W*([^:–—]{1,60}?)\W*(?::|\s[–—-])\s/.exec(unit.text) ?? []
+  if (begins && named !== undefined && last === termsIn(named).length - 1) return true
+  return unit.isFirst && holdsAll(subject, unit.heading) && isOnly(subject, unit.heading)
+}
+
+/** Whether terms have somebody before what is done, or `by` after it: `Finance approves refunds`. */
+export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, terms: string): boolean {
+  const words = termsIn(terms)
+  const acts = (word: string) => word.length > 2 && !asked.has(word) && !noSubject.has(word)
+  return words.some((word, at) => {
+    if (!act.has(word)) return false
+    return words.slice(at + 1, at + 3).includes('by') || words.slice(Math.max(0, at - 2), at).some(acts)
+  })
+}
+
+/** The question that a unit answers: the one that it is or begins with, or the heading that it stands first under. Terms. */
+export function posedBy(unit: Unit): string {
+  if (isQuestion(unit)) return unit.terms
+  if (unit.posed !== '') return unit.posed
+  return unit.isFirst && /\?\s*$/.test(unit.path.at(-1) ?? '') ? unit.heading : ''
+}
+
+function isOnly(subject: readonly AskedWord[], heading: string): boolean {
+  return termsIn(heading).every(
+    (term) => framing.has(term) || countsIn(subject, ` ${term} `, '').some((count) => count > 0),
+  )
+}
+
+function holdsAll(words: readonly AskedWord[], terms: string): boolean {
+  return countsIn(words, terms, '').every((count) => count > 0)
+}
+
+function termsIn(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
+
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/))
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { hasNumberNear, hasShapeOf } from '../../src/chat/answer-shape.ts'
+
+describe('what a kind of question wants', () => {
+  test.each([
+    ['who', 'Contracts are signed by Ada Byron.', 'Contracts are signed in blue ink.'],
+    ['when', 'The gate opened on 4 May 2019.', 'The gate opened with a bang.'],
+    ['duration', 'Tapes are kept for 30 days.', 'Tapes are kept in the cellar of building 4.'],
+    ['quantity', 'The house has three lifts.', 'The house has lifts like SEV1.'],
+    ['way', 'Press the bell and wait.', 'The bell rang.'],
+    ['place', 'Keys are in the safe.', 'Keys open doors.'],
+    ['reason', 'The gate is closed because of the storm.', 'The gate closed.'],
+  ] as const)('%s: "%s", and not "%s"', (kind, answers, doesNot) => {
+    expect(hasShapeOf(kind, answers, '')).toBe(true)
+    expect(hasShapeOf(kind, doesNot, '')).toBe(false)
+  })
+
+  test('what the question says itself is no answer', () => {
+    expect(hasShapeOf('when', 'Gate 2.0 was released with a bang.', 'When was gate 2.0 released?')).toBe(false)
+    expect(hasShapeOf('who', 'Everybody knows the Grand Gate.', 'Who built the Grand Gate?')).toBe(false)
+    expect(hasShapeOf('quantity', 'Lift 4 is the biggest.', 'How much does lift 4 carry?')).toBe(false)
+  })
+
+  test('a point in time that is asked for is no condition', () => {
+    const said = 'It is paged when the gate breaks.'
+    expect(hasShapeOf('when', said, 'When is the porter paged?')).toBe(true)
+    expect(hasShapeOf('when', said, 'When was the porter paged?')).toBe(false)
+  })
+
+  test('how much is more than a number', () => {
+    expect(hasShapeOf('quantity', 'Lift 4 is out of order.', 'How much does it cost?')).toBe(false)
+    expect(hasShapeOf('quantity', 'A ride is 4 euros.', 'How much does it cost?')).toBe(true)
+  })
+})
+
+test('a number counts things that it stands near', () => {
+  const far = ` 7 ${'x '.repeat(20)}key `
+  expect(hasNumberNear(['key'], ' there are 7 key ', '')).toBe(true)
+  expect(hasNumberNear(['key'], far, '')).toBe(false)
+  expect(hasNumberNear(['key'], far, 'The number of keys')).toBe(true)
+  expect(hasNumberNear([], ' 7 ', '')).toBe(true)
+})
