@@ -46,7 +46,7 @@ const lightWords = new Set(
   ),
 )
 /** Words whose stem is another word's, `found` of `founded`, and what is asked with them instead. */
-const mistakable: Readonly<Record<string, string>> = { founded: 'founder established started created' }
+const mistakable: ReadonlyMap<string, string> = new Map([['founded', 'founder established started created']])
 /** What a message begins or ends with before or after the question itself. */
 const greeting =
   /^(?:(?:bye|hello|hey|hi|ok|okay|please|thank|thanks|welcome|you|there)\b[\s,.!]*)+|[\s,]+(?:bye|please|thank you|thanks)[\s.!?]*$/giu
@@ -72,7 +72,7 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
       const key = run.map(({ term }) => term).join(' ')
       if (words.has(key) || words.size === maxWords) continue
       const isLight = isEnglish && lightWords.has(surface.toLowerCase())
-      const instead = isEnglish ? mistakable[surface.toLowerCase()] : undefined
+      const instead = isEnglish ? mistakable.get(surface.toLowerCase()) : undefined
       const terms = [key, ...(run[0]?.also ?? [])]
       words.set(key, {
         terms: instead === undefined ? terms : [],
@@ -162,8 +162,8 @@ function isName(text: string, word: string, start: number): boolean {
 /** To 1: how rare a word is in the knowledge base; where that is not known, in the units. */
 function rarity(run: readonly Token[], units: readonly Unit[]): number {
   const terms = [run.map(({ term }) => term).join(' '), ...(run[0]?.also ?? [])]
-  const known = run.map(({ term }) => units[0]?.passage.rarity[term])
-  const rarest = Math.max(...known.map((one) => one ?? -1))
+  const known = units[0]?.passage.rarity ?? {}
+  const rarest = Math.max(...run.map(({ term }) => (Object.hasOwn(known, term) ? (known[term] ?? -1) : -1)))
   if (rarest >= 0) return minRarity + (1 - minRarity) * rarest
   const count = units.filter((unit) => terms.some((term) => holds(unit.terms, term))).length
   const idf = (n: number) => Math.log(1 + (units.length - n + 0.5) / (n + 0.5))

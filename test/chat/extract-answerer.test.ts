@@ -304,6 +304,11 @@ describe('the extract keeps to what is asked', () => {
     )
   })
 
+  test('takes words that every object of JavaScript knows for words', async () => {
+    const said = 'Call the constructor of `Gate` with `new`.'
+    expect(await answerTo('How do I call the constructor?', `${said} Feed the dog.`)).toBe(`${said} [kb_00000001]`)
+  })
+
   test('takes signs for what they are', async () => {
     const content = 'Use `=` to compare two gates in a rule. A rule is long.'
     expect(await answerTo('What does := do in a rule?', content)).toBe(refusalIn('en'))

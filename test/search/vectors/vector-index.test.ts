@@ -66,7 +66,7 @@ test('finds by meaning what no word of the question finds', () => {
   opened.embed()
   const hits = ask(opened, 'vacation')
   expect(keysOf(hits)).toEqual(['leave'])
-  expect(hits).toMatchObject([{ byMeaning: true, rank: 1, coverage: 0 }])
+  expect(hits).toMatchObject([{ byMeaning: true, rank: 1 }])
 })
 
 test('a question that means nothing of what is there finds nothing', () => {
