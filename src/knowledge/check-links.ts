@@ -9,6 +9,7 @@ import { oneLine } from './text.ts'
 export function checkLinks(
   checked: readonly CheckedFile[],
   previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
+  previousPaths: ReadonlyMap<string, string> = new Map(),
 ): Finding[] {
   const resolve = resolverIn(checked, previousNames)
   const headings = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
@@ -19,6 +20,8 @@ export function checkLinks(
   const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
   return checked.flatMap(({ path, neuron, links = [] }) => {
     const findings: Finding[] = []
+    const places = [path, previousPaths.get(neuron?.fields.seqId ?? '') ?? path]
+    const isFile = (target: string) => places.some((place) => resolveFile(target, place, files) !== undefined)
     const report = (rule: string, line: number, message: string) =>
       findings.push({ rule, severity: 'warning', path, line, message })
 
@@ -30,7 +33,7 @@ export function checkLinks(
       const address: LinkAddress = { target, form, from: path }
       const found = resolve(address)
       const shown = form === 'wiki' ? `[[${oneLine(target, 200)}]]` : `the link to ${oneLine(target, 200)}`
-      if ('missing' in found && resolveFile(target, path, files) === undefined) {
+      if ('missing' in found && !isFile(target)) {
         report('broken-link', line, `No Neuron answers to ${shown}.`)
       }
       // The fragment of a Markdown link is an address that a renderer makes of a heading.

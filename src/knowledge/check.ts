@@ -15,6 +15,8 @@ export type CheckOptions = {
   previousSeqIds?: ReadonlyMap<string, string>
   /** Names of each Neuron by seqId, before that change: a renamed Neuron keeps those by which others link to it. */
   previousNames?: ReadonlyMap<string, readonly string[]>
+  /** Path of each Neuron by seqId, before that change: a moved Neuron keeps the files that it links to. */
+  previousPaths?: ReadonlyMap<string, string>
   /** Whether tags in texts count; unknown where it is left out. */
   inlineTags?: boolean
 }
@@ -33,7 +35,7 @@ export function checkKb(
     ...checkPaths(files.map(({ path }) => path)),
     ...files.flatMap((file) => checkFile(file, options.prefix)),
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
-    ...checkLinks(files, options.previousNames),
+    ...checkLinks(files, options.previousNames, options.previousPaths),
     ...(options.inlineTags === false ? checkTags(files) : []),
   ].sort(
     (a, b) =>

@@ -35,6 +35,12 @@ export function resolveFile(target: string, page: string, files: FileLookup): st
   )[0]
 }
 
+/** The path that a target names from the folder of a page, whether there is a file or not. */
+export function placeFromFolder(target: string, page: string): string | undefined {
+  const written = target.trim().normalize('NFC')
+  return written.startsWith('/') ? undefined : joined(page.slice(0, page.lastIndexOf('/') + 1), written)
+}
+
 /** A look-up among files with these paths. */
 export function fileLookup(paths: readonly string[]): FileLookup {
   const known = new Set(paths)

@@ -75,6 +75,39 @@ test('a renamed folder keeps its Neurons, also those with equal texts', async ()
   expectSound(given)
 })
 
+test('a note that moves away from its pictures still shows them, also when it changes later', async () => {
+  const given = await importing({ 'a/b.md': 'See ![](img/a.png).\n\nMore.\n', 'a/img/a.png': 'a' })
+  await given.run()
+  rename(given, 'a/b.md', 'c/b.md')
+  expect(await given.run()).toMatchObject({ updated: 1, moved: [{ from: 'a/b.md', to: 'c/b.md' }], unresolved: [] })
+  const shown = 'See ![](../a/img/a.png).\n\n'
+  expect((await neuronOf(given, 'neurons/c/b.md')).content).toBe(`${shown}More.`)
+  expect(await given.run()).toMatchObject({ updated: 0, unchanged: 1 })
+  put(given.vault, 'c/b.md', 'See ![](img/a.png).\n\nMuch more.\n')
+  expect(await given.run()).toMatchObject({ updated: 1, pending: 0 })
+  expect((await neuronOf(given, 'neurons/c/b.md')).content).toBe(`${shown}Much more.`)
+  expectSound(given)
+})
+
+test("a curator's edit of a note that moves away from its pictures stays, too", async () => {
+  const given = await importing({ 'a/b.md': 'One.\n\n![[./img/a.png]]\n', 'a/img/a.png': 'a' })
+  await given.run()
+  pushAsCurator(given, (clone) =>
+    put(clone, 'neurons/a/b.md', fileOf(given, 'neurons/a/b.md').replace('One.', 'One, curated.')),
+  )
+  rename(given, 'a/b.md', 'c/b.md')
+  expect(await given.run()).toMatchObject({ updated: 1, pending: 0 })
+  expect((await neuronOf(given, 'neurons/c/b.md')).content).toBe('One, curated.\n\n![[../a/img/a.png]]')
+})
+
+test('a note that moves together with its pictures is taken as it is', async () => {
+  const given = await importing({ 'a/b.md': '![](img/a.png) ![[./img/a.png]]\n', 'a/img/a.png': 'a' })
+  await given.run()
+  renameSync(join(given.vault, 'a'), join(given.vault, 'c'))
+  expect(await given.run()).toMatchObject({ updated: 1, attachments: 1, unresolved: [] })
+  expect((await neuronOf(given, 'neurons/c/b.md')).content).toBe('![](img/a.png) ![[./img/a.png]]')
+})
+
 test('only the case of a name changes', async () => {
   const given = await importing({ 'note.md': 'Text.\n' })
   await given.run()

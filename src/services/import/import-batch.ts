@@ -10,6 +10,7 @@ import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath, takenOnMain } from '../free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
+import { type ChangedFiles, followFiles } from '../rename/follow-files.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
 import { nextNumbers } from '../seq-numbers.ts'
 import {
@@ -56,6 +57,8 @@ type Batch = BatchOutcome & {
   files: Map<string, string | null>
   pathKeys: Set<string>
   nextNumber: () => number
+  /** Paths of the files that come along with the notes. */
+  attachments: ChangedFiles
 }
 
 /** Imports some notes, as one commit on each ref. Within a group commit. */
@@ -63,10 +66,10 @@ export async function importBatch(
   kb: KnowledgeBase,
   staging: Staging,
   notes: readonly ReadNote[],
-  { actor, at }: { actor: Actor; at: Date },
+  { actor, at, attachments }: { actor: Actor; at: Date; attachments: ChangedFiles },
 ): Promise<BatchOutcome> {
   const batch: Batch = {
-    ...{ kb, staging, actor, at, nextNumber: nextNumbers(kb) },
+    ...{ kb, staging, actor, at, attachments, nextNumber: nextNumbers(kb) },
     ...{ candidates: new Map(), files: new Map(), pathKeys: new Set() },
     ...{ counts: { created: 0, updated: 0, unchanged: 0, pending: 0 }, written: [], created: [], conflicts: [] },
   }
@@ -124,8 +127,15 @@ async function changeNeuron(
     ...aliasesFor(file, path),
   ]
   const lost = aliasesToKeep(kb, target.seqId, { path, title: note.title, aliases })
+  const follow = (text: string) => {
+    const page = { seqId: target.seqId, from: target.path, path, text }
+    return followFiles({ sql: kb.projection.write, parser: kb.parser }, page, batch.attachments)
+  }
+  const isCurated = !isAsImported(kb, target, imported)
+  const written = note.text ?? note.content
   const additions: Additions = {
-    isMerged: !isAsImported(kb, target, imported),
+    // Links that follow their files are a change made here, which the next run keeps.
+    isMerged: isCurated || (await follow(written)) !== written,
     formerNames: [...new Set([...formerNamesOf(imported.record), ...lost])],
   }
   const candidate = propose(batch, file, { target, imported, waiting, additions })
@@ -135,12 +145,12 @@ async function changeNeuron(
     id: target.documentId ?? uuidv7(),
   })
   const names = [...aliasesFor(file, path), ...additions.formerNames]
-  const text = additions.isMerged
+  const text = isCurated
     ? await mergedNeuron(staging, { note, fields, target, before: imported.record, aliases: names })
     : neuronOfNote(note, fields, names)
   if (text === undefined) return noteConflict(batch, file, candidate)
   if (path !== target.path) files.set(target.path, null)
-  files.set(path, text)
+  files.set(path, await follow(text))
   batch.pathKeys.add(pathKey(path))
   batch.written.push(target.seqId)
   return 'updated'

@@ -106,13 +106,14 @@ export async function importDirectory(
   const noteRename = (from: string, path: string) => {
     if (path !== `neurons/${from}`) report.renamed.push({ from, to: path })
   }
+  const attachedFiles = new Map(attachments.map(({ path }) => [path, true] as const))
   const seqIds: string[] = []
   for (const batch of noteBatches(notes)) {
     const read = await readNotes(batch, { ...options, convert })
     skipped.push(...read.skipped)
     report.notices.push(...read.notices)
     const { counts, written, created, conflicts } = await kb.write((staging) =>
-      importBatch(kb, staging, read.notes, { actor, at: now() }),
+      importBatch(kb, staging, read.notes, { actor, at: now(), attachments: attachedFiles }),
     )
     seqIds.push(...written)
     report.conflicts.push(...conflicts)
@@ -120,10 +121,10 @@ export async function importDirectory(
     for (const { origin, path } of created) noteRename(origin, path)
     advance(batch.length)
   }
-  const beside = await importAttachments(kb, attachments, { actor, now, onRead: advance })
-  report.attachments = beside.imported.length
-  skipped.push(...beside.skipped)
-  for (const { origin, path } of beside.imported) noteRename(origin, path)
+  const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
+  report.attachments = brought.imported.length
+  skipped.push(...brought.skipped)
+  for (const { origin, path } of brought.imported) noteRename(origin, path)
   if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
   report.partial = partialPaths(kb.projection.read, seqIds)

@@ -151,7 +151,7 @@ async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Pro
 async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<boolean> {
   const { kb, staging, candidates, files, pathKeys, trailers, outcome } = batch
   const seqId = target?.seqId ?? candidate.target ?? formatSeqId(kb.identity.prefix, batch.nextNumber())
-  const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid) }
+  const view = { sql: kb.projection.write, readText: (oid: string) => staging.readText(oid), parser: kb.parser }
   const ids = { seqId, id: target?.documentId ?? uuidv7() }
   const { path: wished, text, title } = await proposalOf(view, candidate, { ids })
   if (await opensUp(kb, staging, seqId, { text, target })) {

@@ -29,11 +29,22 @@ type Surroundings = {
 
 /**
  * Reads what the rules need of the files that a push does not change. Takes time by the push, not by the knowledge base.
- * @param base the commit on which the push is made, where main is beyond it: what main has done since is not the pusher's fault.
+ * @param options.previousPaths by seqId, where main has the changed Neurons: they keep the files that they link to from there.
+ * @param options.base the commit on which the push is made, where main is beyond it: what main has done since is not the pusher's fault.
  */
 export async function readSurroundings(
   sql: Sql,
-  { changes, repository, base }: { changes: readonly TreeChange[]; repository: Repository; base: Oid | undefined },
+  {
+    changes,
+    repository,
+    base,
+    previousPaths,
+  }: {
+    changes: readonly TreeChange[]
+    repository: Repository
+    base: Oid | undefined
+    previousPaths: ReadonlyMap<string, string>
+  },
   files: CheckedFile[],
 ): Promise<Surroundings> {
   const changedPaths = new Set(changes.map(({ path }) => path))
@@ -68,7 +79,7 @@ export async function readSurroundings(
     if (id !== undefined) for (const holder of seqIdsOfDocument(sql, id)) await addHolders(holder)
     await pause()
   }
-  const keys = linkedKeys(files)
+  const keys = linkedKeys(files, previousPaths)
   for (const key of keys.all) {
     for (const { seqId } of namesByKey(sql, key)) await addHolders(seqId)
     for (const path of attachmentsByKey(sql, key)) {
@@ -82,7 +93,10 @@ export async function readSurroundings(
 }
 
 /** The names that the changed files link to. Files beyond the bound lose their links, and one finding says so. */
-function linkedKeys(files: CheckedFile[]): { all: Set<string>; findings: Finding[] } {
+function linkedKeys(
+  files: CheckedFile[],
+  previousPaths: ReadonlyMap<string, string>,
+): { all: Set<string>; findings: Finding[] } {
   const all = new Set<string>()
   const findings: Finding[] = []
   for (const [index, file] of files.entries()) {
@@ -99,9 +113,11 @@ function linkedKeys(files: CheckedFile[]): { all: Set<string>; findings: Finding
     const written = writtenLinks({ edges: file.neuron?.fields.edges ?? [], properties }, file.links ?? [])
     for (const { kb, target, form } of written) {
       if (kb !== null) continue
-      const { key, bareKey } = targetKeys({ target, form, from: file.path })
-      all.add(key)
-      if (bareKey !== undefined) all.add(bareKey)
+      for (const from of new Set([file.path, previousPaths.get(file.neuron?.fields.seqId ?? '') ?? file.path])) {
+        const { key, bareKey } = targetKeys({ target, form, from })
+        all.add(key)
+        if (bareKey !== undefined) all.add(bareKey)
+      }
     }
   }
   return { all, findings }

@@ -68,10 +68,12 @@ export async function checkFiles(
     const { prefix } = kb.identity
     const changedPaths = new Set(changes.map(({ path }) => path))
     const behind = kb.projection.heads(sql).main === base ? undefined : base
-    const around = await readSurroundings(sql, { changes, repository, base: behind }, files)
+    const previousPaths = pathsBefore(sql, files)
+    const around = await readSurroundings(sql, { changes, repository, base: behind, previousPaths }, files)
     const { stubs, previousSeqIds, findings } = around
     const previousNames = keptNames(sql, files)
-    const found = checkKb([...files, ...stubs], problems, { prefix, previousSeqIds, previousNames, inlineTags })
+    const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags }
+    const found = checkKb([...files, ...stubs], problems, options)
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
@@ -81,6 +83,17 @@ export async function checkFiles(
       ...findings,
     ]
   })
+}
+
+/** By seqId, where main has the Neurons that a push changes. */
+function pathsBefore(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string> {
+  const seqIds = files.flatMap(({ neuron }) => neuron?.fields.seqId ?? [])
+  return new Map(
+    seqIds.flatMap((seqId) => {
+      const path = namesInFile(sql, seqId)?.path
+      return path === undefined ? [] : [[seqId, path]]
+    }),
+  )
 }
 
 /**

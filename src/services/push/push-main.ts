@@ -60,6 +60,7 @@ export async function pushToMain(
       actor: push.proposer,
       origin: push.origin,
       reason: 'pushed to main by a curator',
+      files: pushed.files,
       lost,
     })
     const author = signatureOf(push.approver, at)

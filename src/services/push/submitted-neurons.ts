@@ -15,19 +15,19 @@ import {
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { MainView } from '../queue/merge-candidate.ts'
-import { proposalOf } from '../queue/proposal.ts'
+import { type ProposalView, proposalOf } from '../queue/proposal.ts'
 import { connectorOf, fingerprintOf, type Origin, originOf } from './git-candidate.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /** Main, as a push that began behind it is looked at upon. */
-export type PushView = MainView & {
+export type PushView = ProposalView & {
   /** Whether main got a commit after the pusher began. */
   isSince(commit: Oid): Promise<boolean>
 }
 
 /** @param from where the pusher began. */
-export function pushView({ repository }: KnowledgeBase, view: MainView, from: Oid): PushView {
-  return { ...view, isSince: async (commit) => !(await isAncestor(repository.gitDir, commit, from)) }
+export function pushView({ repository, parser }: KnowledgeBase, view: MainView, from: Oid): PushView {
+  return { ...view, parser, isSince: async (commit) => !(await isAncestor(repository.gitDir, commit, from)) }
 }
 
 /** A Neuron of a push, with the page that its pusher began with. */

@@ -1,13 +1,15 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Oid } from '../../git/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
+import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { documentOfSeqId } from '../../store/version-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import type { Removal } from '../removal-trailer.ts'
+import { type ChangedFiles, followFiles } from '../rename/follow-files.ts'
 import { followRenames } from '../rename/follow-renames.ts'
 import { nextNumbers } from '../seq-numbers.ts'
 import { chooseCandidate } from './choose-candidate.ts'
@@ -46,6 +48,8 @@ export type TakeOptions = {
   /** For the audit trail. */
   reason: string
   at: Date
+  /** Other files that come in with them. */
+  files?: FileContents
   /** Aliases that Neurons must have, by seqId, beside those that their renames ask for. */
   aliases?: ReadonlyMap<string, readonly string[]>
   /** What the push shows to have been given before a restore. */
@@ -64,7 +68,8 @@ export async function takeNeurons(
   options: TakeOptions,
 ): Promise<Taking> {
   const { rewriteLinks } = await kb.settings()
-  const { neurons, aliases } = await followRenames(kb, pushed, { ...options, rewriteLinks })
+  const moved = await withTheirFiles(kb, pushed, options)
+  const { neurons, aliases } = await followRenames(kb, moved, { ...options, rewriteLinks })
   const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
   const used = new Set<string>()
   const number = nextNumbers(kb)
@@ -79,6 +84,24 @@ export async function takeNeurons(
     })
   }
   return taking
+}
+
+/** Neurons whose links to attachments lead to the same files where they have moved. */
+function withTheirFiles(
+  kb: KnowledgeBase,
+  neurons: readonly PushedNeuron[],
+  { parser, files = new Map() }: Pick<TakeOptions, 'parser' | 'files'>,
+): Promise<PushedNeuron[]> {
+  const others = [...files].filter(([path]) => !isNeuronPath(path))
+  const changed: ChangedFiles = new Map(others.map(([path, content]) => [path, content !== null]))
+  const view = { sql: kb.projection.write, parser }
+  return Promise.all(
+    neurons.map(async (neuron) => {
+      const { seqId, before, path, text } = neuron
+      if (seqId === undefined || before === undefined || text === null) return neuron
+      return { ...neuron, text: await followFiles(view, { seqId, from: before.path, path, text }, changed) }
+    }),
+  )
 }
 
 async function takeNeuron(

@@ -17,8 +17,7 @@ import { type Taking, takeNeurons } from '../push/take-neurons.ts'
 import { removalTrailers } from '../removal-trailer.ts'
 import { followRenames } from '../rename/follow-renames.ts'
 import { nextNumber } from '../seq-numbers.ts'
-import type { MainView } from './merge-candidate.ts'
-import { type ApprovalEdit, type Proposal, proposalOf } from './proposal.ts'
+import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from './proposal.ts'
 
 export type Approval = { seqId: string; documentId: string | null; commit: string }
 
@@ -85,8 +84,8 @@ async function renamed(
   return { files, candidates, neurons }
 }
 
-export function viewOf(kb: KnowledgeBase, staging: Staging): MainView {
-  return { sql: kb.projection.write, readText: (oid) => staging.readText(oid) }
+export function viewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
+  return { sql: kb.projection.write, readText: (oid) => staging.readText(oid), parser: kb.parser }
 }
 
 /**

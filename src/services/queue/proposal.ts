@@ -9,10 +9,15 @@ import { hasReadableSize } from '../../markdown/front-matter.ts'
 import { FrontMatterError } from '../../markdown/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { isPathTaken } from '../../store/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../../store/version-queries.ts'
+import { followFiles } from '../rename/follow-files.ts'
 import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
+
+/** What it takes to see what a candidate makes of main. */
+export type ProposalView = MainView & { parser: ParserPool }
 
 /** A curator's changes on the way from candidate to Neuron. */
 export type ApprovalEdit = {
@@ -49,7 +54,7 @@ const surfaced: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'tags',
  *   would be larger than anybody may read.
  */
 export async function proposalOf(
-  view: MainView,
+  view: ProposalView,
   candidate: Candidate,
   { edit = {}, ids = {} }: { edit?: ApprovalEdit; ids?: NewIds } = {},
 ): Promise<Proposal> {
@@ -97,7 +102,7 @@ function restoredPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, 
 }
 
 async function changedPage(
-  view: MainView,
+  view: ProposalView,
   candidate: Candidate,
   { edit, ids, target }: { edit: ApprovalEdit; ids: NewIds; target: NeuronRow },
 ): Promise<Proposal> {
@@ -117,7 +122,8 @@ async function changedPage(
   const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
   const path = wishedMove(view, candidate, target)
   if (path === undefined) return { path: target.path, text, title, target }
-  return { path, text, movedFrom: target.path, title, target }
+  const moved = await followFiles(view, { seqId: target.seqId, from: target.path, path, text })
+  return { path, text: moved, movedFrom: target.path, title, target }
 }
 
 /** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */

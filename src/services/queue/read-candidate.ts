@@ -15,7 +15,7 @@ import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { readQueued } from './find-queued.ts'
 import { toSummary } from './list-candidates.ts'
-import { baseOf, type MainView, mergeIntoTarget } from './merge-candidate.ts'
+import { baseOf, mergeIntoTarget } from './merge-candidate.ts'
 import { proposalOf } from './proposal.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
@@ -56,7 +56,7 @@ export async function approvalDecision(
 
 /** What approval would change, of whole pages where one was proposed, or what is proposed where that conflicts with main. */
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
-  const view: MainView = { sql: kb.projection.read, readText: (oid) => kb.repository.readText(oid) }
+  const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   const isPage = candidate.frontMatter !== null
   if (candidate.target === null) {
     return { before: null, after: isPage ? (await proposalOf(view, candidate)).text : candidate.content }

@@ -1,9 +1,9 @@
 import { fileNameKey, resolveFile } from '../../knowledge/file-target.ts'
-import { isNeuronPath } from '../../knowledge/neuron-path.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import { attachmentsByKey, fileBlob, referencesToFile } from '../../store/file-queries.ts'
+import { referencesToFile } from '../../store/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../../store/version-queries.ts'
+import { attachmentLookup } from '../attachment-lookup.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
@@ -29,11 +29,7 @@ export class FileView {
 
   /** The file that a link of a page names. */
   resolve(target: string, page: string): string | undefined {
-    const { read: sql } = this.#kb.projection
-    return resolveFile(target, page, {
-      has: (path) => fileBlob(sql, path) !== undefined && !isNeuronPath(path),
-      byKey: (key) => [...attachmentsByKey(sql, key)].filter((path) => !isNeuronPath(path)),
-    })
+    return resolveFile(target, page, attachmentLookup(this.#kb.projection.read))
   }
 
   /** Whether a page that is seen opens a file. */

@@ -11,6 +11,7 @@ import {
   resolveTarget,
   targetKeys,
 } from '../../knowledge/link-target.ts'
+import { relativePath } from '../../knowledge/relative-path.ts'
 import { isWritableTarget, type NewTarget } from '../../markdown/rewrite-links.ts'
 import { namesByKey, namesOfNeuron } from '../../store/link-queries.ts'
 import { findNeuron, titleOf } from '../../store/neuron-queries.ts'
@@ -96,7 +97,7 @@ export class NameChange {
     if (this.after(link) === seqId) return undefined
     const path = this.#renames.get(seqId)?.path ?? identityOf(this.#sql, seqId).path
     const suffix = /\.(?:md|markdown)$/i.test(link.target.trim()) ? '.md' : ''
-    const relative = relativePath(this.#pathAfter(link.from), barePath(path))
+    const relative = relativePath(barePath(this.#pathAfter(link.from)), barePath(path))
     const dotted = link.form === 'markdown' || relative.startsWith('../') ? relative : `./${relative}`
     const targets = [link.target.startsWith('/') ? `/${barePath(path)}` : dotted, `/${barePath(path)}`]
     const found = targets.map((target) => target + suffix).find((target) => this.after({ ...link, target }) === seqId)
@@ -133,15 +134,6 @@ function newPaths(target: string, path: string): string[] {
   const [old, bare] = [barePath(target), barePath(path)]
   if (old !== target) return [target.replace(old, () => bare)]
   return [bare.split('/').slice(-old.split('/').length).join('/'), bare]
-}
-
-/** The way from the folder of one page below `neurons/` to another. */
-function relativePath(from: string, to: string): string {
-  const folders = barePath(from).split('/').slice(0, -1)
-  const names = to.split('/')
-  let shared = 0
-  while (shared < folders.length && shared < names.length - 1 && folders[shared] === names[shared]) shared++
-  return [...folders.slice(shared).map(() => '..'), ...names.slice(shared)].join('/')
 }
 
 function remembered<T>(

@@ -1,17 +1,15 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type LinkAddress, placeOf } from '../../knowledge/link-target.ts'
 import { isNeuronPath } from '../../knowledge/neuron-path.ts'
-import { writtenLinks } from '../../knowledge/written-link.ts'
 import { parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { rewriteLinks } from '../../markdown/rewrite-links.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { NameChange, type Rename } from './name-change.ts'
 import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
+import { hasSameLinks } from './same-links.ts'
 
 type Reader = { readText(oid: string): Promise<string> }
 
@@ -63,7 +61,13 @@ export async function rewriteInboundLinks(
   }
   await inChunks(written, async (file) => {
     const from = pathBefore(kb, file)
-    const isAsBefore = await hasSameStrayLinks(kb, parser, change, { ...file, from })
+    const known = file.fields.seqId === undefined ? [] : linksOf(kb.projection.write, file.fields.seqId)
+    const isAsBefore = await hasSameLinks(
+      parser,
+      file,
+      known,
+      (link) => isOwnLink(kb, link.kb) && change.newTarget({ ...link, from }) !== undefined,
+    )
     await rewrite({ ...file, from }, (link) => isAsBefore || change.after(link) === undefined)
   })
   await inChunks(otherPages(kb, change, renames, changed), async ({ path, from, blob }) => {
@@ -91,24 +95,6 @@ function asRename({ path, fields, content }: ChangedNeuron): Rename[] {
 
 function pathBefore(kb: KnowledgeBase, { path, fields: { seqId } }: ChangedNeuron): string {
   return (seqId === undefined ? undefined : findNeuron(kb.projection.write, seqId)?.path) ?? path
-}
-
-/** Whether the links of a changed Neuron that the renames concern are those that it had before. */
-async function hasSameStrayLinks(
-  kb: KnowledgeBase,
-  parser: ParserPool,
-  change: NameChange,
-  { from, ...file }: ChangedNeuron & { from: string },
-): Promise<boolean> {
-  const { fields, propertyLinks: properties } = file
-  const { links } = await parser.links(shownContent(file))
-  const [before, after] = [
-    fields.seqId === undefined ? [] : linksOf(kb.projection.write, fields.seqId),
-    writtenLinks({ edges: fields.edges, properties }, links),
-  ].map((all) =>
-    all.filter((link) => isOwnLink(kb, link.kb) && change.newTarget({ ...link, from })).map(({ target }) => target),
-  )
-  return isDeepStrictEqual(before, after)
 }
 
 /** The pages that the commit does not write otherwise, and that link to a renamed Neuron by a name that it loses. */

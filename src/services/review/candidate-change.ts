@@ -7,7 +7,7 @@ import { editNeuron } from '../../markdown/neuron-file.ts'
 import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
 import { versionOfBlob } from '../../store/version-queries.ts'
 import type { MainView } from '../queue/merge-candidate.ts'
-import { proposalOf } from '../queue/proposal.ts'
+import { type ProposalView, proposalOf } from '../queue/proposal.ts'
 
 /** What a candidate changes in the files of one commit of main. */
 export type CandidateChange = {
@@ -25,7 +25,11 @@ export type CandidateChange = {
 }
 
 /** What a candidate changes; nothing where its target is gone or cannot be read. */
-export async function changeOf(view: MainView, main: Oid, candidate: Candidate): Promise<CandidateChange | undefined> {
+export async function changeOf(
+  view: ProposalView,
+  main: Oid,
+  candidate: Candidate,
+): Promise<CandidateChange | undefined> {
   try {
     return { candidate, onto: main, merges: true, ...(await proposalOf(view, candidate)) }
   } catch (error) {
@@ -39,15 +43,15 @@ export async function changeOf(view: MainView, main: Oid, candidate: Candidate):
  * Git shows the conflict to whoever merges this into main. No commit of main is the base where a curator's edit stands in it: Git
  * would take the proposal for a removal of the edit.
  */
-async function changeOfBase(view: MainView, candidate: Candidate): Promise<CandidateChange | undefined> {
+async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<CandidateChange | undefined> {
   const { target: seqId, base, mergeBase } = candidate
   if (mergeBase !== undefined) return undefined
   const target = seqId === null ? undefined : findNeuron(view.sql, seqId)
   if (target === undefined || base === null) return undefined
   const version = versionOfBlob(view.sql, target.seqId, base)
   if (version === undefined) return undefined
-  const before: MainView = {
-    sql: view.sql,
+  const before: ProposalView = {
+    ...view,
     readText: (oid) => view.readText(oid === target.blob ? base : oid),
   }
   const change = await changeOf(before, version.commit, { ...candidate, base: target.blob })

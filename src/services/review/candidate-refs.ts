@@ -184,8 +184,8 @@ export class CandidateRefs {
   }
 
   async #stage(sql: Sql, main: Oid, records: readonly Oid[]): Promise<StagedHead | undefined> {
-    const { repository } = this.#kb
-    const view = { sql, readText: (oid: Oid) => repository.readText(oid) }
+    const { repository, parser } = this.#kb
+    const view = { sql, readText: (oid: Oid) => repository.readText(oid), parser }
     const changes = []
     for (const record of records) {
       const change = await changeOf(view, main, parseCandidate(await repository.readTextOnce(record)))

@@ -8,7 +8,7 @@ import { findNeuron } from '../../store/neuron-queries.ts'
 import { versionAt, versionBefore } from '../../store/version-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { baseOf, type MainView, mergeIntoTarget } from '../queue/merge-candidate.ts'
-import { proposalOf } from '../queue/proposal.ts'
+import { type ProposalView, proposalOf } from '../queue/proposal.ts'
 
 /** Three texts of one page that cannot be merged. */
 export type ConflictSides = {
@@ -42,13 +42,13 @@ export type ReviewSides = {
 
 /** What a candidate that is not approved would change, or what an approved one changed. */
 export async function sidesOf(kb: KnowledgeBase, row: CandidateRow, candidate: Candidate): Promise<ReviewSides> {
-  const view: MainView = { sql: kb.projection.read, readText: (oid) => kb.repository.readText(oid) }
+  const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   return row.approval === undefined
     ? proposedSides(view, candidate)
     : approvedSides(view, row.approval, candidate.title)
 }
 
-async function proposedSides(view: MainView, candidate: Candidate): Promise<ReviewSides> {
+async function proposedSides(view: ProposalView, candidate: Candidate): Promise<ReviewSides> {
   const target = candidate.target === null ? undefined : findNeuron(view.sql, candidate.target)
   const before = target && parseNeuronFile(await view.readText(target.blob))
   const shown = { before, title: candidate.title, path: target?.path, commit: target?.commit }
