@@ -21,3 +21,7 @@ export function recall(ranking: readonly string[], grades: ReadonlyMap<string, n
 function discountedGain(gains: readonly number[]): number {
   return gains.reduce((sum, gain, index) => sum + Math.max(0, gain) / Math.log2(index + 2), 0)
 }
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { extractChunks } from '../../src/markdown/chunks.ts'
 import { maxBatch } from '../../src/models/embeddings.ts'
 import { KbIndex } from '../../src/search/kb-index.ts'
+import type { FeedbackParameters } from '../../src/search/rank/feedback.ts'
 import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
 import type { TestDocument } from './collection.ts'
 import type { Ranker } from './ranker.ts'
@@ -16,11 +17,16 @@ const view: Omit<Scope, 'limit'> = { audience: 'curator', defaultAudience: [] }
 /** Vectors of some texts, in their order. */
 export type Embed = (texts: readonly string[]) => Promise<(Float32Array | undefined)[]>
 
+/** @param feedback its parameters, the product's own unless others are given. */
+export type ProductRanker = Ranker & {
+  rank(question: string, limit: number, feedback?: FeedbackParameters): Promise<string[]>
+}
+
 /**
  * The product's own way from a page to the answer of `retrieve`, on one of its engines.
  * @param embed what a model of embeddings gives; without it, words only count.
  */
-export function productRanker(engine: Engine, embed?: Embed): Ranker {
+export function productRanker(engine: Engine, embed?: Embed): ProductRanker {
   const folder = mkdtempSync(join(tmpdir(), 'ganglion-quality-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   let index: KbIndex | undefined
@@ -34,9 +40,10 @@ export function productRanker(engine: Engine, embed?: Embed): Ranker {
       index.apply({ put: documents.map(pageOf), remove: [] })
       if (embed !== undefined) await embedAll(index, embed)
     },
-    rank: async (question, limit) => {
+    rank: async (question: string, limit: number, feedback?: FeedbackParameters) => {
       const [vector] = (await embed?.([question])) ?? []
-      const chunks = index?.retrieve(question, { ...view, limit: limit * chunksPerPage }, { vector }) ?? []
+      const scope = { ...view, limit: limit * chunksPerPage }
+      const chunks = index?.retrieve(question, scope, { vector, ...(feedback && { feedback }) }) ?? []
       return [...new Set(chunks.map(({ key }) => key))].slice(0, limit)
     },
   }

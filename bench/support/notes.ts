@@ -1,19 +1,10 @@
+import { seeded } from './seeded.ts'
+
 /**
  * Notes with the statistics of a large public Obsidian vault (sizes, headings, links, code, front matter), made from a seed:
  * the same notes on every machine.
  */
 export type GeneratedNote = { path: string; title: string; text: string }
-
-/** Pseudo-random numbers in [0, 1), the same for the same seed (mulberry32, Tommy Ettinger). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const syllables = 'ka lo mi ren to ves al in or da pe su ti na gra fol ber con dis ment tion ing er al ous'.split(' ')
 

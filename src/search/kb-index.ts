@@ -13,6 +13,7 @@ import { checkDeadline, type Deadline, type TermEngine } from './index/term-engi
 import { matchesNote } from './query/matches-note.ts'
 import { parseQuery } from './query/parse-query.ts'
 import { leavesOf, type Query } from './query/query.ts'
+import { type FeedbackParameters, feedbackParameters } from './rank/feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import {
   type ChunkHit,
@@ -172,10 +173,19 @@ export class KbIndex implements SearchIndex {
     return { hits: [...found, ...shown], total: total + noted.length }
   }
 
-  retrieve(question: string, scope: Scope, { reach = 'chunk', vector }: RetrieveOptions = {}): ChunkHit[] {
+  /** @param options.feedback others than the chosen parameters are for measurements. */
+  retrieve(
+    question: string,
+    scope: Scope,
+    {
+      reach = 'chunk',
+      vector,
+      feedback = feedbackParameters,
+    }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
+  ): ChunkHit[] {
     const parts = { ...this.#parts, engine: this.#engine.terms }
     const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
-    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question), near })
+    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question), near, feedback })
   }
 
   save(): void {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { bm25Peer } from '../../bench/quality/bm25-peer.ts'
 import { evaluate } from '../../bench/quality/evaluate.ts'
 import { fts5Peer } from '../../bench/quality/fts5-peer.ts'
 import { minisearchPeer } from '../../bench/quality/minisearch-peer.ts'
 import { productRanker } from '../../bench/quality/product-ranker.ts'
 import { SearchTimeout } from '../../src/search/search-index.ts'
 
-const rankers = [productRanker('minisearch'), productRanker('segments'), fts5Peer(), minisearchPeer()]
+const rankers = [productRanker('minisearch'), productRanker('segments'), fts5Peer(), bm25Peer(), minisearchPeer()]
 
 const documents = [
   { id: 'd1', title: 'Wings', text: 'The lift of a wing in a slipstream.' },

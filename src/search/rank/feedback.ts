@@ -1,69 +1,71 @@
 import { boundary } from '../index/page-terms.ts'
 import { idf, saturation } from './bm25.ts'
 
-/** A chunk that was found: what it is found by, as `pageTerms` has it, and its length. */
+/** A chunk that was found: its terms, as `pageTerms` writes them, and their number. */
 export type Candidate = { page: number; score: number; terms: string; length: number }
 
-/** What of the visible chunks it takes to weigh a term. */
+/** The statistics of the visible chunks by which a term is weighed. */
 export type Figures = { chunkCount: number; averageLength: number; chunksWith: (term: string) => number }
 
-/** How many pages tell what an answer is about: the best chunk of each, */
-const feedbackPages = 10
-/** how many candidates it puts in order, */
-const maxReordered = 300
-/** the sooner forgotten the further its score is from the best, */
-const decay = 0.075
-/** and the shorter it is, as if it were longer by so many terms. */
-const smoothing = 100
+export type FeedbackParameters = {
+  /** How many pages the model is made from: the best chunk of each. */
+  pages: number
+  /** A chunk whose score is lower than the best by this share of it counts 1/e as much. */
+  decay: number
+  /** What likeness to the model counts beside the score for the question. 0 is no feedback. */
+  weight: number
+}
+
+/** Chosen by leave-one-collection-out cross-validation (see docs/benchmarks.md). */
+export const feedbackParameters: FeedbackParameters = { pages: 20, decay: 0.2, weight: 0.9 }
+
+/** Terms of the model at most. */
 const maxTerms = 60
-/** A term in more of the chunks than this tells nothing, unless it was asked for. */
-const maxPart = 0.1
-/** What the feedback counts beside the question; and what brings the two to one scale. */
-const share = 0.3
-const scale = 1.5
+/** A term in more than this share of the chunks says nothing, unless the question has it. */
+const maxShare = 0.1
 
 /**
- * New scores for the candidates of a question, which come best first: those that have in common with the best of them more than
- * the question's own words gain. Pseudo-relevance feedback after RM3 (Lavrenko and Croft, "Relevance-Based Language Models",
- * 2001; Abdul-Jaleel et al., "UMass at TREC 2004"), which here reorders and never adds.
+ * Returns new scores for the candidates of a question, which are sorted by score: a candidate gains by what it shares with the best
+ * ones beyond the question's own words. Pseudo-relevance feedback after RM3 (Lavrenko and Croft, "Relevance-Based Language Models",
+ * 2001; Abdul-Jaleel et al., "UMass at TREC 2004"), which here reorders candidates and never adds any.
  * @param questionWeights by term
  */
 export function feedback(
   candidates: readonly Candidate[],
   questionWeights: ReadonlyMap<string, number>,
   figures: Figures,
+  parameters: FeedbackParameters,
 ): number[] {
-  const weights = relevanceModel(candidates, questionWeights, figures)
   const asked = [...questionWeights.values()].reduce((sum, weight) => sum + weight, 0)
-  return candidates.map(({ score, terms, length }, index) => {
-    const own = ((1 - share) * score) / asked
-    if (index >= maxReordered) return own
+  const weights = relevanceModel(candidates, questionWeights, figures, parameters)
+  return candidates.map(({ score, terms, length }) => {
     const frequencies = new Map<string, number>()
     for (const term of termsOnce(terms)) if (weights.has(term)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
     let likeness = 0
     for (const [term, frequency] of frequencies) {
       likeness += (weights.get(term) ?? 0) * saturation(frequency, length, figures.averageLength)
     }
-    return own + share * scale * likeness
+    return score / asked + parameters.weight * likeness
   })
 }
 
-/** What the best candidates speak of: weights by term. */
+/** Returns the weights, by term, of what the best candidates are about. */
 function relevanceModel(
   candidates: readonly Candidate[],
   questionWeights: ReadonlyMap<string, number>,
   { chunkCount, chunksWith }: Figures,
+  { pages, decay }: FeedbackParameters,
 ): Map<string, number> {
   const likely = new Map<string, number>()
   const best = candidates[0]?.score ?? 0
-  for (const { score, terms, length } of firstOfPages(candidates)) {
-    const each = Math.exp((score / best - 1) / decay) / (length + smoothing)
+  for (const { score, terms, length } of bestOfPages(candidates, pages)) {
+    const each = Math.exp((score / best - 1) / decay) / length
     for (const term of termsOnce(terms)) likely.set(term, (likely.get(term) ?? 0) + each)
   }
   const chosen: { term: string; likelihood: number; rarity: number }[] = []
   for (const [term, likelihood] of [...likely].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))) {
     const count = chunksWith(term)
-    if (count > maxPart * chunkCount && !questionWeights.has(term)) continue
+    if (count > maxShare * chunkCount && !questionWeights.has(term)) continue
     chosen.push({ term, likelihood, rarity: idf(count, chunkCount) })
     if (chosen.length === maxTerms) break
   }
@@ -71,15 +73,16 @@ function relevanceModel(
   return new Map(chosen.map(({ term, likelihood, rarity }) => [term, (likelihood / mass) * rarity]))
 }
 
-function firstOfPages(candidates: readonly Candidate[]): Candidate[] {
-  const first = new Map<number, Candidate>()
-  for (const candidate of candidates) if (!first.has(candidate.page)) first.set(candidate.page, candidate)
-  return [...first.values()].slice(0, feedbackPages)
+/** Returns the best candidate of each of the best `count` pages. */
+function bestOfPages(candidates: readonly Candidate[], count: number): Candidate[] {
+  const best = new Map<number, Candidate>()
+  for (const candidate of candidates) if (!best.has(candidate.page)) best.set(candidate.page, candidate)
+  return [...best.values()].slice(0, count)
 }
 
-/** The terms of a chunk, where a text that stands there several times, as its title, counts once. */
+/** Returns the terms of a chunk. A text that stands there several times, as its title does, counts once. */
 function termsOnce(terms: string): string[] {
-  const texts = terms.trim().split(` ${boundary}`)
+  const texts = terms.split(boundary).map((text) => text.trim())
   return texts.flatMap((text, index) =>
     text === texts[index - 1] ? [] : text.split(' ').filter((term) => term !== ''),
   )

@@ -8,7 +8,7 @@ import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import type { Nearness } from '../vectors/nearness.ts'
 import { idf } from './bm25.ts'
-import { feedback } from './feedback.ts'
+import { type FeedbackParameters, feedback } from './feedback.ts'
 import { fuse } from './fuse.ts'
 import type { ScoredChunk } from './scorer.ts'
 import { joinChunks, sectionAround } from './section.ts'
@@ -24,15 +24,22 @@ const minCandidates = 100
 
 /**
  * Returns the chunks that hold any term of a question in natural language, or are near it by meaning, best first.
- * @param near how near the chunks are to the question; without it, words alone count.
+ * @param options.near how near the chunks are to the question; without it, words alone count.
  * @throws {SearchTimeout}
  */
 export function retrieveChunks(
   question: string,
   parts: Parts,
-  { scope, reach, limit, near }: { scope: Scope; reach: Reach; limit: Deadline; near?: Near | undefined },
+  options: {
+    scope: Scope
+    reach: Reach
+    limit: Deadline
+    near?: Near | undefined
+    feedback: FeedbackParameters
+  },
 ): ChunkHit[] {
   const { analyser, engine, store, catalog } = parts
+  const { scope, reach, limit, near } = options
   const visible = catalog.visible(scope)
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
   const asked = questionTerms(question, analyser)
@@ -45,7 +52,7 @@ export function retrieveChunks(
   const candidates = worthTelling(found, terms, parts)
   const { chunkCount, averageChunkLength: averageLength } = visible
   const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
-  const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith })
+  const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith }, options.feedback)
   const ranked = candidates
     .map((candidate, index) => ({ ...candidate, score: scores[index] ?? 0 }))
     .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
