@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
@@ -10,25 +9,16 @@ import {
   silentEmbeddings,
   vectorsBy,
 } from '../models/support/fake-embeddings.ts'
+import { project } from '../models/support/project.ts'
 import { NativeWriter } from '../services/native-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 const main = 'refs/heads/main'
-const dimensions = 48
 
 /** Words that mean the same have one direction. */
 const synonyms: Readonly<Record<string, string>> = { vacation: 'leave', holidays: 'leave', automobile: 'car' }
 
-/** A random projection of the words of a text. */
-function project(text: string): number[] {
-  const vector = new Array<number>(dimensions).fill(0)
-  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
-    const direction = hash('sha384', synonyms[word] ?? word, 'buffer')
-    for (let index = 0; index < dimensions; index++)
-      vector[index] = (vector[index] ?? 0) + (direction[index] ?? 0) - 128
-  }
-  return vector.some((component) => component !== 0) ? vector : vector.fill(1)
-}
+const encode = (text: string) => project(text, synonyms)
 
 const things = ['coffee', 'parking', 'rota', 'desk', 'ticket', 'roof', 'garden', 'ladder', 'printer', 'badge']
 const places = ['cellar', 'attic', 'yard', 'kitchen']
@@ -40,7 +30,7 @@ function fileOf(number: number, text: string, more = ''): [string, string] {
   return [`neurons/p${number}.md`, `---\nseqId: ${seqId}\ntitle: Page ${number}\n${more}---\n${text}\n`]
 }
 
-async function newProduct(reply: EmbeddingsReply = vectorsBy(project), questionTimeoutMs = 20_000) {
+async function newProduct(reply: EmbeddingsReply = vectorsBy(encode), questionTimeoutMs = 20_000) {
   const server = await fakeEmbeddings(reply)
   const failures: string[] = []
   const failed = (message: string) => failures.push(message)
@@ -131,7 +121,7 @@ describe('retrieve with an embeddings model', () => {
   test('one text that the model does not take leaves the others their vectors', async () => {
     const { product, server } = await newProduct((input, response) => {
       const isBad = input.some((text) => text.includes('roof'))
-      return (isBad ? refuses(400) : vectorsBy(project))(input, response)
+      return (isBad ? refuses(400) : vectorsBy(encode))(input, response)
     })
     const kb = await newKb(product, 'one', pages)
     await kb.embed()
@@ -144,7 +134,7 @@ describe('retrieve with an embeddings model', () => {
 
   test('half of a batch is kept, and the other half asked for again', async () => {
     const { product, server } = await newProduct((input, response) => {
-      const data = input.map((text, index) => ({ index, embedding: project(text) }))
+      const data = input.map((text, index) => ({ index, embedding: encode(text) }))
       answers({ data: data.slice(0, Math.ceil(data.length / 2)) })(input, response)
     })
     const kb = await newKb(product, 'one', pages)
@@ -157,7 +147,7 @@ describe('retrieve with an embeddings model', () => {
     let answered = 0
     const { product, server, failures } = await newProduct((input, response) => {
       answered++
-      return (answered > 1 ? refuses(401) : vectorsBy(project))(input, response)
+      return (answered > 1 ? refuses(401) : vectorsBy(encode))(input, response)
     })
     const kb = await newKb(product, 'one', pages)
     await kb.embed()

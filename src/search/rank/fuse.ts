@@ -2,61 +2,88 @@ import type { Nearness } from '../vectors/nearness.ts'
 import type { ScoredChunk } from './scorer.ts'
 
 /**
- * Witnesses are the chunks that the words rank best: their nearness tells whether the model understands the question. They are a
- * twentieth of the chunks, within these bounds: of a few chunks no ten can be far nearer than the mean.
+ * Witnesses are the chunks that the words rank best, and those that are nearest. They are a twentieth of all chunks, within these
+ * bounds: of a few chunks no ten can be far nearer than the mean.
  */
 const witnesses = { part: 1 / 20, min: 3, max: 10 }
-/** Mean standard score of the witnesses: up to the first the model counts nothing, from the second on all it may. */
-const trust = { from: 1.5, to: 4 }
-/** What the nearest chunk gains, where the best one by words has 1. */
-const share = 0.8
-/** By how much the nearest chunk must be nearer than chance would have it, where no word tells. */
+/** Mean standard score of the words' witnesses: up to the first, the model counts nothing; from the second on, all that it may. */
+const understanding = { from: 1.5, to: 4 }
+/** What the words give the nearest chunks, as a part of what they give their own best. */
+const agreement = { from: 0.3, to: 0.9 }
+/** What the nearest chunk gains at most, where the best one by words has 1. */
+const share = 0.5
+/** By how many standard scores the nearest chunk must be nearer than chance would have it, to count without the words' word. */
 const margin = 0.5
+/** What such a chunk has at most, where the last one by words has 1. */
+const behind = 0.5
 
 /**
- * Puts together what words and a model of embeddings find, best first. A convex combination, without learning, of the words' scores
- * and standard scores of nearness (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023), in which the
- * model counts as much as it agrees with the words: the chunks that the words rank best are near the question if the model
- * understands it, and as near as any other if it does not. So a model that is of no use leaves the order as the words have it.
+ * Merges what words and a model of embeddings find, best first: by a convex combination, without learning, of the words' scores and
+ * standard scores of nearness (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023). The model
+ * counts as much as it agrees with the words: if it understands the question, the words' best chunks are near, and the nearest ones
+ * hold words of the question; if it does not, both are as any other chunk. So a useless model leaves the words' order alone. Without
+ * agreement, chunks that are nearer than chance would have it come behind what the words find.
  * @param words best first, with scores over 0
  * @returns undefined where the model tells nothing
  */
-export function fuse<Scored extends ScoredChunk>(
-  words: readonly Scored[],
-  nearness: Nearness,
-  limit: number,
-): ScoredChunk[] | undefined {
+export function fuse(words: readonly ScoredChunk[], nearness: Nearness, limit: number): ScoredChunk[] | undefined {
   const nearest = nearness.nearest(limit)
   const top = nearest[0]?.score ?? 0
   if (top <= 0) return undefined
-  const heard = words.flatMap(({ chunk }) => nearness.of(chunk) ?? []).slice(0, witnessCount(nearness))
-  if (heard.length < witnesses.min) {
-    return words.length === 0 && top >= chanceOf(nearness.count) + margin ? beyondChance(nearest, nearness) : undefined
-  }
-  const mean = heard.reduce((sum, score) => sum + score, 0) / heard.length
-  const weight = share * Math.min(1, Math.max(0, (mean - trust.from) / (trust.to - trust.from)))
-  if (weight === 0) return undefined
   const best = words[0]?.score ?? 1
-  const fused = new Map<number, ScoredChunk>()
-  for (const { chunk, page, score } of words) {
+  const byWords = new Map(words.map(({ chunk, score }) => [chunk, score / best]))
+  const weight = weightOf({ byWords, nearest, nearness })
+  if (weight === 0) return withBeyondChance(words, nearest, nearness.count)
+  const fused = words.map(({ chunk, page, score }) => {
     const near = Math.max(0, nearness.of(chunk) ?? 0)
-    fused.set(chunk, { chunk, page, score: score / best + (weight * near) / top })
-  }
+    return { chunk, page, score: score / best + (weight * near) / top }
+  })
   for (const { chunk, page, score } of nearest) {
-    if (!fused.has(chunk) && score > 0) fused.set(chunk, { chunk, page, score: (weight * score) / top })
+    if (!byWords.has(chunk) && score > 0) fused.push({ chunk, page, score: (weight * score) / top })
   }
-  return [...fused.values()].sort((a, b) => b.score - a.score)
+  return fused.sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
 }
 
-function witnessCount({ count }: Nearness): number {
-  return Math.min(witnesses.max, Math.max(witnesses.min, Math.round(witnesses.part * count)))
+/** 0 to {@link share}. */
+function weightOf({
+  byWords,
+  nearest,
+  nearness,
+}: {
+  byWords: ReadonlyMap<number, number>
+  nearest: readonly ScoredChunk[]
+  nearness: Nearness
+}): number {
+  const count = Math.min(witnesses.max, Math.max(witnesses.min, Math.round(witnesses.part * nearness.count)))
+  const heard = [...byWords.keys()].flatMap((chunk) => nearness.of(chunk) ?? []).slice(0, count)
+  if (heard.length < witnesses.min) return 0
+  const best = [...byWords.values()].slice(0, count)
+  const held = nearest.slice(0, count).map(({ chunk }) => byWords.get(chunk) ?? 0)
+  return share * between(mean(heard), understanding) * between(mean(held) / mean(best), agreement)
 }
 
-/** The standard score that the nearest of so many chunks has on average if they lie in no order: as of normal variables. */
-function chanceOf(count: number): number {
-  return Math.sqrt(2 * Math.log(Math.max(1, count)))
+/** The words' chunks, and behind them the nearest, if the first of these is clearly nearer than chance would have it. */
+function withBeyondChance(
+  words: readonly ScoredChunk[],
+  nearest: readonly ScoredChunk[],
+  count: number,
+): ScoredChunk[] | undefined {
+  // The largest of so many normal variables, on average.
+  const chance = Math.sqrt(2 * Math.log(Math.max(1, count)))
+  const top = nearest[0]?.score ?? 0
+  if (top < chance + margin) return undefined
+  const found = new Set(words.map(({ chunk }) => chunk))
+  const last = words.at(-1)?.score ?? 1
+  const added = nearest.filter(({ chunk, score }) => score >= chance && !found.has(chunk))
+  if (added.length === 0) return undefined
+  return [...words, ...added.map((one) => ({ ...one, score: (behind * last * one.score) / top }))]
 }
 
-function beyondChance(nearest: readonly ScoredChunk[], { count }: Nearness): ScoredChunk[] {
-  return nearest.filter(({ score }) => score >= chanceOf(count))
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+}
+
+/** 0 up to `from`, 1 from `to` on, and in proportion between. */
+function between(value: number, { from, to }: { from: number; to: number }): number {
+  return Math.min(1, Math.max(0, (value - from) / (to - from)))
 }
