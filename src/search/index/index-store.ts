@@ -3,6 +3,7 @@ import type { DocumentKind } from '../../contract/search.ts'
 import { type Access, accessClass } from '../../knowledge/audience.ts'
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
+import { packOffsets, unpackOffsets } from './offsets.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { openStore } from './store-tables.ts'
 
@@ -126,7 +127,7 @@ export class IndexStore {
     let id = page.firstChunk + page.lengths.length
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
       this.#sql.run`INSERT INTO chunks (id, headings, content, text, terms, own_at, text_at, offsets)
-        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${ownAt}, ${textAt}, ${bytesOf(offsets)})`
+        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${ownAt}, ${textAt}, ${packOffsets(offsets)})`
       this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id++}, ${hash})`
     }
     return this.#setLengths(page, Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]))
@@ -177,7 +178,7 @@ export class IndexStore {
       terms: String(row?.terms ?? ''),
       ownAt: Number(row?.own_at ?? 0),
       textAt: Number(row?.text_at ?? 0),
-      offsets: integersOf(row?.offsets),
+      offsets: unpackOffsets(row?.offsets instanceof Uint8Array ? row.offsets : new Uint8Array()),
     }
   }
 

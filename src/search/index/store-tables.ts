@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 6
+const storeVersion = 7
 
 const tables = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
@@ -16,7 +16,7 @@ const tables = [
     lengths BLOB NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL, note TEXT
   ) STRICT`,
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
-  // terms: what the chunk is found by, in the order of the text; see pageTerms
+  // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, packOffsets
   `CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
     terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL

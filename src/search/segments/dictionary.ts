@@ -146,6 +146,19 @@ export class DictionaryCursor {
     return true
   }
 
+  /** In how many chunks of some classes, which are marked by their ids, the term is. */
+  chunkCount(classes: Uint8Array): number {
+    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
+    let count = 0
+    for (let left = reader.varint(); left > 0; left--) {
+      const isCounted = classes[reader.varint()] === 1
+      const chunks = reader.varint()
+      if (isCounted) count += chunks
+      reader.skip(1)
+    }
+    return count
+  }
+
   get entry(): TermEntry {
     const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
     const counts = Array.from({ length: reader.varint() }, () => ({

@@ -4,6 +4,8 @@ import { ByteWriter } from './byte-writer.ts'
 
 /** Bytes that share a checksum. */
 const sumSize = 16 * 1024
+/** Such parts of a file that are kept in memory. */
+const maxPages = 64
 /** Bytes that are written at once, and after which the disk is waited for, so that the last wait is short. */
 const writeSize = 256 * 1024
 const syncSize = 8 * 1024 * 1024
@@ -105,6 +107,8 @@ export class SegmentFile implements SegmentBytes {
   readonly #fd: number
   readonly #size: number
   readonly #sums: Uint32Array
+  /** By where they begin: those that were read last. */
+  readonly #pages = new Map<number, Uint8Array>()
   #isOpen = true
 
   constructor(file: string, size: number, sums: Uint32Array) {
@@ -116,6 +120,18 @@ export class SegmentFile implements SegmentBytes {
   }
 
   read(offset: number, length: number): Uint8Array {
+    const start = offset - (offset % sumSize)
+    if (offset + length > start + sumSize) return this.#readSound(offset, length)
+    // Terms that are sought together are often beside each other.
+    const page = this.#pages.get(start) ?? this.#readSound(start, Math.min(sumSize, this.#size - start))
+    this.#pages.delete(start)
+    this.#pages.set(start, page)
+    const [oldest] = this.#pages.keys()
+    if (this.#pages.size > maxPages && oldest !== undefined) this.#pages.delete(oldest)
+    return page.subarray(offset - start, offset - start + length)
+  }
+
+  #readSound(offset: number, length: number): Uint8Array {
     const start = offset - (offset % sumSize)
     const end = Math.min(Math.ceil((offset + length) / sumSize) * sumSize, this.#size)
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, end - start))

@@ -1,5 +1,4 @@
 import type { Catalog, Visible } from '../index/catalog.ts'
-import { EditRows } from '../index/edit-rows.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
 import {
   checkDeadline,
@@ -21,6 +20,7 @@ import { phrasePostings } from './phrase-postings.ts'
 import { type ComputedPostings, type PostingList, TermPostings } from './posting-list.ts'
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
+import { addSimilar } from './similar-terms.ts'
 import { TopChunks } from './top-chunks.ts'
 import { type WeightedList, WindowScorer } from './window-scorer.ts'
 
@@ -128,26 +128,7 @@ export class SegmentEngine implements TermEngine {
     deadline: Deadline,
   ): [term: string, chunkCount: number][] {
     const similar = new Set<string>()
-    for (const { segment } of this.#log.segments) {
-      const rows = new EditRows(word, maxEdits)
-      let taken = ''
-      /** Characters of `taken` beyond which no term can be similar. */
-      let dead = Number.POSITIVE_INFINITY
-      let steps = 0
-      for (const cursor = segment.dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
-        if (++steps % 1024 === 0) checkDeadline(deadline)
-        const term = cursor.text
-        let shared = 0
-        while (shared < term.length && shared < taken.length && term[shared] === taken[shared]) shared++
-        taken = term
-        if (dead < shared) continue
-        dead = Number.POSITIVE_INFINITY
-        for (let at = shared; at < term.length && dead === Number.POSITIVE_INFINITY; at++) {
-          if (!rows.take(at, term.charCodeAt(at))) dead = at
-        }
-        if (dead === Number.POSITIVE_INFINITY && rows.isWithin(term.length)) similar.add(term)
-      }
-    }
+    for (const { segment } of this.#log.segments) addSimilar(segment, word, maxEdits, similar, deadline)
     return Array.from(similar, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
       ([, chunkCount]) => chunkCount > 0,
     )
@@ -231,20 +212,20 @@ export class SegmentEngine implements TermEngine {
   /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
   #expansions(prefix: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
     const beginning = Buffer.from(prefix)
-    const found = new Map<string, Map<OpenSegment, TermEntry>>()
+    const counts = new Map<string, number>()
     let steps = 0
-    for (const open of this.#log.segments) {
-      for (const cursor = open.segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
+    for (const { segment } of this.#log.segments) {
+      for (const cursor = segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
         if (++steps % 1024 === 0) checkDeadline(deadline)
+        const count = cursor.chunkCount(visible.classes)
+        if (count === 0) continue
         const term = cursor.text
-        const entries = found.get(term) ?? new Map<OpenSegment, TermEntry>()
-        entries.set(open, cursor.entry)
-        found.set(term, entries)
+        counts.set(term, (counts.get(term) ?? 0) + count)
       }
     }
-    return Array.from(found, ([term, entries]): [string, number] => [
+    return Array.from(counts, ([term, count]): [string, number] => [
       term,
-      this.#countOf(term, entries, visible).chunkCount,
+      count - this.#removedOf(term, visible).chunks,
     ]).filter(([, chunkCount]) => chunkCount > 0)
   }
 
@@ -262,22 +243,29 @@ export class SegmentEngine implements TermEngine {
   #countOf(
     term: string,
     entries: ReadonlyMap<OpenSegment, TermEntry>,
-    { classes }: Visible,
+    visible: Visible,
   ): { chunkCount: number; pageCount: number } {
     let [chunkCount, pageCount] = [0, 0]
     for (const { counts } of entries.values()) {
       for (const { class: ofPages, chunks, pages } of counts) {
-        if (classes[ofPages] !== 1) continue
+        if (visible.classes[ofPages] !== 1) continue
         chunkCount += chunks
         pageCount += pages
       }
     }
+    const removed = this.#removedOf(term, visible)
+    return { chunkCount: chunkCount - removed.chunks, pageCount: pageCount - removed.pages }
+  }
+
+  /** What is counted in segments, but is gone. */
+  #removedOf(term: string, { classes }: Visible): { chunks: number; pages: number } {
+    const removed = { chunks: 0, pages: 0 }
     for (let ofPages = 0; ofPages < classes.length; ofPages++) {
-      const removed = classes[ofPages] === 1 ? this.#log.removedTerms.countOf(term, ofPages) : undefined
-      chunkCount -= removed?.chunks ?? 0
-      pageCount -= removed?.pages ?? 0
+      const count = classes[ofPages] === 1 ? this.#log.removedTerms.countOf(term, ofPages) : undefined
+      removed.chunks += count?.chunks ?? 0
+      removed.pages += count?.pages ?? 0
     }
-    return { chunkCount, pageCount }
+    return removed
   }
 }
 
