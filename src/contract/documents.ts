@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
-import { Cursor, PageLimit } from './envelope.ts'
+import { Cursor, PageLimit, Switch } from './envelope.ts'
 import { Timestamp } from './identifiers.ts'
 
 /** Extensions without dot: of files that are text, of all that every knowledge base takes, and of those that `kb.yaml` may add. */
@@ -100,8 +100,6 @@ export const SourcePage = z
 export type SourcePage = z.infer<typeof SourcePage>
 
 export const DocumentPath = z.object({ docId: z.uuid().describe('Id of the Source.') })
-
-const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')
 
 export const UploadQuery = z.object({
   force: Switch.describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')

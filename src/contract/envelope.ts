@@ -58,3 +58,6 @@ export const PageLimit = z
 
 /** Where a listing goes on: what an earlier answer gave as `nextCursor`. */
 export const Cursor = z.string().min(1).max(500)
+
+/** Yes or no in a query string. */
+export const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')

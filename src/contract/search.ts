@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageLimit } from './envelope.ts'
+import { PageLimit, Switch } from './envelope.ts'
 import { KbId } from './identifiers.ts'
 import { SeqId } from './vocabulary.ts'
 
@@ -18,9 +18,15 @@ export const SearchQuery = z.object({
     .string()
     .min(1)
     .max(maxQuery)
-    .describe('Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`.'),
+    .describe(
+      'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`. Where nothing matches all, the best ' +
+        'of what matches some is found.',
+    ),
   kind: z.enum([...DocumentKind.options, 'all']).default('all'),
   limit: PageLimit.describe('1 to 100; 50 without it.'),
+  interactive: Switch.describe('`true`: the last word is still being typed, and stands for words that begin so, too.')
+    .meta({ type: 'boolean' })
+    .optional(),
 })
 export type SearchQuery = z.output<typeof SearchQuery>
 
@@ -47,8 +53,20 @@ export const SearchHit = z
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
 
+/** What an answer tells of how the query was understood. */
+const understood = {
+  matched: z
+    .enum(['all', 'some'])
+    .optional()
+    .describe('`some`: nothing matches the whole query, and what matches most of its words comes first.'),
+  suggestion: z
+    .string()
+    .optional()
+    .describe('The query with words that pages have, in place of those that no page has, or hardly any.'),
+}
+
 export const SearchAnswer = z
-  .object({ documents: z.array(SearchHit).describe('Best first.') })
+  .object({ documents: z.array(SearchHit).describe('Best first.'), ...understood })
   .meta({ id: 'SearchAnswer', description: 'What was found.' })
 export type SearchAnswer = z.infer<typeof SearchAnswer>
 
@@ -56,6 +74,7 @@ export const TenantSearchAnswer = z
   .object({
     hits: z.array(SearchHit.omit({ knowledgeBaseId: true, filename: true, seq: true })).describe('Best first.'),
     total: z.int().nonnegative().describe('How many match, on this page or not.'),
+    ...understood,
   })
   .meta({ id: 'TenantSearchAnswer', description: 'What was found.' })
 export type TenantSearchAnswer = z.infer<typeof TenantSearchAnswer>

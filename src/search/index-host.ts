@@ -4,10 +4,11 @@ import { QueryError } from './query/query.ts'
 import {
   type ChunkHit,
   type IndexedDocument,
-  type PageHit,
+  type PageHits,
   type PagePart,
   type RetrieveOptions,
   type Scope,
+  type SearchOptions,
   SearchTimeout,
   StaleIndex,
 } from './search-index.ts'
@@ -30,7 +31,7 @@ export type IndexRequests = {
   }
   grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
   shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
-  search: { argument: { stamp: string; q: string; scope: Scope }; result: { hits: PageHit[]; total: number } }
+  search: { argument: { stamp: string; q: string; scope: Scope; options?: SearchOptions }; result: PageHits }
   retrieve: { argument: { stamp: string; question: string; scope: Scope } & RetrieveOptions; result: ChunkHit[] }
   /** What of any stamp lacks vectors: at most `limit` texts. Where the address names no vectors, there is nothing to do. */
   nextTexts: { argument: { limit: number }; result: EmbeddingWork }
@@ -100,7 +101,7 @@ export class IndexHost {
     if (method === 'addVectors') return index.vectors?.add(argument.vectors)
     if (method === 'sweepVectors') return index.vectors?.sweep(argument)
     if (argument.stamp !== index.stamp) throw new StaleIndex()
-    if (method === 'search') return index.search(argument.q, argument.scope)
+    if (method === 'search') return index.search(argument.q, argument.scope, argument.options)
     if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument)
     const result =
       method === 'grow'

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { highlight } from './excerpt/highlight.ts'
 import { pageExcerpt } from './excerpt/page-excerpt.ts'
+import { findPages } from './find-pages.ts'
 import { Catalog, type Visible } from './index/catalog.ts'
 import { IndexStore } from './index/index-store.ts'
 import { MiniSearchEngine } from './index/minisearch-engine.ts'
@@ -11,7 +12,7 @@ import { PageWriter } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
 import { checkDeadline, type Deadline, type TermEngine } from './index/term-engine.ts'
 import { matchesNote } from './query/matches-note.ts'
-import { parseQuery } from './query/parse-query.ts'
+import { parseQuery, wholeQuery } from './query/parse-query.ts'
 import { leavesOf, type Query } from './query/query.ts'
 import { type FeedbackParameters, feedbackParameters } from './rank/feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
@@ -19,11 +20,12 @@ import {
   type ChunkHit,
   type Engine,
   type IndexedDocument,
-  type PageHit,
+  type PageHits,
   type PagePart,
   type RetrieveOptions,
   type Scope,
   type SearchIndex,
+  type SearchOptions,
   StaleIndex,
 } from './search-index.ts'
 import { SegmentEngine } from './segments/segment-engine.ts'
@@ -152,25 +154,33 @@ export class KbIndex implements SearchIndex {
     return left
   }
 
-  search(q: string, scope: Scope): { hits: PageHit[]; total: number } {
-    const query = parseQuery(q, this.#analyser)
-    if (query === undefined) return { hits: [], total: 0 }
+  search(q: string, scope: Scope, { isTyped = false }: SearchOptions = {}): PageHits {
+    const parsed = parseQuery(q, this.#analyser, isTyped)
+    if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
     const visible = this.#catalog.visible(scope)
     const limit = deadline(timeLimits.query)
-    const { pages, total, matching } = this.#engine.terms.search(query, visible, scope.limit, limit)
-    const leaves = leavesOf(query)
-    const found = pages.map((page) => ({
-      key: this.#catalog.keyOf(page.page),
-      highlight: pageExcerpt(page, leaves, this.#parts),
-      rank: page.score / (pages[0]?.score ?? 1),
+    const parts = { ...this.#parts, engine: this.#engine.terms }
+    const within = { visible, among: visible.pages, limit: scope.limit, deadline: limit }
+    const { pages, total, matching, matched, suggestion } = findPages(q, parsed, parts, within)
+    const found = pages.map(({ found, leaves, rank }) => ({
+      key: this.#catalog.keyOf(found.page),
+      highlight: pageExcerpt(found, leaves, this.#parts),
+      rank,
     }))
+    const query = wholeQuery(parsed)
+    const leaves = leavesOf(query)
     const noted = this.#searchNotes(query, visible, matching, limit)
     const shown = noted.slice(0, scope.limit - found.length).map(({ key, note }) => ({
       key,
       highlight: highlight(note, leaves, this.#analyser),
       rank: (found.at(-1)?.rank ?? 2) / 2,
     }))
-    return { hits: [...found, ...shown], total: total + noted.length }
+    return {
+      hits: [...found, ...shown],
+      total: total + noted.length,
+      matched,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    }
   }
 
   /** @param options.feedback others than the chosen parameters are for measurements. */

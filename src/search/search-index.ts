@@ -42,6 +42,20 @@ export type PageHit = {
   rank: number
 }
 
+export type PageHits = {
+  /** Best first. */
+  hits: PageHit[]
+  /** How many there are in all. */
+  total: number
+  /** `some`: no page matches the whole query, and these match parts of it. */
+  matched: 'all' | 'some'
+  /** The query with words that pages have, in place of those that none has, or hardly any. */
+  suggestion?: string
+}
+
+/** How a query is read. `isTyped`: its last word is still being typed, and is a prefix, too. */
+export type SearchOptions = { isTyped?: boolean }
+
 export type ChunkHit = {
   key: string
   ordinal: number
@@ -82,7 +96,7 @@ export interface SearchIndex {
    * Pages that match a query of the query language, best first.
    * @throws {QueryError} for a query beyond the limits. @throws {SearchTimeout}
    */
-  search(q: string, scope: Scope): { hits: PageHit[]; total: number }
+  search(q: string, scope: Scope, options?: SearchOptions): PageHits
   /**
    * Chunks that hold any term of a question in natural language, or that a model of embeddings finds near it, best first.
    * @throws {SearchTimeout}

@@ -50,15 +50,6 @@ export function* everyNameKey(sql: Sql): Generator<{ key: string; seqId: string 
   for (const row of rows) yield { key: String(row.key), seqId: String(row.seq_id) }
 }
 
-/** Every title and alias, with what says who may see its Neuron as it is stored; read as it goes. */
-export function* everyTitle(sql: Sql): Generator<{ title: string; tags: string; audience: string | null }> {
-  const rows = sql.iterate`SELECT exact, tags, audience FROM names JOIN neurons USING (seq_id)
-    WHERE kind IN ('title', 'alias')`
-  for (const { exact, tags, audience } of rows) {
-    yield { title: String(exact), tags: String(tags), audience: audience === null ? null : String(audience) }
-  }
-}
-
 /** The keys of a Neuron's names, each once. */
 export function keysOf(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))

@@ -38,6 +38,7 @@ test('a Neuron is found by both routes, with what the contract says of a hit', a
         rank: 1,
       },
     ],
+    matched: 'all',
   })
   const tenant = await request('GET', `/api/v1/search?kb=${kbId}&q=paging`, { as: tokens.app })
   expect(tenant.body).toMatchObject({
@@ -45,7 +46,7 @@ test('a Neuron is found by both routes, with what the contract says of a hit', a
     hits: [{ seqId: 'handbook_00000001', title: 'VIP policy', kind: 'wiki' }],
   })
   const sources = await request('GET', `${bases}/${kbId}/search?q=paging&kind=source`, { as: tokens.app })
-  expect(sources.body).toEqual({ documents: [] })
+  expect(sources.body).toEqual({ documents: [], matched: 'all' })
 })
 
 test('retrieve answers 200 with chunks and a context', async () => {

@@ -29,6 +29,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   }
   const prefixes = new Set(twin.words.map((word) => `${word.slice(0, 2)}*`))
   const queries = [...twin.words, ...prefixes, '"alert rota"', 'alert OR desk', 'rota -desk', 'nosuchword']
+  const misspelled = [...twin.words.map(swapped), 'zqalfa', 'rotadesk', 'alart nosuchword', 'alert zqbeta nosuchword']
 
   await ask('GET', '/api/v1/knowledge-bases')
   for (const path of ['/neurons', '/neurons?tag=plan', '/graph', '/graph?limit=3', '/llms.txt'])
@@ -40,6 +41,9 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
     await ask('GET', `${kb}/graph?around=${seqId}`)
   }
   for (const q of queries) await ask('GET', `${kb}/search?limit=5&q=${encodeURIComponent(q)}`)
+  for (const q of misspelled) await ask('GET', `/api/v1/search?kb=twin&q=${encodeURIComponent(q)}`)
+  for (const q of ['al', 'ro', 'zq', 'des', 'alert zq'])
+    await ask('GET', `/api/v1/search?kb=twin&interactive=true&q=${encodeURIComponent(q)}`)
   for (const q of prefixes) await ask('GET', `/api/v1/search?kb=twin&kind=source&q=${encodeURIComponent(q)}`)
   for (const audience of ['tool', 'public', 'student', 'curator']) {
     await ask('POST', `${kb}/retrieve`, { query: twin.words.slice(0, 4).join(' '), audience, topK: 3 })
@@ -59,6 +63,11 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   for (const seqId of twin.seqIds) await call('read_neuron', { seqId })
   await client.close()
   return lines.map(normal(twin))
+}
+
+/** A word whose second and third letters have changed places. */
+function swapped(word: string): string {
+  return word.slice(0, 1) + word.slice(2, 3) + word.slice(1, 2) + word.slice(3)
 }
 
 /** What an app writes, and reads of it then. */

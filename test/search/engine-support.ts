@@ -32,6 +32,8 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   })
   return {
     engine,
+    store,
+    analyser,
     visible: (scope: Scope): Visible => catalog.visible(scope),
     keyOf: (page: number) => catalog.keyOf(page),
     idOf: (key: string) => store.find(key)?.id ?? -1,

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { highlight } from '../../src/search/excerpt/highlight.ts'
-import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { leavesOf } from '../../src/search/query/query.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
+import { queryOf } from './query-support.ts'
 
 const english = analyserFor('en')
 
 function highlighted(q: string, text: string, maxLength?: number): string {
-  const query = parseQuery(q, english)
+  const query = queryOf(q)
   return highlight(text, query === undefined ? [] : leavesOf(query), english, maxLength)
 }
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { everyLeafOf, type Query, QueryError } from '../../src/search/query/query.ts'
-import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
-import { finds } from './query-support.ts'
+import { finds, queryOf } from './query-support.ts'
 
 /** No negation but in an `and` with something else; nothing empty. */
 function isSound(query: Query): boolean {
@@ -46,7 +44,7 @@ test('any text is a sound query, or beyond the limits', () => {
   fc.assert(
     fc.property(queries, fc.constantFrom('en', 'de', 'fr', 'ja'), (q, language) => {
       try {
-        const query = parseQuery(q, analyserFor(language))
+        const query = queryOf(q, language)
         expect(query === undefined || isSound(query)).toBe(true)
         if (query !== undefined) for (const { text } of everyLeafOf(query)) expect(text).not.toBe('')
       } catch (error) {
@@ -99,6 +97,6 @@ test('what is hostile to a parser is read in full', () => {
     '("'.repeat(50_000),
     'x'.repeat(1_000_000),
   ]) {
-    expect(() => parseQuery(q, analyserFor('en'))).not.toThrow()
+    expect(() => queryOf(q)).not.toThrow()
   }
 })

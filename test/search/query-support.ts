@@ -1,10 +1,16 @@
-import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { parseQuery, wholeQuery } from '../../src/search/query/parse-query.ts'
 import type { Query } from '../../src/search/query/query.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 
+/** What a query asks for in all. */
+export function queryOf(q: string, language = 'en'): Query | undefined {
+  const parsed = parseQuery(q, analyserFor(language))
+  return parsed && wholeQuery(parsed)
+}
+
 /** A query as it is read: `&`, `|` and `!` for and, or and not; phrases in quotes, prefixes with an asterisk. */
 export function read(q: string, language = 'en'): string | undefined {
-  const query = parseQuery(q, analyserFor(language))
+  const query = queryOf(q, language)
   return query && written(query)
 }
 
@@ -29,6 +35,6 @@ export function finds(q: string, text: string, language = 'en'): boolean {
     if (query.type === 'not') return !matches(query.query)
     return query.type === 'and' ? query.queries.every(matches) : query.queries.some(matches)
   }
-  const query = parseQuery(q, analyserFor(language))
+  const query = queryOf(q, language)
   return query !== undefined && matches(query)
 }

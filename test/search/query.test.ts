@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { matchesNote } from '../../src/search/query/matches-note.ts'
-import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { everyLeafOf, leavesOf, QueryError } from '../../src/search/query/query.ts'
-import { analyserFor } from '../../src/search/text/analyser.ts'
-import { finds, read, written } from './query-support.ts'
-
-const english = analyserFor('en')
+import { finds, queryOf, read, written } from './query-support.ts'
 
 describe('words', () => {
   // As FTS5's implicit AND: https://www.sqlite.org/fts5.html#fts5_boolean_operators
@@ -164,8 +160,8 @@ describe('a prefix', () => {
   })
 
   test('has two characters, of scripts without spaces one', () => {
-    expect(() => parseQuery('v*', english)).toThrow(QueryError)
-    expect(() => parseQuery('vpn -é*', english)).toThrow(QueryError)
+    expect(() => queryOf('v*')).toThrow(QueryError)
+    expect(() => queryOf('vpn -é*')).toThrow(QueryError)
     expect(read('中*')).toBe('中*')
     expect(finds('国*', '我是中国人')).toBe(true)
   })
@@ -228,20 +224,20 @@ describe('limits', () => {
   const words = Array.from({ length: 33 }, (_, index) => `w${index}`)
 
   test('32 different words, wherever they stand', () => {
-    expect(parseQuery([...words.slice(1), ...words.slice(1)].join(' '), english)).toBeDefined()
-    expect(() => parseQuery(words.join(' '), english)).toThrow('A query has at most 32 different words.')
-    expect(() => parseQuery(words.join(' OR '), english)).toThrow(QueryError)
-    expect(() => parseQuery(`"${words.join(' ')}"`, english)).toThrow(QueryError)
-    expect(() => parseQuery(words.join(' -'), english)).toThrow(QueryError)
+    expect(queryOf([...words.slice(1), ...words.slice(1)].join(' '))).toBeDefined()
+    expect(() => queryOf(words.join(' '))).toThrow('A query has at most 32 different words.')
+    expect(() => queryOf(words.join(' OR '))).toThrow(QueryError)
+    expect(() => queryOf(`"${words.join(' ')}"`)).toThrow(QueryError)
+    expect(() => queryOf(words.join(' -'))).toThrow(QueryError)
   })
 
   test('a run of characters is one word', () => {
-    expect(parseQuery('中国人民共和国'.repeat(20), english)?.type).toBe('phrase')
+    expect(queryOf('中国人民共和国'.repeat(20))?.type).toBe('phrase')
   })
 })
 
 test('leaves are those that may be found, or every one', () => {
-  const query = parseQuery('"vip ticket" OR vpn -mobile', english)
+  const query = queryOf('"vip ticket" OR vpn -mobile')
   if (query === undefined) throw new Error('It asks for something.')
   expect(leavesOf(query).map(written)).toEqual(['"vip ticket"', 'vpn'])
   expect(everyLeafOf(query).map(written)).toEqual(['"vip ticket"', 'vpn', 'mobil'])
@@ -249,7 +245,7 @@ test('leaves are those that may be found, or every one', () => {
 
 describe('a note', () => {
   function noted(q: string, note: string): boolean {
-    const query = parseQuery(q, english)
+    const query = queryOf(q)
     return query !== undefined && matchesNote(query, note)
   }
 

@@ -28,6 +28,48 @@ describe.each(engines)('%s', (name) => {
     expect(engine.search(ticket, seen, 10, later, new Uint8Array(among.length))).toMatchObject({ pages: [], total: 0 })
   })
 
+  test('a leaf counts as much as its weight, and a page with several of them the sum', () => {
+    const { engine, visible } = newEngine(name, pages)
+    const seen = visible(tool)
+    const scores = (query: Query) =>
+      new Map(engine.search(query, seen, 10, later).pages.map((one) => [one.page, one.score]))
+    const [ofTicket, ofLead] = [scores(ticket), scores({ type: 'term', term: 'lead', text: 'lead' })]
+    const both = scores({
+      type: 'or',
+      queries: [
+        { ...ticket, weight: 0.5 },
+        { type: 'prefix', prefix: 'lea', text: 'lea' },
+      ],
+    })
+    const { page: last = -1 } = engine.search(ticket, seen, 10, later).pages.at(-1) ?? {}
+    expect(both.get(last)).toBeCloseTo((ofTicket.get(last) ?? 0) / 2)
+    const first = engine.search(ticket, seen, 1, later).pages[0]?.page ?? -1
+    expect(both.get(first)).toBeCloseTo((ofTicket.get(first) ?? 0) / 2 + (ofLead.get(first) ?? 0))
+  })
+
+  test('a bonus scores what matches, and makes nothing match', () => {
+    const { engine, visible, keyOf, idOf } = newEngine(name, pages)
+    const seen = visible(tool)
+    const bonus: Query = { type: 'term', term: 'lead', text: 'lead', weight: 20, isBonus: true }
+    const found = engine.search({ type: 'or', queries: [ticket, bonus] }, seen, 10, later)
+    expect(found.pages.map(({ page: id }) => keyOf(id))).toEqual(['h_2', 'h_1', 'h_4'])
+    expect(found.total).toBe(3)
+    expect(found.matching()[idOf('h_3')]).toBe(0)
+    const both: Query = {
+      type: 'and',
+      queries: [
+        { type: 'or', queries: [ticket, bonus] },
+        { type: 'term', term: 'much', text: 'much' },
+      ],
+    }
+    expect(engine.search(both, seen, 10, later).pages.map(({ page: id }) => keyOf(id))).toEqual(['h_4'])
+  })
+
+  test('finds nothing but the number of pages with a limit of 0', () => {
+    const { engine, visible } = newEngine(name, pages)
+    expect(engine.search(ticket, visible(tool), 0, later)).toMatchObject({ pages: [], total: 3 })
+  })
+
   test('tells which pages match, beyond the limit too', () => {
     const { engine, visible, keyOf, idOf } = newEngine(name, pages)
     const seen = visible(tool)

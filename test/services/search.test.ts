@@ -74,13 +74,13 @@ test('a change of the language or the engine in kb.yaml makes the index anew', a
   const bed = await newTestBed()
   const native = new NativeWriter(bed.gitDir)
   await approved(bed, 'Bücher', 'Die Häuser stehen still.')
-  expect(await titles(bed.ganglion, bed.app, 'haus')).toEqual([])
+  expect(await titles(bed.ganglion, bed.app, '"haus"')).toEqual([])
   const settings = native.read(main, 'kb.yaml')
   native.commit(
     main,
     new Map([['kb.yaml', `${settings.replace('language: en', 'language: de')}\nsearch:\n  engine: sqlite\n`]]),
   )
-  expect(await titles(bed.ganglion, bed.app, 'haus')).toEqual(['Bücher'])
+  expect(await titles(bed.ganglion, bed.app, '"haus"')).toEqual(['Bücher'])
 })
 
 test('the hidden is neither found nor retrieved, whatever is asked for', async () => {

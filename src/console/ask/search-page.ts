@@ -90,7 +90,9 @@ function results({ asked, found }: SearchView): Part {
   if (found.in === 'all') return inAll(asked, found.hits)
   const { kb, hits } = found
   if (hits.total === 0) return nothingFound(kb, asked, hits.suggestion)
-  return html`<ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
+  return html`${didYouMean(kb, asked, hits.suggestion)}
+    ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
+    <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
     ${turnPages(kb.slug, asked, hits)}`
 }
 
@@ -121,12 +123,15 @@ function oneHit(
 }
 
 function nothingFound(kb: PageKb, asked: SearchAsked, suggestion: string | undefined): Html {
-  return html`${
-    suggestion !== undefined &&
-    html`<p>Did you mean <a href="${searchPath(kb.slug, { ...asked, q: suggestion })}"><bdi>${suggestion}</bdi></a>?</p>`
-  }
+  return html`${didYouMean(kb, asked, suggestion)}
     <p class="empty">Try fewer or other words${(asked.tag !== undefined || asked.kind !== 'all') && ', or without the filters'}.
     <a href="${searchPath(undefined, { ...asked, tag: undefined })}">Search all knowledge bases</a></p>`
+}
+
+function didYouMean(kb: PageKb, asked: SearchAsked, suggestion: string | undefined): Html | undefined {
+  if (suggestion === undefined) return undefined
+  const href = searchPath(kb.slug, { ...asked, q: suggestion, page: undefined })
+  return html`<p>Did you mean <a href="${href}"><bdi>${suggestion}</bdi></a>?</p>`
 }
 
 function turnPages(kbSlug: string, asked: SearchAsked, { page, pages }: HitPage): Html | undefined {

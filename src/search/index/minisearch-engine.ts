@@ -1,4 +1,4 @@
-import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
+import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
 import type { Catalog, Visible } from './catalog.ts'
@@ -70,13 +70,15 @@ export class MiniSearchEngine implements TermEngine {
   close(): void {}
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
-    const lists = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
+    const lists = new Map(
+      everyLeafOf(query).map((leaf) => [leaf, { ...this.#ofLeaf(leaf, visible, deadline), weight: leaf.weight ?? 1 }]),
+    )
     const scored = this.#scorer.scorePages(
       leavesOf(query).flatMap((leaf) => lists.get(leaf) ?? []),
       visible,
       among,
     )
-    const matches = this.#matches(query, lists, visible)
+    const matches = this.#matches(withoutBonus(query), lists, visible)
     const pages = scored.filter(({ page }) => matches[page] === 1)
     return {
       pages: best(pages, limit, this.#catalog),

@@ -1,6 +1,7 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser, Token } from '../text/analyser.ts'
+import { nameTerms } from '../text/name-terms.ts'
 import { unjoined } from '../text/tokens.ts'
 import { embeddedText, hashOf } from '../vectors/embedded-text.ts'
 
@@ -16,8 +17,9 @@ const emptyChunk: Chunk = { headings: [], content: '', text: '' }
 export type TermPlaces = {
   text: string
   /**
-   * Terms with a space before, between and after: of the page's title as often as it counts, aliases, tags, seqId; of the headings;
-   * of the text, in its order. {@link boundary} stands between, and what else words are found by behind each of the three.
+   * Terms with a space before, between and after: of the page's title as often as it counts, aliases, tags, seqId, and in the
+   * first chunk its names unstemmed; of the headings; of the text, in its order. {@link boundary} stands between, and what else
+   * words are found by behind each of the three.
    */
   terms: string
   /** Where the terms of the headings begin, in UTF-16 units: what is before is the same for all chunks of a page. */
@@ -45,20 +47,22 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
   const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
   // A seqId is found whole: its prefix is on every page, and its number on pages of other things.
   const seqId = page.kind === 'wiki' ? [analyser.tokens(unjoined(page.key))] : []
+  const names = nameTerms([page.title, ...page.aliases], analyser)
   const chunks = page.chunks.length === 0 ? [emptyChunk] : page.chunks
   return chunks.map((chunk, index) => {
     const isFirst = start + index === 0
     const titles = Array<Token[]>(isFirst ? titleWeights.first : titleWeights.other).fill(title)
     const text = analyser.tokens(chunk.text)
     const ofPage = joinTerms([...titles, ...otherNames, ...(isFirst ? seqId : [])])
+    const ofNames = isFirst ? names.map((name) => `${name} `).join('') : ''
     const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))
     const ofText = joinTerms([text])
     return {
       ...chunk,
-      terms: ` ${ofPage.terms}${ofHeadings.terms}${ofText.terms}`,
+      terms: ` ${ofPage.terms}${ofNames}${ofHeadings.terms}${ofText.terms}`,
       length: ofPage.length + ofHeadings.length + ofText.length,
-      ownAt: ofPage.terms.length,
-      textAt: ofPage.terms.length + ofHeadings.terms.length,
+      ownAt: ofPage.terms.length + ofNames.length,
+      textAt: ofPage.terms.length + ofNames.length + ofHeadings.terms.length,
       offsets: Uint32Array.from(text.flatMap(({ start, end }) => [start, end])),
       hash: hashOf(embeddedText(page.title, chunk)),
     }

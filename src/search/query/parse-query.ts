@@ -1,12 +1,28 @@
 import type { Analyser } from '../text/analyser.ts'
 import { isUnspaced } from '../text/script.ts'
 import { compoundOf } from './compound.ts'
-import { everyLeafOf, type Query, QueryError } from './query.ts'
+import { everyLeafOf, type Query, QueryError, weighted } from './query.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
 import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
 
 const maxWords = 32
 const minPrefix = 2
+
+/** One of the things that must all match. */
+export type QueryPart = {
+  query: Query
+  /** What was typed, where it is one word: what may be misspelled. `at`: where it begins in the query, in UTF-16 units. */
+  word?: { text: string; at: number }
+}
+
+export type ParsedQuery = {
+  required: readonly QueryPart[]
+  excluded: readonly Query[]
+  /** All that is sought, as typed, where it can be the name of a page: no operators. */
+  name: string | undefined
+  /** Whether its last word may go on. */
+  isOpen: boolean
+}
 
 /**
  * Reads the query language. All words must match, in any order, in any inflection; stop words need not.
@@ -21,16 +37,18 @@ const minPrefix = 2
  * - Everything else is punctuation, parentheses as well.
  *
  * Takes time linear in the length.
+ * @param isTyped the last word is still being typed: it is a prefix, too.
  * @returns undefined where it can match nothing: only stop words, operators or negations.
  * @throws {QueryError} for more than 32 different words, or a prefix of one letter.
  */
-export function parseQuery(q: string, analyser: Analyser): Query | undefined {
+export function parseQuery(q: string, analyser: Analyser, isTyped = false): ParsedQuery | undefined {
   const words = new Set<string>()
-  const required: Query[][] = []
+  const required: Alternatives[] = []
   const excluded: Query[] = []
-  let alternatives: Query[] | undefined
+  let alternatives: Alternatives | undefined
   let isAlternative = false
   let isNegated = false
+  let isOpen = false
   const items = itemsOf(q)
   for (const [index, item] of items.entries()) {
     if (item.type === 'operator') {
@@ -38,7 +56,8 @@ export function parseQuery(q: string, analyser: Analyser): Query | undefined {
       isNegated = item.operator === 'NOT' || isNegated
       continue
     }
-    const query = item.type === 'phrase' ? phraseQuery(item.text, analyser) : wordQuery(item.text, analyser)
+    isOpen = isTyped && !isNegated && item.at + item.text.length === q.length && mayGoOn(item)
+    const query = isOpen ? openQuery(item.text, analyser) : queryOfItem(item, analyser)
     if (query !== undefined) checkLimits(query, words)
     const found = query === undefined ? [] : [join('or', [query, ...compoundsAt(index, items, analyser)])]
     if (isNegated || item.negated) {
@@ -46,17 +65,61 @@ export function parseQuery(q: string, analyser: Analyser): Query | undefined {
       // As in Lucene, where `a OR -b OR c` is one of `a` and `c`, and not `b`.
       if (!isAlternative) alternatives = undefined
     } else if (isAlternative && alternatives !== undefined) {
-      alternatives.push(...found)
+      alternatives.queries.push(...found)
+      alternatives.items.push(item)
     } else {
-      alternatives = found
+      alternatives = { queries: found, items: [item] }
       required.push(alternatives)
     }
     isAlternative = false
     isNegated = false
   }
-  const positive = required.filter((group) => group.length > 0).map((group) => join('or', group))
-  if (positive.length === 0) return undefined
-  return join('and', [...positive, ...excluded.map((query): Query => ({ type: 'not', query }))])
+  const parts = required.filter(({ queries }) => queries.length > 0).map(toPart)
+  return parts.length === 0 ? undefined : { required: parts, excluded, name: nameOf(items), isOpen }
+}
+
+function nameOf(items: readonly QueryItem[]): string | undefined {
+  if (items.some(({ type }) => type === 'operator')) return undefined
+  return items.flatMap((item) => (item.type === 'operator' || item.negated ? [] : [item.text])).join(' ')
+}
+
+type Item = Exclude<QueryItem, { type: 'operator' }>
+type Alternatives = { queries: Query[]; items: Item[] }
+
+function toPart({ queries, items }: Alternatives): QueryPart {
+  const [item, ...others] = items
+  const query = join('or', queries)
+  return item === undefined || others.length > 0 || !isPlain(item)
+    ? { query }
+    : { query, word: { text: item.text, at: item.at } }
+}
+
+/** What must match of a query, and what must not. */
+export function wholeQuery({ required, excluded }: ParsedQuery): Query {
+  return join('and', [
+    ...required.map(({ query }) => query),
+    ...excluded.map((query): Query => ({ type: 'not', query })),
+  ])
+}
+
+function queryOfItem({ type, text }: Item, analyser: Analyser): Query | undefined {
+  return type === 'phrase' ? phraseQuery(text, analyser) : wordQuery(text, analyser)
+}
+
+/** What a word counts that begins as the typed one does, beside the word itself. */
+const completedWeight = 0.5
+
+/** A word, or words that begin so. */
+function openQuery(word: string, analyser: Analyser): Query | undefined {
+  const [query, completed] = [wordQuery(word, analyser), wordQuery(`${word}*`, analyser)]
+  const parts = [query, completed && weighted(completed, completedWeight)].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : join('or', parts)
+}
+
+const lettersAtEnd = /[\p{L}\p{N}]\p{M}*[\p{L}\p{N}]\p{M}*$/u
+
+function mayGoOn(item: Item): boolean {
+  return isPlain(item) && lettersAtEnd.test(item.text) && !isUnspaced(item.text.slice(-1))
 }
 
 /** What a word is together with the one before it, and with the one behind it. */

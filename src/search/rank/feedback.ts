@@ -1,4 +1,5 @@
 import { boundary } from '../index/page-terms.ts'
+import { isNameTerm } from '../text/name-terms.ts'
 import { idf, saturation } from './bm25.ts'
 
 /** A chunk that was found: its terms, as `pageTerms` writes them, and their number. */
@@ -84,6 +85,6 @@ function bestOfPages(candidates: readonly Candidate[], count: number): Candidate
 function termsOnce(terms: string): string[] {
   const texts = terms.split(boundary).map((text) => text.trim())
   return texts.flatMap((text, index) =>
-    text === texts[index - 1] ? [] : text.split(' ').filter((term) => term !== ''),
+    text === texts[index - 1] ? [] : text.split(' ').filter((term) => term !== '' && !isNameTerm(term)),
   )
 }

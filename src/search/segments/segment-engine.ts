@@ -8,7 +8,7 @@ import {
   type TermChunk,
   type TermEngine,
 } from '../index/term-engine.ts'
-import { everyLeafOf, type Leaf, leavesOf, type Query } from '../query/query.ts'
+import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
@@ -80,29 +80,35 @@ export class SegmentEngine implements TermEngine {
 
   search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
     const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
-    const scoring = leavesOf(query).flatMap((leaf) => found.get(leaf) ?? [])
-    const isAny = everyLeafOf(query).length === 1 // every page that has the leaf
+    const scoring = leavesOf(query).flatMap((leaf) => pairs(leaf, found.get(leaf)))
+    const deciding = withoutBonus(query)
+    const [first, ...others] = everyLeafOf(deciding)
+    const isAny = others.length === 0 // every page that has the leaf
     const matched = new Map<OpenSegment, Uint32Array>()
     const pagesIn = (open: OpenSegment) => {
       const known = matched.get(open)
       if (known !== undefined) return known
       checkDeadline(deadline)
       const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
-      const pages = matchPages(query, { lists, among, catalog: this.#catalog })
+      const pages = matchPages(deciding, { lists, among, catalog: this.#catalog })
       matched.set(open, pages)
       return pages
     }
+    const weighted = scoring.map(([{ weight = 1 }, ofLeaf]) => ({ ...ofLeaf, weight }))
+    const isAnyScored = isAny && scoring.every(([leaf, { chunkCount }]) => leaf === first || chunkCount === 0)
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#log.segments) {
-      const lists = weigh(scoring, open, visible)
-      const scored = { lists, windows: open.windows, among, ...(isAny ? {} : { pages: pagesIn(open) }) }
+      const lists = weigh(weighted, open, visible)
+      const scored = { lists, windows: open.windows, among, ...(isAnyScored ? {} : { pages: pagesIn(open) }) }
       this.#scorer.score(scored, 'page', visible, top, deadline)
     }
     const isCounted = isAny && among === visible.pages
     const { segments } = this.#log
     return {
       pages: top.best(),
-      total: isCounted ? (scoring[0]?.pageCount ?? 0) : segments.reduce((sum, open) => sum + pagesIn(open).length, 0),
+      total: isCounted
+        ? ((first && found.get(first)?.pageCount) ?? 0)
+        : segments.reduce((sum, open) => sum + pagesIn(open).length, 0),
       matching: () => marked(segments.map(pagesIn), visible.pages.length),
     }
   }

@@ -63,9 +63,11 @@ export class KbSearch {
    */
   search(asked: Asked<'search'>): Answer<'search'> {
     return this.#ask(async (address, stamp, isCurrent) => {
-      const { hits, total } = await this.#pool.ask(address, 'search', { ...asked, stamp })
-      const shown = isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, asked.scope))
-      return { hits: shown, total: total - (hits.length - shown.length) }
+      const found = await this.#pool.ask(address, 'search', { ...asked, stamp })
+      if (isCurrent) return found
+      const hits = found.hits.filter(({ key }) => this.#isVisible(key, asked.scope))
+      // A suggestion is made of pages that may be hidden by now.
+      return { hits, total: found.total - (found.hits.length - hits.length), matched: found.matched }
     })
   }
 

@@ -1,13 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { SearchHit, SearchQuery } from '../../contract/search.ts'
 import { tagKey } from '../../knowledge/tag.ts'
+import type { PageHits } from '../../search/search-index.ts'
 import { accessOf } from '../../store/neuron-queries.ts'
 import { tagsOf } from '../../store/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { listKnowledgeBases } from '../read/list-knowledge-bases.ts'
 import { findPages } from './search.ts'
-import { suggestQuery } from './suggest-query.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   /** The last word is still being typed: what begins so is found, too. */
@@ -21,7 +21,8 @@ export type HitPage = {
   total: number
   page: number
   pages: number
-  /** A query that finds something, where this one finds nothing. */
+  /** See `PageHits`. */
+  matched: PageHits['matched']
   suggestion?: string
 }
 
@@ -46,16 +47,16 @@ export async function searchPages(
 ): Promise<HitPage> {
   const asked = Math.min(page, maxPages)
   const limit = tag === undefined ? asked * perPage : tagged
-  const found = await findPages(ganglion, caller, kbName, { q: typedQuery(q, isTyping), kind, limit })
+  const found = await findPages(ganglion, caller, kbName, { q, kind, limit, interactive: isTyping })
   const hits = tag === undefined ? found.hits : await withTag(ganglion, caller, kbName, found.hits, tag)
   const total = tag === undefined ? found.total : hits.length
-  const suggestion = total === 0 ? await suggestQuery(ganglion, caller, kbName, q) : undefined
   return {
     hits: hits.slice((asked - 1) * perPage, asked * perPage),
     total,
     page: asked,
     pages: Math.min(maxPages, Math.ceil(total / perPage)),
-    ...(suggestion === undefined ? {} : { suggestion }),
+    matched: found.matched,
+    ...(found.suggestion === undefined ? {} : { suggestion: found.suggestion }),
   }
 }
 
@@ -69,7 +70,7 @@ export async function searchEverywhere(
   { q, kind, isTyping }: PersonQuery,
 ): Promise<KbHits[]> {
   const { knowledgeBases } = await listKnowledgeBases(ganglion, caller)
-  const query = { q: typedQuery(q, isTyping), kind, limit: perKb }
+  const query = { q, kind, limit: perKb, interactive: isTyping }
   const found = await Promise.all(
     knowledgeBases.slice(0, maxKbs).map(async ({ id, slug, title }): Promise<KbHits> => {
       const kb = { slug, title }
@@ -82,13 +83,6 @@ export async function searchEverywhere(
     }),
   )
   return found.filter(({ total, isUnavailable }) => total > 0 || isUnavailable)
-}
-
-/** A query whose last word may go on. */
-function typedQuery(q: string, isTyping: boolean): string {
-  const goesOn = isTyping && /(?:^|[\s(-])[\p{L}\p{M}\p{N}]{2,}$/u.test(q) && !/\b(?:AND|OR|NOT)$/.test(q)
-  const isQuoted = (q.match(/"/g)?.length ?? 0) % 2 === 1
-  return goesOn && !isQuoted && q.length < 512 ? `${q}*` : q
 }
 
 async function withTag(

@@ -9,7 +9,7 @@ import type {
 import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { QueryError } from '../../search/query/query.ts'
-import { type PageHit, type Scope, SearchTimeout } from '../../search/search-index.ts'
+import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database.ts'
 import { findNeuron } from '../../store/neuron-queries.ts'
@@ -27,7 +27,8 @@ export async function search(
   kbName: string,
   query: SearchQuery,
 ): Promise<SearchAnswer> {
-  return { documents: (await findPages(ganglion, caller, kbName, query)).hits }
+  const { hits, total: _total, ...understood } = await findPages(ganglion, caller, kbName, query)
+  return { documents: hits, ...understood }
 }
 
 /** The same for the route that names the knowledge base in its query. */
@@ -36,23 +37,27 @@ export async function searchTenant(
   caller: Caller,
   { kb, ...query }: TenantSearchQuery,
 ): Promise<TenantSearchAnswer> {
-  const { hits, total } = await findPages(ganglion, caller, kb, query)
-  return { hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit), total }
+  const { hits, ...found } = await findPages(ganglion, caller, kb, query)
+  return { hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit), ...found }
 }
 
-/** Hits, with how many there are in all. @throws as {@link search} */
+/** What was found: hits, how many there are in all, and how the query was understood. */
+export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[] }
+
+/** @throws as {@link search} */
 export async function findPages(
   ganglion: Ganglion,
   caller: Caller,
   kbName: string,
-  { q, kind, limit }: SearchQuery,
-): Promise<{ hits: SearchHit[]; total: number }> {
+  { q, kind, limit, interactive }: SearchQuery,
+): Promise<Found> {
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
-  const { hits, total } = await answered(ganglion.search(kb).search({ q, scope }))
+  const options = { isTyped: interactive === true }
+  const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
   const found = await Promise.all(hits.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
-  return { hits: found.filter((hit) => hit !== undefined), total }
+  return { hits: found.filter((hit) => hit !== undefined), ...answer }
 }
 
 /** Who looks, at how much. */

@@ -139,7 +139,7 @@ test('without a query there is only the form, and with a hostile one no more', a
   const page = await reader.get(`${path}?${new URLSearchParams({ q })}`)
   expect(page.document.querySelectorAll('main script')).toHaveLength(0)
   expect(page.document.querySelector('#search input[name=q]')?.getAttribute('value')).toBe(q)
-  expect(page.texts('#search-count')).toEqual([`Nothing found for “${q}”.`])
+  expect(page.texts('#search-count')).toEqual([`1 found for “${q}”.`])
 })
 
 test('while it is typed, the last word may go on, and only what changes is answered', async () => {

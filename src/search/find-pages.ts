@@ -1,0 +1,188 @@
+import { spelledAs } from './excerpt/spelled-as.ts'
+import type { Visible } from './index/catalog.ts'
+import type { IndexStore } from './index/index-store.ts'
+import type { Deadline, PageMatches, TermEngine } from './index/term-engine.ts'
+import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from './query/corrections.ts'
+import { withNames, withWholeName } from './query/names.ts'
+import { type ParsedQuery, type QueryPart, wholeQuery } from './query/parse-query.ts'
+import { type Leaf, leavesOf, type Query } from './query/query.ts'
+import { join } from './query/query-words.ts'
+import type { ScoredChunk } from './rank/scorer.ts'
+import { SearchTimeout } from './search-index.ts'
+import type { Analyser } from './text/analyser.ts'
+
+/** Words of a query for which similar ones are looked for at most: each takes a walk through the terms. */
+const maxSuspects = 4
+
+/** Pages found in one way, best first: those of a later tier come behind all of an earlier one. */
+type Tier = { pages: readonly ScoredChunk[]; leaves: readonly Leaf[] }
+
+export type FoundPages = {
+  /** Best first: each with its best chunk, what it was found by, and its rank, from 1 down to above 0. */
+  pages: { found: ScoredChunk; leaves: readonly Leaf[]; rank: number }[]
+  total: number
+  /** 1 for every page that was found, by id, beyond the limit too. Computed when it is asked for. */
+  matching: () => Uint8Array
+  /** Whether every part of the query matches, or only some of them do. */
+  matched: 'all' | 'some'
+  /** The query as it may have been meant. */
+  suggestion: string | undefined
+}
+
+type Index = { analyser: Analyser; engine: TermEngine; store: IndexStore }
+type Among = { visible: Visible; among: Uint8Array; limit: number; deadline: Deadline }
+
+/**
+ * Finds the pages that a query matches, best first. Words that no page has, or hardly any, are also read as they may have been
+ * meant; what is found by that comes last. Where nothing matches every part, pages that match some are found, most parts first.
+ * @param among 1 for each page that may be found, by id.
+ * @throws {SearchTimeout} where not even what is written could be looked for in time.
+ */
+export function findPages(q: string, parsed: ParsedQuery, index: Index, scope: Among): FoundPages {
+  const named = withNames(parsed, index.analyser)
+  const query = wholeQuery(named)
+  const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.among)
+  const first = { pages: exact.pages, leaves: leavesOf(query) }
+  try {
+    return forgive(q, named, { exact, first }, index, scope)
+  } catch (error) {
+    if (!(error instanceof SearchTimeout) || exact.total === 0) throw error
+    return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
+  }
+}
+
+function forgive(
+  q: string,
+  parsed: ParsedQuery,
+  { exact, first }: { exact: PageMatches; first: Tier },
+  index: Index,
+  { visible, among, limit, deadline }: Among,
+): FoundPages {
+  const search = (query: Query, most: number, pages: Uint8Array) =>
+    index.engine.search(query, visible, most, deadline, pages)
+  const vocabulary: Vocabulary = {
+    chunksWith: (term) => index.engine.chunksWith(term, visible),
+    similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, deadline),
+    pagesWith: (query) => search(query, 0, visible.pages).total,
+  }
+  const corrections = correct(parsed.required, index.analyser, vocabulary)
+  if (corrections.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
+    return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
+  }
+  const corrected = {
+    ...parsed,
+    required: parsed.required.map((part) => {
+      const correction = corrections.get(part)
+      return correction === undefined ? part : { query: join('or', [part.query, correction.query]) }
+    }),
+  }
+  const suggestion = suggest(q, corrections, (likeliest, typed) => {
+    const [found] = search(likeliest, 1, visible.pages).pages
+    return found && spelledAs(found, leavesOf(likeliest), typed, index)
+  })
+  const last = parsed.required.at(-1)
+  const isOpen = last !== undefined && corrections.get(last)?.isCompleted === true
+  const query = wholeQuery(
+    suggestion === undefined || parsed.name === undefined
+      ? corrected
+      : withWholeName(corrected, isOpen ? parsed.name : suggestion, isOpen, index.analyser),
+  )
+  const exactly = exact.matching()
+  const near = search(query, limit - exact.pages.length, without(among, exactly))
+  if (exact.total + near.total > 0 || parsed.required.length === 1) {
+    const tiers = [first, { pages: near.pages, leaves: leavesOf(query) }]
+    return {
+      ...result(tiers, () => joined(exactly, near.matching())),
+      total: exact.total + near.total,
+      matched: 'all',
+      suggestion,
+    }
+  }
+  return { ...findSome(corrected, search, { among, limit }), suggestion }
+}
+
+/** Pages that match some of the parts, those with most first. */
+function findSome(
+  { required, excluded }: ParsedQuery,
+  search: (query: Query, most: number, pages: Uint8Array) => PageMatches,
+  { among, limit }: { among: Uint8Array; limit: number },
+): Omit<FoundPages, 'suggestion'> {
+  const open = excluded.length === 0 ? among : without(among, search(join('or', excluded), 0, among).matching())
+  const counts = new Uint8Array(open.length)
+  for (const { query } of required) {
+    const matching = search(query, 0, open).matching()
+    for (let page = 0; page < counts.length; page++) counts[page] = (counts[page] ?? 0) + (matching[page] ?? 0)
+  }
+  const any = join(
+    'or',
+    required.map(({ query }) => query),
+  )
+  const leaves = leavesOf(any)
+  const tiers: Tier[] = []
+  let left = limit
+  for (let count = required.length - 1; count > 0 && left > 0; count--) {
+    const { pages } = search(
+      any,
+      left,
+      counts.map((matched) => (matched === count ? 1 : 0)),
+    )
+    tiers.push({ pages, leaves })
+    left -= pages.length
+  }
+  const matching = counts.map((count) => Math.min(count, 1))
+  const total = matching.reduce((sum, matched) => sum + matched, 0)
+  return { ...result(tiers, () => matching), total, matched: total === 0 ? 'all' : 'some' }
+}
+
+type Corrections = ReadonlyMap<QueryPart, Correction & { suspect: Suspect }>
+
+/** What the first words that need it may have been meant to be. */
+function correct(parts: readonly QueryPart[], analyser: Analyser, vocabulary: Vocabulary): Corrections {
+  const corrections = new Map<QueryPart, Correction & { suspect: Suspect }>()
+  let looked = 0
+  for (const part of parts) {
+    const suspect = suspectOf(part, analyser, vocabulary)
+    if (suspect === undefined) continue
+    const correction = correctionOf(suspect, analyser, vocabulary)
+    if (correction !== undefined) corrections.set(part, { ...correction, suspect })
+    if (++looked === maxSuspects) break
+  }
+  return corrections
+}
+
+/** The query with its words as pages write those that were meant. */
+function suggest(
+  q: string,
+  corrections: Corrections,
+  spell: (likeliest: Query, typed: string) => string | undefined,
+): string | undefined {
+  let suggestion = ''
+  let end = 0
+  for (const { likeliest, split, suspect } of corrections.values()) {
+    const { typed, at } = suspect
+    const spelled = split ?? spell(likeliest, typed)
+    if (spelled === undefined || spelled === typed.toLowerCase()) continue
+    suggestion += q.slice(end, at) + spelled
+    end = at + typed.length
+  }
+  return end === 0 ? undefined : suggestion + q.slice(end)
+}
+
+/** Ranks fall from tier to tier: the best of one has half the rank of the last before it. */
+function result(tiers: readonly Tier[], matching: FoundPages['matching']): Pick<FoundPages, 'pages' | 'matching'> {
+  const pages: FoundPages['pages'] = []
+  for (const { pages: ofTier, leaves } of tiers) {
+    const highest = (pages.at(-1)?.rank ?? 2) / 2
+    const best = ofTier[0]?.score ?? 1
+    for (const found of ofTier) pages.push({ found, leaves, rank: (highest * found.score) / best })
+  }
+  return { pages, matching }
+}
+
+function without(pages: Uint8Array, others: Uint8Array): Uint8Array {
+  return pages.map((isIn, page) => (others[page] === 1 ? 0 : isIn))
+}
+
+function joined(pages: Uint8Array, others: Uint8Array): Uint8Array {
+  return pages.map((isIn, page) => isIn | (others[page] ?? 0))
+}

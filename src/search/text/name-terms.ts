@@ -1,0 +1,44 @@
+import type { Analyser, Token } from './analyser.ts'
+import { foldWord } from './fold-word.ts'
+import { isUnspaced } from './script.ts'
+
+/** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
+const sign = '='
+/** Words that a name has at most to be found as a whole, and the characters of its term. */
+const maxWords = 8
+const maxLength = 128
+
+/** The term of a word in the names of pages, folded and not stemmed. */
+export function nameWord(word: string): string {
+  return sign + word
+}
+
+/** The word of such a term; undefined for every other term. */
+export function wordOfName(term: string): string | undefined {
+  return term.startsWith(sign) && term[1] !== sign ? term.slice(1) : undefined
+}
+
+/** Whether a term is of a name, and of no text. */
+export function isNameTerm(term: string): boolean {
+  return term.startsWith(sign)
+}
+
+/** The term of a name as a whole; undefined where it has no words, or too many. */
+export function wholeName(name: string, analyser: Analyser): string | undefined {
+  const words = wordsOf(name, analyser.tokens(name))
+  const term = sign + sign + words.join(sign)
+  return words.length === 0 || words.length > maxWords || term.length > maxLength ? undefined : term
+}
+
+/** What the names of a page, its title and its aliases, are found by beside their words. */
+export function nameTerms(names: readonly string[], analyser: Analyser): string[] {
+  const terms = names.flatMap((name) => {
+    const words = wordsOf(name, analyser.tokens(name)).filter((word) => !isUnspaced(word))
+    return [...words.map(nameWord), wholeName(name, analyser) ?? []].flat()
+  })
+  return [...new Set(terms)]
+}
+
+function wordsOf(name: string, tokens: readonly Token[]): string[] {
+  return tokens.map(({ start, end }) => foldWord(name.slice(start, end))).filter((word) => word !== '')
+}
