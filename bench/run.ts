@@ -5,6 +5,7 @@ import { benchGitDoor } from './git-door.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
+import { benchTyped } from './quality/typed.ts'
 import { benchReview } from './review.ts'
 import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
@@ -20,10 +21,11 @@ const benches = {
   'git-door': benchGitDoor,
   soak: benchSoak,
   answers: benchAnswers,
+  typed: benchTyped,
 }
 
 const wanted = process.argv.slice(2).filter((word) => word in benches)
-/** What a bench reads, where it reads any: `answers DIR…`. */
+/** What a bench reads, where it reads any: `answers DIR…`, `typed DIR…`. */
 const folders = process.argv.slice(2).filter((word) => !(word in benches))
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue

@@ -11,8 +11,12 @@ import { readTypedSet } from './typed-set.ts'
 
 const scope: Scope = { audience: 'curator', defaultAudience: [], limit: 10 }
 
-/** How many queries of each kind find a right page: among the first three, the first ten, and which do not. */
-export function benchTyped(folder: string, isShowingMissed: boolean): string[] {
+/** How many queries of each kind find a right page, first, among the first three and the first ten, and which do not. */
+export function benchTyped(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => [...found(folder), ''])
+}
+
+function found(folder: string): string[] {
   const { name, queries } = readTypedSet(folder)
   const index = indexOf(folder)
   const byKind = Map.groupBy(
@@ -31,7 +35,12 @@ export function benchTyped(folder: string, isShowingMissed: boolean): string[] {
     '| kind | queries | first | in the top three | in the top ten |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
-    ...(isShowingMissed ? missed.map(({ kind, q, place }) => `- ${kind}: ${q} (${place + 1})`) : []),
+    '',
+    'Not in the top three:',
+    '',
+    ...missed.map(
+      ({ kind, q, place }) => `- ${kind}: ${q} (${Number.isFinite(place) ? place + 1 : 'not in the top ten'})`,
+    ),
   ]
 }
 
