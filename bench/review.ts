@@ -84,12 +84,15 @@ export async function benchReview(): Promise<string[]> {
   for (const show of ['rendered', 'lines', 'split', 'sides'])
     await measure(`candidate, ${show}`, (n) => get(`/queue/${pick(n)}?show=${show}`))
   await measure('candidate, in a filter by words', (n) => get(`/queue/${pick(n)}?text=candidate`))
+  await measure('similar pages', (n) => get(`/queue/${pick(n)}/similar`))
   const decideAll = async (verb: 'approve' | 'dismiss') => {
     let at = (await get('/queue')).match(/href="(\/queue\/[0-9a-f-]{36})" dir="auto" data-open/)?.[1] ?? ''
     let body = await get(at)
     const parts: number[] = []
     await measure(`${verb}, and the next candidate`, async () => {
-      const form = body.match(new RegExp(`action="([^"]*/${verb}[^"]*)"[^]*?name="seen" value="([^"]*)"`))
+      // What conflicts by now cannot be approved as it is.
+      const way = body.includes('id="conflict-title"') ? 'dismiss' : verb
+      const form = body.match(new RegExp(`action="([^"]*/${way}[^"]*)"[^]*?name="seen" value="([^"]*)"`))
       const action = form?.[1]?.replaceAll('&amp;', '&') ?? `${at.split('?')[0]}/dismiss`
       const seen = form?.[2] ?? /name="seen" value="([^"]*)"/.exec(body)?.[1] ?? ''
       const posting = performance.now()

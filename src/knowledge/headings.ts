@@ -46,7 +46,8 @@ export function linkedHeadingKey(heading: string): string {
   return last.startsWith('^') ? '' : headingKey(last)
 }
 
-/** The id of a heading on its page, by its text or by what a link names: the same for both. */
+/** The id of a heading or block on its page, by the heading's text or by what a link names: the same for both. */
 export function headingId(text: string): string {
-  return linkedHeadingKey(text).replaceAll(' ', '-')
+  const [, block] = /(?:^|#)\s*\^([a-z0-9-]+)\s*$/i.exec(text) ?? []
+  return block === undefined ? linkedHeadingKey(text).replaceAll(' ', '-') : `^${block.toLowerCase()}`
 }

@@ -1,4 +1,5 @@
-import type { Blockquote, Heading, Nodes, Paragraph, Root } from 'mdast'
+import type { Blockquote, Heading, ListItem, Nodes, Paragraph, Root } from 'mdast'
+import { headingId } from '../knowledge/headings.ts'
 
 const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/
 const blockId = /\s\^[A-Za-z0-9-]+$/
@@ -6,12 +7,15 @@ const onlyBlockId = /^\^[A-Za-z0-9-]+$/
 
 /**
  * Takes out of the tree what Obsidian does not show: the type of a callout (`> [!note] Title`), whose title then stands on a line
- * of its own, and the id at the end of a block (` ^abc123`).
+ * of its own, and the id at the end of a block (` ^abc123`), which becomes the id of its element.
  */
 export function hideMarks(tree: Root): void {
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
-    if (node.type === 'paragraph' || node.type === 'heading') hideBlockId(node)
+    // The paragraph of a short item has no element of its own.
+    if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') takeBlockId(node.children[0], node)
+    if (node.type === 'paragraph') takeBlockId(node, node)
+    else if (node.type === 'heading') hideBlockId(node)
     else if (node.type === 'blockquote') hideCalloutType(node)
     if ('children' in node && node.type !== 'paragraph') open.push(...node.children)
   }
@@ -22,11 +26,19 @@ export function withoutBlockId(source: string): string {
   return onlyBlockId.test(source) ? '' : source.replace(blockId, '')
 }
 
-function hideBlockId({ children }: Paragraph | Heading): void {
+function takeBlockId(paragraph: Paragraph, named: Paragraph | ListItem): void {
+  const id = hideBlockId(paragraph)
+  if (id !== undefined) named.data = { ...named.data, hProperties: { id: headingId(id) } }
+}
+
+/** @returns the id. */
+function hideBlockId({ children }: Paragraph | Heading): string | undefined {
   const last = children.at(-1)
-  if (last?.type !== 'text') return
+  if (last?.type !== 'text') return undefined
+  const { value } = last
   const beginsLine = children.length === 1 || children.at(-2)?.type === 'break'
-  last.value = beginsLine ? withoutBlockId(last.value) : last.value.replace(blockId, '')
+  last.value = beginsLine ? withoutBlockId(value) : value.replace(blockId, '')
+  return last.value === value ? undefined : value.slice(value.lastIndexOf('^'))
 }
 
 function hideCalloutType({ children: [paragraph] }: Blockquote): void {

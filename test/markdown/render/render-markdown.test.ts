@@ -39,7 +39,7 @@ describe('links', () => {
     ['[[k_00000001|the rotation]]', 'the rotation', ''],
     ['[[On-call#Who is *called*?]]', 'On-call', '#md-who-is-called'],
     ['[[On-call#Part#Über uns]]', 'On-call', '#md-uber-uns'],
-    ['[[On-call#^quote]]', 'On-call', ''],
+    ['[[On-call#^quote]]', 'On-call', '#md-%5Equote'],
     ['[the *page*](../on-call.md#who)', 'the page', '#md-who'],
     ['[the page][1]\n\n[1]: ../on-call.md', 'the page', ''],
     ['![[On-call]]', 'On-call', ''],
@@ -88,6 +88,23 @@ describe('links', () => {
       expect(document.querySelectorAll('a a')).toHaveLength(0)
       expect(document.body.textContent?.replace(/\s+/g, ' ').trim()).toBe('see On-call there')
     }
+  })
+
+  test('blocks have the ids that Obsidian gives them, which are not shown', () => {
+    const document = rendered(
+      'Call the lead. ^who-1\n\n- one ^One\n  - below\n- two\n\nNo^mark, 2 ^ 3, `^code`\n\n^alone\n',
+    )
+    const shown = [...document.querySelectorAll('[id]')]
+    expect(shown.map(({ id, tagName, textContent }) => [id, tagName, textContent.replace(/\s+/g, ' ').trim()])).toEqual(
+      [
+        ['md-^who-1', 'P', 'Call the lead.'],
+        ['md-^one', 'LI', 'one below'],
+        ['md-^alone', 'P', ''],
+      ],
+    )
+    expect(document.body.textContent).toContain('No^mark, 2 ^ 3, ^code')
+    expect(rendered('See [here](#^who). ^who').querySelector('a')?.getAttribute('href')).toBe('#md-%5Ewho')
+    expect(rendered('Alone. ^who', { idPrefix: null }).querySelector('[id]')).toBeNull()
   })
 
   test('within the page lead to headings, also by what they say', () => {
