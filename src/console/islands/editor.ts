@@ -1,5 +1,6 @@
 import { chosen, type FieldKind, lineRange, ownHeadings, type Query, queryAt } from './completion.ts'
-import { moved } from './moved.ts'
+// Every page has loaded it for the palette.
+import { moved } from './palette-list.ts'
 
 type Suggestion = { text: string; hint?: string }
 

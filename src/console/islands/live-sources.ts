@@ -1,9 +1,9 @@
-import { followEvents } from './event-feed.ts'
 import { keepAddress } from './form-address.ts'
 import type { IngestNews } from './source-words.ts'
 
 /** Shows how far Sources are as the server tells it. */
 function follow(list: HTMLElement): void {
+  const events = new EventSource(`/api/v1/events?kb=${encodeURIComponent(list.dataset.liveSources ?? '')}`)
   const show = async ({ data }: MessageEvent<string>) => {
     const { newsWords } = await import('./source-words.ts')
     const news: IngestNews & { documentId?: string } = JSON.parse(data)
@@ -18,17 +18,13 @@ function follow(list: HTMLElement): void {
     if (source?.tagName === 'P' && !isChosen && (news.kind === 'ingest.completed' || news.kind === 'ingest.failed'))
       location.reload()
   }
-  followEvents(list.dataset.liveSources, {
-    kinds: ['ingest.started', 'ingest.progress', 'ingest.completed', 'ingest.failed'],
-    onEvent: (event) => void show(event),
-    onGap: () => showRefresh(true),
-    onOpen: () => showRefresh(false),
+  for (const kind of ['ingest.started', 'ingest.progress', 'ingest.completed', 'ingest.failed']) {
+    events.addEventListener(kind, show)
+  }
+  events.addEventListener('open', () => {
+    for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.classList.add('unseen')
   })
-}
-
-/** Offers the link that asks for the page again, where what it says may be old. */
-function showRefresh(isNeeded: boolean): void {
-  for (const link of document.querySelectorAll('[data-refresh]')) link.classList.toggle('unseen', !isNeeded)
+  addEventListener('pagehide', () => events.close())
 }
 
 function sourceOf(id: string): HTMLElement | undefined {

@@ -1,11 +1,12 @@
-import { followEvents } from './event-feed.ts'
-
-/*
+/**
  * Follows the server's events. An element with `data-live` (kinds of events, separated by spaces; `data-live-kb` for those of one
  * knowledge base) says in `data-live-news` when something has happened since the page was shown, and offers `data-live-show`. An
  * element with `data-live-refresh` (the path of a fragment) and `data-live` is filled again, unless somebody is at work in it.
  */
 
+const reconnectMs = { first: 5_000, longest: 120_000 }
+/** Milliseconds after which a tab in the background gives its connection up: a browser has only six for all tabs of a server. */
+const backgroundMs = 30_000
 /** Many events at once refresh a part once. */
 const restMs = 1_000
 
@@ -14,7 +15,7 @@ for (const element of document.querySelectorAll<HTMLElement>('[data-live]')) fol
 function follow(element: HTMLElement): void {
   const { live = '', liveKb, liveRefresh } = element.dataset
   const react = liveRefresh === undefined ? announcer(element) : refresher(element, liveRefresh)
-  followEvents(liveKb, { kinds: live.split(' '), onEvent: react, onGap: react })
+  followEvents(liveKb, live.split(' '), react)
 }
 
 function announcer(element: HTMLElement): () => void {
@@ -46,4 +47,51 @@ function refresher(element: HTMLElement, path: string): () => void {
     if (!isDue) setTimeout(() => void refresh(), restMs)
     isDue = true
   }
+}
+
+/** Reacts to events of the tenant, or of one knowledge base, for as long as the page is looked at, and when some may have been missed. */
+function followEvents(kb: string | undefined, kinds: readonly string[], react: () => void): void {
+  const path = `/api/v1/events${kb === undefined ? '' : `?kb=${encodeURIComponent(kb)}`}`
+  let source: EventSource | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let wait = reconnectMs.first
+  let hasMissed = false
+
+  function connect(): void {
+    const opened = new EventSource(path)
+    source = opened
+    for (const kind of kinds) opened.addEventListener(kind, react)
+    opened.addEventListener('gap', react)
+    opened.addEventListener('open', () => {
+      wait = reconnectMs.first
+      if (hasMissed) react()
+      hasMissed = false
+    })
+    opened.addEventListener('error', () => {
+      // The browser takes a lost connection up again where it ended, but not one that was refused.
+      if (opened.readyState !== EventSource.CLOSED) return
+      hasMissed = true
+      timer = setTimeout(connect, wait)
+      wait = Math.min(wait * 2, reconnectMs.longest)
+    })
+  }
+
+  function disconnect(): void {
+    clearTimeout(timer)
+    source?.close()
+    source = undefined
+    hasMissed = true
+  }
+
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(timer)
+    if (document.hidden) timer = setTimeout(disconnect, backgroundMs)
+    else if (source === undefined || source.readyState === EventSource.CLOSED) connect()
+  })
+  // A page that is kept for going back must hold no connection.
+  addEventListener('pagehide', disconnect)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) connect()
+  })
+  connect()
 }

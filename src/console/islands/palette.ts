@@ -1,5 +1,4 @@
-import { moved } from './moved.ts'
-import { type Jump, offered, readVisited, remember } from './palette-list.ts'
+import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
 
 const key = 'visited'
 /** Milliseconds without a key after which the server is asked. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { addressOf } from '../../../src/console/islands/address-of.ts'
-import { moved } from '../../../src/console/islands/moved.ts'
-import { offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
+import { moved, offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
 
 const page = (href: string) => ({ title: href, href })
 
