@@ -41,6 +41,8 @@ const workTime = 5
 const maxInMemory = { chunks: 20_000, terms: 100_000 }
 /** Bytes of vectors that take as much memory as one chunk's postings. */
 const bytesPerChunk = 5_500
+/** Chunks whose postings are on disk, and that take as much memory as one whose postings are not. */
+const chunksOnDisk = 100
 /** Different terms that take as much memory as one chunk. */
 const termsPerChunk = 15
 
@@ -100,7 +102,7 @@ export class KbIndex implements SearchIndex {
   /** Chunks whose postings are in memory; and one more for as many different terms, or bytes of vectors, as take its memory. */
   get chunksInMemory(): number {
     const ofVectors = Math.floor((this.vectors?.size ?? 0) / bytesPerChunk)
-    if (this.engine !== 'minisearch') return ofVectors
+    if (this.engine !== 'minisearch') return ofVectors + Math.floor(this.#catalog.chunkCount / chunksOnDisk)
     return ofVectors + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
   }
 

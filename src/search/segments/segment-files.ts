@@ -55,7 +55,10 @@ export class SegmentFiles {
 
   /** From now on a file counts in place of others. Within a transaction. @throws {StaleIndex} */
   replace(old: readonly Segment[], file: { name: string; sink: FileSink; shape: SegmentShape } | undefined): Segment[] {
-    if (this.#storedMark() !== this.#mark) throw new StaleIndex()
+    if (this.#storedMark() !== this.#mark) {
+      file?.sink.abandon()
+      throw new StaleIndex()
+    }
     const made: Segment[] = []
     if (file !== undefined) {
       const { name, sink, shape } = file
