@@ -33,6 +33,7 @@ export type IndexRequests = {
   shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
   search: { argument: { stamp: string; q: string; scope: Scope; options?: SearchOptions }; result: PageHits }
   retrieve: { argument: { stamp: string; question: string; scope: Scope } & RetrieveOptions; result: ChunkHit[] }
+  near: { argument: { stamp: string; vector: Float32Array; scope: Scope }; result: PageHit[] }
   /** What of any stamp lacks vectors: at most `limit` texts. Where the address names no vectors, there is nothing to do. */
   nextTexts: { argument: { limit: number }; result: EmbeddingWork }
   addVectors: { argument: { vectors: EmbeddedText[] }; result: undefined }
@@ -102,6 +103,7 @@ export class IndexHost {
     if (method === 'sweepVectors') return index.vectors?.sweep(argument)
     if (argument.stamp !== index.stamp) throw new StaleIndex()
     if (method === 'search') return index.search(argument.q, argument.scope, argument.options)
+    if (method === 'near') return index.near(argument.vector, argument.scope)
     if (method === 'retrieve') return index.retrieve(argument.question, argument.scope, argument)
     const result =
       method === 'grow'

@@ -11,6 +11,7 @@ import { pageTerms } from './index/page-terms.ts'
 import { PageWriter } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
 import { checkDeadline, type Deadline, type TermEngine } from './index/term-engine.ts'
+import { nearPages } from './near-pages.ts'
 import { matchesNote } from './query/matches-note.ts'
 import { parseQuery, wholeQuery } from './query/parse-query.ts'
 import { leavesOf, type Query } from './query/query.ts'
@@ -198,6 +199,11 @@ export class KbIndex implements SearchIndex {
     const parts = { ...this.#parts, engine: this.#engine.terms }
     const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
     return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question), near, feedback })
+  }
+
+  near(vector: Float32Array, scope: Scope): PageHit[] {
+    const nearness = this.vectors?.near(vector, this.#catalog.visible(scope))
+    return nearness === undefined ? [] : nearPages(nearness, scope.limit, this.#parts)
   }
 
   save(): void {

@@ -102,6 +102,8 @@ export interface SearchIndex {
    * @throws {SearchTimeout}
    */
   retrieve(question: string, scope: Scope, options?: RetrieveOptions): ChunkHit[]
+  /** Pages that are near a query by meaning, whose vector is given, best first. */
+  near(vector: Float32Array, scope: Scope): PageHit[]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void

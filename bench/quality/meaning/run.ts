@@ -8,7 +8,7 @@ import { type Encoder, lsaEncoder } from './lsa.ts'
 import { meaningPeer, rrfPeer } from './peers.ts'
 
 const dimensions = 128
-const limits = { timeoutMs: 600_000, maxRetries: 0 }
+const limits = { timeoutMs: 600_000, maxRetries: 3 }
 
 const folders = process.argv.slice(2)
 if (folders.length === 0) {

@@ -62,20 +62,28 @@ function weightOf({
   return share * between(mean(heard), understanding) * between(mean(held) / mean(best), agreement)
 }
 
-/** The words' chunks, and behind them the nearest, if the first of these is clearly nearer than chance would have it. */
+/**
+ * The nearest chunks, best first, if the first of them is clearly nearer than the nearest of so many would be by chance; else none.
+ * @param nearest by standard scores, best first. @param count of all chunks
+ */
+export function beyondChance(nearest: readonly ScoredChunk[], count: number): ScoredChunk[] {
+  // The largest of so many normal variables, on average.
+  const chance = Math.sqrt(2 * Math.log(Math.max(1, count)))
+  const top = nearest[0]?.score ?? 0
+  return top < chance + margin ? [] : nearest.filter(({ score }) => score >= chance)
+}
+
+/** The words' chunks, and behind them those that are near beyond chance. */
 function withBeyondChance(
   words: readonly ScoredChunk[],
   nearest: readonly ScoredChunk[],
   count: number,
 ): ScoredChunk[] | undefined {
-  // The largest of so many normal variables, on average.
-  const chance = Math.sqrt(2 * Math.log(Math.max(1, count)))
-  const top = nearest[0]?.score ?? 0
-  if (top < chance + margin) return undefined
   const found = new Set(words.map(({ chunk }) => chunk))
-  const last = words.at(-1)?.score ?? 1
-  const added = nearest.filter(({ chunk, score }) => score >= chance && !found.has(chunk))
+  const added = beyondChance(nearest, count).filter(({ chunk }) => !found.has(chunk))
   if (added.length === 0) return undefined
+  const top = nearest[0]?.score ?? 0
+  const last = words.at(-1)?.score ?? 1
   return [...words, ...added.map((one) => ({ ...one, score: (behind * last * one.score) / top }))]
 }
 

@@ -3,9 +3,9 @@ import { Embeddings, EmbeddingsError } from '../../models/embeddings.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 
-/** Of texts, which nobody waits for, and of a question, for which somebody does. */
+/** Of texts, which nobody waits for, and of a question, for which somebody does: a second attempt is for a broken connection. */
 const textLimits = { timeoutMs: 60_000, maxRetries: 2 }
-const questionLimits = { timeoutMs: 1_000, maxRetries: 0 }
+const questionLimits = { timeoutMs: 1_000, maxRetries: 1 }
 /** UTF-16 units of a question that are asked about: small models take some hundred words. */
 const maxQuestion = 2_000
 

@@ -3,7 +3,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
 import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
-import { StaleIndex, type View } from '../../search/search-index.ts'
+import { type PageHit, StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { accessOf } from '../../store/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
@@ -93,6 +93,16 @@ export class KbSearch {
     this.#isClosed = true
     await this.embedder?.close()
     await within(patience, this.#index.close()).catch(() => undefined)
+  }
+
+  /** Pages that are near a query by meaning; undefined where no model gives its vector in time. As {@link search} else. */
+  async near({ q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>): Promise<PageHit[] | undefined> {
+    const vector = await this.#vectorOf(q)
+    if (vector === undefined) return undefined
+    return this.#ask(async (address, stamp, isCurrent) => {
+      const hits = await this.#pool.ask(address, 'near', { vector, scope, stamp })
+      return isCurrent ? hits : hits.filter(({ key }) => this.#isVisible(key, scope))
+    })
   }
 
   /** Undefined where no chunk has a vector: the model would be asked in vain. */
