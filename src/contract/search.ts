@@ -53,6 +53,10 @@ export const SearchHit = z
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
 
+/** What an answer is ranked by. */
+const Ranking = z.enum(['words', 'words+meaning'])
+export type Ranking = z.infer<typeof Ranking>
+
 /** What an answer tells of how the query was understood. */
 const understood = {
   matched: z
@@ -63,6 +67,10 @@ const understood = {
     .string()
     .optional()
     .describe('The query with words that pages have, in place of those that no page has, or hardly any.'),
+  ranking: Ranking.optional().describe(
+    '`words+meaning`: no page has a word of the query, and these are near it by meaning. Absent where the server has no embeddings ' +
+      'model.',
+  ),
 }
 
 export const SearchAnswer = z
@@ -107,9 +115,6 @@ export const RetrieveChunk = z
   })
   .meta({ id: 'RetrieveChunk' })
 export type RetrieveChunk = z.infer<typeof RetrieveChunk>
-
-/** What an answer was ranked by. */
-const Ranking = z.enum(['words', 'words+meaning'])
 
 export const RetrieveAnswer = z
   .object({

@@ -4,6 +4,7 @@ import { QueryError } from './query/query.ts'
 import {
   type ChunkHit,
   type IndexedDocument,
+  type PageHit,
   type PageHits,
   type PagePart,
   type RetrieveOptions,

@@ -21,6 +21,7 @@ import {
   type ChunkHit,
   type Engine,
   type IndexedDocument,
+  type PageHit,
   type PageHits,
   type PagePart,
   type RetrieveOptions,

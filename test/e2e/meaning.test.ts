@@ -87,6 +87,31 @@ describe('retrieve with an embeddings model', () => {
     expect(metrics).toMatch(/^ganglion_unembedded_texts 0$/m)
   })
 
+  test('search answers by meaning where no page has a word of the query, and only there', async () => {
+    const { product, server } = await newProduct()
+    const kb = await newKb(product, 'one', pages)
+    await kb.embed()
+    const search = async (q: string) => {
+      const path = `/api/v1/search?kb=meaning&limit=3&q=${encodeURIComponent(q)}`
+      return (await product.request('GET', path, { as: kb.as })).body
+    }
+    const found = { total: 1, matched: 'some', ranking: 'words+meaning' }
+    const hit = { seqId: leave, highlight: 'Annual leave lasts thirty days.', rank: 1 }
+    expect(await search('vacation')).toMatchObject({ ...found, hits: [hit] })
+    expect(await search('leave')).toMatchObject({ total: 1, matched: 'all', ranking: 'words' })
+    expect(await search('zebra')).toMatchObject({ total: 0, hits: [], ranking: 'words' })
+    const asked = server.requests.length
+    for (const q of ['"vacation"', 'vacation -car', 'vacatio*']) {
+      expect((await search(q)).ranking).toBe('words')
+    }
+    expect(
+      await product.request('GET', '/api/v1/search?kb=meaning&q=vacation&interactive=true', { as: kb.as }),
+    ).toMatchObject({
+      body: { total: 0, ranking: 'words' },
+    })
+    expect(server.requests.length).toBe(asked)
+  })
+
   test('a question is asked about once, and none where nothing was embedded', async () => {
     const { product, server } = await newProduct()
     const kb = await newKb(product, 'one', pages)

@@ -16,3 +16,9 @@ export function itemsOf(q: string): QueryItem[] {
     return { type: 'word', text: word, at, negated }
   })
 }
+
+/** Whether a query is words alone, without operators, phrases and prefixes: then it can be meant as a whole. */
+export function isPlain(q: string): boolean {
+  const read = itemsOf(q)
+  return read.length > 0 && read.every((item) => item.type === 'word' && !item.negated && !item.text.endsWith('*'))
+}

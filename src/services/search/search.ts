@@ -1,5 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type {
+  Ranking,
   SearchAnswer,
   SearchHit,
   SearchQuery,
@@ -9,6 +10,7 @@ import type {
 import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { QueryError } from '../../search/query/query.ts'
+import { isPlain } from '../../search/query/query-items.ts'
 import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database.ts'
@@ -42,9 +44,9 @@ export async function searchTenant(
 }
 
 /** What was found: hits, how many there are in all, and how the query was understood. */
-export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[] }
+export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
 
-/** @throws as {@link search} */
+/** Pages that hold words of the query; where none does, those that are near it by meaning. @throws as {@link search} */
 export async function findPages(
   ganglion: Ganglion,
   caller: Caller,
@@ -56,8 +58,16 @@ export async function findPages(
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true }
   const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
-  const found = await Promise.all(hits.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
-  return { hits: found.filter((hit) => hit !== undefined), ...answer }
+  const shown = async (pages: readonly PageHit[]) => {
+    const found = await Promise.all(pages.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
+    return found.filter((hit) => hit !== undefined)
+  }
+  if (ganglion.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
+  // Who is still typing would ask the model at every letter.
+  const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
+  const near = (isMeant && (await answered(ganglion.search(kb).near({ q, scope })))) || []
+  if (near.length === 0) return { hits: await shown(hits), ...answer, ranking: 'words' }
+  return { hits: await shown(near), total: near.length, matched: 'some', ranking: 'words+meaning' }
 }
 
 /** Who looks, at how much. */
