@@ -143,6 +143,20 @@ test.each([
   })
 })
 
+test('relative links follow a page that leaves the root under the same file name, or an alias keeps them', async () => {
+  const kb = await kbWith({
+    'old.md': neuronText(1, { title: 'Title' }, '[[./a.md]]\n'),
+    'a.md': neuronText(2, {}, '[x](./old.md) [[./Old.md]] [[old]]\n'),
+  })
+  const moved = { 'old.md': null, 'archive/old.md': neuronText(1, { title: 'Title' }, '[[./a.md]]\n') }
+  const rename = renameTo('archive/old.md', moved['archive/old.md'])
+  expect((await rewritten(kb, [rename], moved)).pages).toEqual({
+    'archive/old.md': neuronText(1, { title: 'Title' }, '[[../a.md]]\n'),
+    'a.md': neuronText(2, {}, '[x](archive/old.md) [[./archive/old.md]] [[old]]\n'),
+  })
+  expect(aliasesToKeep(kb, seq(1), rename.after)).toEqual(['old'])
+})
+
 test('links that are ambiguous, or mean another Neuron, are left', async () => {
   const kb = await kbWith({
     'old-title.md': old,

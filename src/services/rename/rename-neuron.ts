@@ -24,8 +24,13 @@ export function lostNames(
   const kept = namesOf({ seqId, ...after })
   const names = new Set(kept.filter(({ kind }) => !isPath(kind)).map(({ exact }) => exact))
   const paths = new Set(kept.filter(({ kind }) => isPath(kind)).map(({ exact }) => exact))
+  const [path] = kept.filter(({ kind }) => kind === 'path')
   return namesOfNeuron(sql, seqId)
-    .filter(({ exact, kind }) => !paths.has(exact) && (isPath(kind) || !names.has(exact)))
+    .filter(({ exact, kind }) => {
+      // Relative links know a path only, though the file keeps its name.
+      if (kind === 'path') return exact !== path?.exact
+      return !paths.has(exact) && (isPath(kind) || !names.has(exact))
+    })
     .map(({ exact, kind }) => ({ exact, kind }))
 }
 
