@@ -37,10 +37,13 @@ const reason =
 const verbs =
   'activate|add|adjust|allow|append|apply|ask|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|export|fetch|find|follow|generate|go|hold|import|include|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|navigate|open|override|pass|paste|place|press|provide|pull|push|put|read|reload|remove|rename|replace|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
 const imperative = new RegExp(
-  String.raw`(?:^|[.:,;]\s|\b(?:and|then|or|please|first|must|should|can|may|need to|have to)\s)["“*_\x60]*(?:${verbs})\b|\b(?:by|using|is|are|be) (?:\p{L}+ing|done|\p{L}+ed)\b|\buse\b`,
-  'iu',
+  String.raw`(?:^|[.:,;]\s|\b(?:you|one|must|should|can|may|need to|have to|please|first|simply|then)\s)["“*_\x60]*(?:${verbs})\b|\bby \p{L}+ing\b|\b(?:is|are) \p{L}+(?:ed|en) (?:by|in|with|at|via|through|using|from)\b`,
+  'imu',
 )
 const code = /`[^`]+`|[a-z]\(|\s--?[a-z]/i
+/** What cannot be done is no way to do it. */
+const impossible = /\b(?:cannot|can['’]t|(?:is|are) not)\b/i
+
 /**
  * Whether a text has what a kind of question asks for. What the question says itself does not count: the 2.0 of `When was 2.0
  * released?` is no date.
@@ -57,7 +60,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
     case 'quantity':
       return hasQuantity(text, asked)
     case 'way':
-      return code.test(text) || imperative.test(text)
+      return (code.test(text) || imperative.test(text)) && !impossible.test(text)
     case 'place':
       return place.test(text)
     case 'reason':
@@ -103,8 +106,13 @@ export function hasNewName(text: string, asked: string): boolean {
   return [...text.matchAll(name)].some(([found]) => isNew(found, asked))
 }
 
+const asksForSize = /\bhow (?:large|big|small|high|low|wide|deep|heavy|far|old|strong)\b/i
+/** A number of something: `1 million rows`. */
+const counted = new RegExp(String.raw`(?:${number}|\b(?:${numberWord}))\s+\p{L}{3,}`, 'iu')
+
 function hasQuantity(text: string, asked: string): boolean {
   if (/\bhow much\b/i.test(asked)) return addsMatch(measured, text, asked)
+  if (asksForSize.test(asked)) return addsMatch(measured, text, asked) || addsMatch(counted, text, asked)
   return addsMatch(quantity, text, asked)
 }
 

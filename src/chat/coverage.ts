@@ -26,6 +26,7 @@ export const worth = {
   neighbour: 0.6,
   code: 0.4,
   passage: 0.4,
+  sibling: 0.4,
 }
 /** What a word counts, in parts of itself, that stands for one of the question. */
 const alike = 0.9
@@ -49,6 +50,8 @@ export function coverageOf(words: readonly AskedWord[], units: readonly Unit[]):
     }
     paths.set(key, ofPath)
     const isCode = unit.kind === 'code'
+    // Items and rows beside one seldom go on with the same thing.
+    const isListed = unit.kind === 'item' || unit.kind === 'row'
     const around = [index - 1, index + 1].filter((at) => units[at]?.passage === passage).map((at) => own[at])
     const places: [number, Counts | undefined][] = [
       [isCode ? worth.code : worth.own, own[index]],
@@ -56,8 +59,8 @@ export function coverageOf(words: readonly AskedWord[], units: readonly Unit[]):
       [worth.heading, ofPath.heading],
       [worth.context, ofPath.context],
       [isCode ? 0 : worth.block, blocks.get(block)],
-      ...around.map((counts): [number, Counts | undefined] => [worth.neighbour, counts]),
-      [worth.passage, passages.get(passage)],
+      ...around.map((counts): [number, Counts | undefined] => [isListed ? worth.sibling : worth.neighbour, counts]),
+      [isListed ? worth.sibling : worth.passage, passages.get(passage)],
     ]
     const best = words.map((_, at) => Math.max(...places.map(([each, counts]) => each * (counts?.[at] ?? 0))))
     return { own: own[index] ?? [], ...ofPath, best }

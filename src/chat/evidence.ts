@@ -128,7 +128,10 @@ function showsWhatIsAsked(
   if (kind === undefined) return true
   if (kind === 'quantity' && !hasNumberNear(focus, unit.terms, unit.text)) return false
   if (kind === 'who' && saysWho(act, terms, unit.terms)) return true
-  return hasShapeOf(kind, quoted.map((one) => one.text).join('\n'), text)
+  if (kind === 'quantity') return hasShapeOf(kind, unit.text, text)
+  // What a pronoun stands for says nothing of it.
+  const own = quoted.filter(({ position }) => position >= unit.position)
+  return hasShapeOf(kind, own.map((one) => one.text).join('\n'), text)
 }
 
 /** Whether a word is the thing that is asked for, or the number of. */

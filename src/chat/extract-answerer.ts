@@ -16,7 +16,7 @@ const maxPassages = 20
  * question wants what few sentences have, a length of time or a date, and where no other page holds nearly as much.
  */
 const minSupport: Readonly<Partial<Record<Kind, number>>> = { duration: 0.58, when: 0.6 }
-const minSupportOfOthers = 0.72
+const minSupportOfOthers = 0.8
 const minSupportAlone = 0.58
 /** How much less of the question another page holds at most. */
 const minLead = 0.25

@@ -150,7 +150,7 @@ describe('the extract', () => {
   })
 
   test('quotes one fact of several', async () => {
-    const content = 'Plugin ID: `page`\nDeveloped by: [[ada]]\nMobile: yes\n\nIt counts words.'
+    const content = '## Page plugin\n\nPlugin ID: `page`\nDeveloped by: [[ada]]\nMobile: yes\n\nIt counts words.'
     expect(await answerTo('Who developed the page plugin?', content)).toContain('- Developed by: ada [kb_00000001]')
   })
 
