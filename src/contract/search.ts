@@ -13,18 +13,25 @@ export type DocumentKind = z.infer<typeof DocumentKind>
 
 const maxQuery = 512
 
+const FacetCounts = z
+  .array(z.object({ value: z.string(), count: z.int().positive() }))
+  .describe('At most 50 values, the most frequent first.')
+
 export const SearchQuery = z.object({
   q: z
     .string()
     .min(1)
     .max(maxQuery)
     .describe(
-      'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`. Where nothing matches all, the best ' +
-        'of what matches some is found.',
+      'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`; filters `tag:`, `path:`, `title:`, ' +
+        '`kind:`, `before:2026-05`, `after:2026`. Where nothing matches all, the best of what matches some is found.',
     ),
   kind: z.enum([...DocumentKind.options, 'all']).default('all'),
   limit: PageLimit.describe('1 to 100; 50 without it.'),
   interactive: Switch.describe('`true`: the last word is still being typed, and stands for words that begin so, too.')
+    .meta({ type: 'boolean' })
+    .optional(),
+  facets: Switch.describe('`true`: the answer counts what matches by tag, kind and folder.')
     .meta({ type: 'boolean' })
     .optional(),
 })
@@ -71,6 +78,10 @@ const understood = {
     '`words+meaning`: no page has a word of the query, and these are near it by meaning. Absent where the server has no embeddings ' +
       'model.',
   ),
+  facets: z
+    .object({ tags: FacetCounts, kinds: FacetCounts, folders: FacetCounts })
+    .optional()
+    .describe('How many of all that matches have a tag, kind or folder; with `facets=true`.'),
 }
 
 export const SearchAnswer = z

@@ -1,5 +1,5 @@
 import { spelledAs } from './excerpt/spelled-as.ts'
-import type { Visible } from './index/catalog.ts'
+import type { Catalog, Visible } from './index/catalog.ts'
 import type { IndexStore } from './index/index-store.ts'
 import type { Deadline, PageMatches, TermEngine } from './index/term-engine.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from './query/corrections.ts'
@@ -29,7 +29,7 @@ export type FoundPages = {
   suggestion: string | undefined
 }
 
-type Index = { analyser: Analyser; engine: TermEngine; store: IndexStore }
+type Index = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
 type Among = { visible: Visible; among: Uint8Array; limit: number; deadline: Deadline }
 
 /**
@@ -39,6 +39,7 @@ type Among = { visible: Visible; among: Uint8Array; limit: number; deadline: Dea
  * @throws {SearchTimeout} where not even what is written could be looked for in time.
  */
 export function findPages(q: string, parsed: ParsedQuery, index: Index, scope: Among): FoundPages {
+  if (parsed.required.length === 0) return listPages(parsed, index, scope)
   const named = withNames(parsed, index.analyser)
   const query = wholeQuery(named)
   const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.among)
@@ -48,6 +49,28 @@ export function findPages(q: string, parsed: ParsedQuery, index: Index, scope: A
   } catch (error) {
     if (!(error instanceof SearchTimeout) || exact.total === 0) throw error
     return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
+  }
+}
+
+/** All pages that there are, but for what is excluded: those that were changed last come first. */
+function listPages(
+  { excluded }: ParsedQuery,
+  { engine, catalog }: Index,
+  { visible, among, limit, deadline }: Among,
+): FoundPages {
+  const unwanted = excluded.length === 0 ? undefined : engine.search(join('or', excluded), visible, 0, deadline, among)
+  const matching = unwanted === undefined ? among : without(among, unwanted.matching())
+  const ids = Array.from(matching.keys()).filter((page) => matching[page] === 1)
+  const changedAt = (page: number) => catalog.factsOf(page)?.changedAt ?? ''
+  const isBefore = (a: number, b: number) =>
+    changedAt(a) === changedAt(b) ? catalog.keyOf(a) < catalog.keyOf(b) : changedAt(a) > changedAt(b)
+  ids.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  const pages = ids.slice(0, limit).map((page) => ({ page, chunk: catalog.chunkRange(page).from, score: 1 }))
+  return {
+    ...result([{ pages, leaves: [] }], () => matching),
+    total: ids.length,
+    matched: 'all',
+    suggestion: undefined,
   }
 }
 

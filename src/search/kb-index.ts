@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { highlight } from './excerpt/highlight.ts'
 import { pageExcerpt } from './excerpt/page-excerpt.ts'
+import { facetsOf } from './facets.ts'
 import { findPages } from './find-pages.ts'
 import { Catalog, type Visible } from './index/catalog.ts'
 import { IndexStore } from './index/index-store.ts'
@@ -158,13 +159,14 @@ export class KbIndex implements SearchIndex {
     return left
   }
 
-  search(q: string, scope: Scope, { isTyped = false }: SearchOptions = {}): PageHits {
+  search(q: string, scope: Scope, { isTyped = false, hasFacets = false }: SearchOptions = {}): PageHits {
     const parsed = parseQuery(q, this.#analyser, isTyped)
     if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
     const visible = this.#catalog.visible(scope)
     const limit = deadline(timeLimits.query)
     const parts = { ...this.#parts, engine: this.#engine.terms }
-    const within = { visible, among: visible.pages, limit: scope.limit, deadline: limit }
+    const among = parsed.filters.length === 0 ? visible.pages : this.#catalog.passing(parsed.filters, visible)
+    const within = { visible, among, limit: scope.limit, deadline: limit }
     const { pages, total, matching, matched, suggestion } = findPages(q, parsed, parts, within)
     const found = pages.map(({ found, leaves, rank }) => ({
       key: this.#catalog.keyOf(found.page),
@@ -173,9 +175,9 @@ export class KbIndex implements SearchIndex {
     }))
     const query = wholeQuery(parsed)
     const leaves = leavesOf(query)
-    const noted = this.#searchNotes(query, visible, matching, limit)
-    const shown = noted.slice(0, scope.limit - found.length).map(({ key, note }) => ({
-      key,
+    const noted = parsed.required.length === 0 ? [] : this.#searchNotes(query, among, matching, limit)
+    const shown = noted.slice(0, scope.limit - found.length).map(({ page, note }) => ({
+      key: this.#catalog.keyOf(page),
       highlight: highlight(note, leaves, this.#analyser),
       rank: (found.at(-1)?.rank ?? 2) / 2,
     }))
@@ -184,6 +186,7 @@ export class KbIndex implements SearchIndex {
       total: total + noted.length,
       matched,
       ...(suggestion === undefined ? {} : { suggestion }),
+      ...(hasFacets ? { facets: facetsOf(withPages(matching(), noted), this.#catalog) } : {}),
     }
   }
 
@@ -238,17 +241,17 @@ export class KbIndex implements SearchIndex {
   }
 
   /** Pages that a shared note alone makes a hit, ranked below all others. */
-  #searchNotes(query: Query, visible: Visible, matching: () => Uint8Array, limit: Deadline) {
-    const noted: { key: string; note: string }[] = []
+  #searchNotes(query: Query, among: Uint8Array, matching: () => Uint8Array, limit: Deadline) {
+    const noted: { page: number; note: string }[] = []
     let found: Uint8Array | undefined
     for (const [page, note] of this.#catalog.notes()) {
       checkDeadline(limit)
-      if (visible.pages[page] !== 1 || !matchesNote(query, note)) continue
+      if (among[page] !== 1 || !matchesNote(query, note)) continue
       found ??= matching()
       if (found[page] === 1) continue
-      noted.push({ key: this.#catalog.keyOf(page), note })
+      noted.push({ page, note })
     }
-    return noted.sort((a, b) => (a.key < b.key ? -1 : 1))
+    return noted.sort((a, b) => (this.#catalog.keyOf(a.page) < this.#catalog.keyOf(b.page) ? -1 : 1))
   }
 
   /** @throws {StaleIndex} */
@@ -289,6 +292,12 @@ export class KbIndex implements SearchIndex {
     terms ??= new MiniSearchEngine(this.#catalog, this.#store, join(this.#directory, snapshotFile))
     return { name, terms }
   }
+}
+
+function withPages(pages: Uint8Array, others: readonly { page: number }[]): Uint8Array {
+  const all = pages.slice()
+  for (const { page } of others) all[page] = 1
+  return all
 }
 
 function deadline(timeLimit: number): number {

@@ -12,6 +12,10 @@ export type IndexedDocument = {
   title: string
   aliases: readonly string[]
   tags: readonly string[]
+  /** In its knowledge base, without a suffix. */
+  path?: string
+  /** When it was last changed: ISO 8601, in UTC. */
+  changedAt?: string
   /** Absent: the knowledge base's default holds. */
   audience: readonly string[] | undefined
   /** A user's note that is shared. */
@@ -51,10 +55,19 @@ export type PageHits = {
   matched: 'all' | 'some'
   /** The query with words that pages have, in place of those that none has, or hardly any. */
   suggestion?: string
+  facets?: Facets
 }
 
-/** How a query is read. `isTyped`: its last word is still being typed, and is a prefix, too. */
-export type SearchOptions = { isTyped?: boolean }
+/** A value that pages have, and how many of those that match have it. */
+export type FacetCount = { value: string; count: number }
+/** The most frequent first. */
+export type Facets = { tags: FacetCount[]; kinds: FacetCount[]; folders: FacetCount[] }
+
+/**
+ * How a query is read. `isTyped`: its last word is still being typed, and is a prefix, too. `hasFacets`: the answer counts what
+ * matches by tag, kind and folder.
+ */
+export type SearchOptions = { isTyped?: boolean; hasFacets?: boolean }
 
 export type ChunkHit = {
   key: string

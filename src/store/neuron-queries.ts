@@ -109,13 +109,17 @@ export function countRows(sql: Sql): { neurons: number; candidates: number } {
   return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
 }
 
+/** What makes a version of a Neuron another one. */
+export type NeuronVersion = Pick<NeuronRow, 'blob' | 'path' | 'tags' | 'updatedAt'>
+
 /** Where every Neuron stands now. */
-export function everyNeuronVersion(sql: Sql): { seqId: string; blob: string; path: string; tags: string[] }[] {
-  return sql.all`SELECT seq_id, blob, path, tags FROM neurons`.map((row) => ({
+export function everyNeuronVersion(sql: Sql): (NeuronVersion & { seqId: string })[] {
+  return sql.all`SELECT seq_id, blob, path, tags, updated_at FROM neurons`.map((row) => ({
     seqId: String(row.seq_id),
     blob: String(row.blob),
     path: String(row.path),
     tags: JSON.parse(String(row.tags)),
+    updatedAt: String(row.updated_at),
   }))
 }
 

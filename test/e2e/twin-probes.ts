@@ -44,6 +44,17 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   for (const q of misspelled) await ask('GET', `/api/v1/search?kb=twin&q=${encodeURIComponent(q)}`)
   for (const q of ['al', 'ro', 'zq', 'des', 'alert zq'])
     await ask('GET', `/api/v1/search?kb=twin&interactive=true&q=${encodeURIComponent(q)}`)
+  // Without words the order would be by time.
+  const filters = [
+    'alert tag:plan',
+    '-tag:team alert',
+    'title:rota alert OR desk',
+    'path:pages alert',
+    'kind:wiki rota',
+    'after:2020 al',
+    'zqbeta path:2026',
+  ]
+  for (const q of filters) await ask('GET', `/api/v1/search?kb=twin&facets=true&limit=2&q=${encodeURIComponent(q)}`)
   for (const q of prefixes) await ask('GET', `/api/v1/search?kb=twin&kind=source&q=${encodeURIComponent(q)}`)
   for (const audience of ['tool', 'public', 'student', 'curator']) {
     await ask('POST', `${kb}/retrieve`, { query: twin.words.slice(0, 4).join(' '), audience, topK: 3 })

@@ -33,6 +33,7 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
   return {
     engine,
     store,
+    catalog,
     analyser,
     visible: (scope: Scope): Visible => catalog.visible(scope),
     keyOf: (page: number) => catalog.keyOf(page),

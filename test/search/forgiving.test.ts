@@ -125,14 +125,14 @@ describe.each(engines)('%s', (engine) => {
   })
 
   test('of many misspelled words only a few are looked for among all terms', () => {
-    const { engine: terms, visible, store, analyser } = newEngine(engine, manual)
+    const { engine: terms, visible, store, catalog, analyser } = newEngine(engine, manual)
     const similarTerms = vi.spyOn(terms, 'similarTerms')
     const q = Array.from('bcdfghjkmnpqrstvwxz', (letter) => `instal${letter}ation`).join(' ')
     const parsed = parseQuery(q, analyser)
     if (parsed === undefined) throw new Error('no query')
     const seen = visible(curator)
     const scope = { visible: seen, among: seen.pages, limit: 10, deadline: Number.POSITIVE_INFINITY }
-    const { suggestion } = findPages(q, parsed, { engine: terms, store, analyser }, scope)
+    const { suggestion } = findPages(q, parsed, { engine: terms, store, catalog, analyser }, scope)
     expect(similarTerms.mock.calls.length).toBeLessThanOrEqual(8)
     expect(suggestion?.match(/installation/g)).toHaveLength(4)
   })

@@ -6,6 +6,8 @@ const rows = [
   ['lead OR manager', 'either'],
   ['escal*', 'words that begin so'],
   ['ticket -vip', 'without a word; NOT vip means the same'],
+  ['ticket tag:policy', 'with a tag; also path:guides, title:vip, kind:source'],
+  ['ticket after:2026-05', 'changed in May 2026 or later; before:2026 is earlier'],
 ] as const
 
 /** How a query is written. */

@@ -22,6 +22,9 @@ export type SearchView = {
 /** Nothing where nothing was asked. */
 export type Found = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
 
+/** Tags that a search can be narrowed to in one step, and folders. */
+const maxFacets = 8
+
 const kinds = [
   { value: 'all', label: 'Pages and Sources' },
   { value: 'wiki', label: 'Pages' },
@@ -67,7 +70,6 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
               name: 'tag',
               label: 'With the tag',
               value: asked.tag,
-              hint: 'Among the best 300 hits.',
               attributes: { maxlength: 200 },
             })
       }
@@ -93,7 +95,26 @@ function results({ asked, found }: SearchView): Part {
   return html`${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
     <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2'))}</ol>
-    ${turnPages(kb.slug, asked, hits)}`
+    ${turnPages(kb.slug, asked, hits)}
+    ${narrowing(kb, asked, hits.facets)}`
+}
+
+/** Links to the same query with a filter more, for what many of the pages have. */
+function narrowing(kb: PageKb, asked: SearchAsked, facets: HitPage['facets']): Html | undefined {
+  if (facets === undefined) return undefined
+  const links = [
+    ...facets.tags
+      .slice(0, maxFacets)
+      .map((facet) => ({ ...facet, label: `#${facet.value}`, filter: `tag:"${facet.value}"` })),
+    ...facets.folders
+      .filter(({ value }) => value !== '')
+      .slice(0, maxFacets)
+      .map((facet) => ({ ...facet, label: `${facet.value}/`, filter: `path:"/${facet.value}/"` })),
+  ]
+  if (links.length === 0) return undefined
+  const href = (filter: string) => searchPath(kb.slug, { ...asked, q: `${asked.q} ${filter}`, page: undefined })
+  return html`<nav class="facets" aria-label="Narrow the search"><h2>Narrow</h2>
+    <ul>${links.map(({ label, filter, count }) => html`<li><a href="${href(filter)}"><bdi>${label}</bdi></a> ${count}</li>`)}</ul></nav>`
 }
 
 function inAll(asked: SearchAsked, found: readonly KbHits[]): Html {

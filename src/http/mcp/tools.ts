@@ -54,6 +54,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
       q: SearchQuery.shape.q,
       kind: SearchQuery.shape.kind.describe('`wiki` for Neurons, `source` for uploaded documents.'),
       limit: z.int().min(1).max(100).default(10),
+      facets: z.boolean().optional().describe('Whether to count what matches by tag, kind and folder.'),
     }),
     output: TenantSearchAnswer,
     rate: 'read',

@@ -1,7 +1,10 @@
+import type { DocumentKind } from '../../contract/search.ts'
 import { maySee } from '../../knowledge/audience.ts'
+import type { FilterGroup, PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'
 import { grown } from './grown.ts'
 import { type IndexStore, type PageClass, type StoredPage, unfinished } from './index-store.ts'
+import { ComparedFacts, type PageFacts } from './page-facts.ts'
 
 /** What a scope lets see, and the statistics of exactly that, which ranking needs. */
 export type Visible = {
@@ -33,6 +36,7 @@ export class Catalog {
   readonly #classes: PageClass[] = []
   readonly #keys: string[] = []
   readonly #notes: Map<number, string>
+  readonly #facts = new Map<number, ComparedFacts>()
   readonly #visible = new Map<string, Visible>()
   #states = new Uint8Array(1024)
   #classOf = new Uint8Array(1024)
@@ -48,6 +52,7 @@ export class Catalog {
   constructor(store: IndexStore) {
     for (const known of store.classes()) this.#classes[known.id] = known
     this.#notes = store.notes()
+    for (const [page, facts] of store.facts()) this.#facts.set(page, new ComparedFacts(facts))
     for (const page of store.pages()) this.#put(page)
   }
 
@@ -84,8 +89,9 @@ export class Catalog {
     return this.#lengths
   }
 
-  add(page: StoredPage, ofClass: PageClass, note: string | undefined): void {
+  add(page: StoredPage, ofClass: PageClass, note: string | undefined, facts: PageFacts): void {
     this.#classes[ofClass.id] = ofClass
+    this.#facts.set(page.id, new ComparedFacts(facts))
     if (note !== undefined) this.#notes.set(page.id, note)
     this.#put(page)
     this.#visible.clear()
@@ -103,6 +109,7 @@ export class Catalog {
     this.#states[id] = state.none
     this.#keys[id] = ''
     this.#notes.delete(id)
+    this.#facts.delete(id)
     this.#chunkCount -= this.#chunkCounts[id] ?? 0
     this.#pageCount--
     this.#visible.clear()
@@ -115,6 +122,24 @@ export class Catalog {
   /** Pages with a user's note that is shared. */
   notes(): IterableIterator<[page: number, note: string]> {
     return this.#notes.entries()
+  }
+
+  factsOf(page: number): ComparedFacts | undefined {
+    return this.#facts.get(page)
+  }
+
+  kindOf(page: number): DocumentKind {
+    return this.#classes[this.classOf(page)]?.kind ?? 'wiki'
+  }
+
+  /** 1 for each of some pages that passes filters, by id. */
+  passing(groups: readonly FilterGroup[], { pages }: Visible): Uint8Array {
+    const passes = (page: number, filter: PageFilter) =>
+      filter.type === 'kind' ? this.kindOf(page) === filter.kind : this.#facts.get(page)?.passes(filter) === true
+    return pages.map((isSeen, page) => {
+      if (isSeen !== 1) return 0
+      return groups.every(({ any, isNegated }) => any.some((filter) => passes(page, filter)) !== isNegated) ? 1 : 0
+    })
   }
 
   /** The id of the class of a page, also of one that is gone. */

@@ -4,6 +4,7 @@ import { type Access, accessClass } from '../../knowledge/audience.ts'
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import { packOffsets, unpackOffsets } from './offsets.ts'
+import type { PageFacts } from './page-facts.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { openStore } from './store-tables.ts'
 
@@ -26,6 +27,11 @@ export type StoredPage = {
 export type PageClass = Access & { id: number; name: string; kind: DocumentKind }
 
 export type NewPage = Omit<IndexedDocument, 'chunks'>
+
+/** What filters ask for of a page. */
+export function factsOf({ title, path = '', tags, changedAt = '' }: NewPage): PageFacts {
+  return { title, path, tags, changedAt }
+}
 
 /** A chunk that is gone: its terms, its page and the class of that. */
 export type RemovedChunk = { id: number; page: number; class: number; terms: string }
@@ -90,6 +96,15 @@ export class IndexStore {
     for (const row of rows.iterate()) yield toPage(row)
   }
 
+  /** What filters ask for of every page, by its id. */
+  *facts(): Generator<[id: number, facts: PageFacts]> {
+    for (const row of this.db.prepare('SELECT id, title, path, tags, changed_at FROM pages').iterate()) {
+      const { title, path, tags, changed_at: changedAt } = row
+      const facts = { title: String(title), path: String(path), changedAt: String(changedAt) }
+      yield [Number(row.id), { ...facts, tags: JSON.parse(String(tags)) }]
+    }
+  }
+
   find(key: string): StoredPage | undefined {
     const row = this.#sql.get`SELECT id, key, class, first_chunk, lengths, version FROM pages WHERE key = ${key}`
     return row && toPage(row)
@@ -116,8 +131,11 @@ export class IndexStore {
     const ofPage = this.#classFor(page)
     const firstChunk = this.#nextChunk
     this.#nextChunk += maxChunks
-    const added = this.#sql.run`INSERT INTO pages (key, class, first_chunk, lengths, version, title, note)
-      VALUES (${key}, ${ofPage.id}, ${firstChunk}, ${new Uint8Array()}, ${version}, ${title}, ${note ?? null})`
+    const { path, tags, changedAt } = factsOf(page)
+    const added = this.#sql
+      .run`INSERT INTO pages (key, class, first_chunk, lengths, version, title, path, tags, changed_at, note)
+      VALUES (${key}, ${ofPage.id}, ${firstChunk}, ${new Uint8Array()}, ${version}, ${title}, ${path}, ${JSON.stringify(tags)},
+        ${changedAt}, ${note ?? null})`
     const id = Number(added.lastInsertRowid)
     return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }

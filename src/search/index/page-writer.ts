@@ -1,7 +1,7 @@
 import type { IndexedDocument, PagePart } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type Catalog, isUnfinished } from './catalog.ts'
-import { type IndexStore, type StoredPage, unfinished } from './index-store.ts'
+import { factsOf, type IndexStore, type StoredPage, unfinished } from './index-store.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
 import type { TermEngine } from './term-engine.ts'
 
@@ -83,7 +83,7 @@ export class PageWriter {
   /** A page without its chunks, which will be `total` at most. */
   #begin(page: Omit<IndexedDocument, 'chunks'>, total: number): StoredPage {
     const added = this.#store.add(page, total)
-    this.#catalog.add(added.page, added.class, page.note)
+    this.#catalog.add(added.page, added.class, page.note, factsOf(page))
     return added.page
   }
 

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 7
+const storeVersion = 8
 
 const tables = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
@@ -13,7 +13,8 @@ const tables = [
   // lengths: of each chunk in terms, as 32-bit integers
   `CREATE TABLE pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, class INTEGER NOT NULL, first_chunk INTEGER NOT NULL,
-    lengths BLOB NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL, note TEXT
+    lengths BLOB NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL, path TEXT NOT NULL, tags TEXT NOT NULL,
+    changed_at TEXT NOT NULL, note TEXT
   ) STRICT`,
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
   // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, packOffsets

@@ -1,6 +1,7 @@
 import type { Analyser } from '../text/analyser.ts'
 import { isUnspaced } from '../text/script.ts'
 import { compoundOf } from './compound.ts'
+import type { FilterGroup } from './filters.ts'
 import { everyLeafOf, type Query, QueryError, weighted } from './query.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
 import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
@@ -18,6 +19,8 @@ export type QueryPart = {
 export type ParsedQuery = {
   required: readonly QueryPart[]
   excluded: readonly Query[]
+  /** Each must hold. */
+  filters: readonly FilterGroup[]
   /** All that is sought, as typed, where it can be the name of a page: no operators. */
   name: string | undefined
   /** Whether its last word may go on. */
@@ -34,17 +37,20 @@ export type ParsedQuery = {
  * - `pre*`: words that begin so, and the stems of words that could. Only at the end of a word.
  * - A word that divides (`foo-bar`, `GitHub`, Chinese) is a phrase of its parts, or the whole in one.
  * - Two words side by side are found as one, too (`back up`: `backup`), and an English noun as verb and particle.
+ * - `tag:x`, `path:x`, `title:x`, `kind:wiki`, `before:2026-05`, `after:2026`: a filter; its value may stand in quotes. `OR` between
+ *   two filters is either. What is no filter, as `std::x`, is a word.
  * - Everything else is punctuation, parentheses as well.
  *
  * Takes time linear in the length.
  * @param isTyped the last word is still being typed: it is a prefix, too.
- * @returns undefined where it can match nothing: only stop words, operators or negations.
+ * @returns undefined where it can match nothing: only stop words, operators or negations, and no filter.
  * @throws {QueryError} for more than 32 different words, or a prefix of one letter.
  */
 export function parseQuery(q: string, analyser: Analyser, isTyped = false): ParsedQuery | undefined {
   const words = new Set<string>()
   const required: Alternatives[] = []
   const excluded: Query[] = []
+  const filters: FilterGroup[] = []
   let alternatives: Alternatives | undefined
   let isAlternative = false
   let isNegated = false
@@ -54,6 +60,17 @@ export function parseQuery(q: string, analyser: Analyser, isTyped = false): Pars
     if (item.type === 'operator') {
       isAlternative = item.operator === 'OR' || (isAlternative && item.operator === 'NOT')
       isNegated = item.operator === 'NOT' || isNegated
+      continue
+    }
+    if (item.type === 'filter') {
+      const group = filters.at(-1)
+      const isJoined = isAlternative && items[index - 2]?.type === 'filter' && group?.isNegated === false
+      if (isNegated || item.negated) filters.push({ any: [item.filter], isNegated: true })
+      else if (isJoined) group.any.push(item.filter)
+      else filters.push({ any: [item.filter], isNegated: false })
+      alternatives = undefined
+      isAlternative = false
+      isNegated = false
       continue
     }
     isOpen = isTyped && !isNegated && item.at + item.text.length === q.length && mayGoOn(item)
@@ -75,15 +92,18 @@ export function parseQuery(q: string, analyser: Analyser, isTyped = false): Pars
     isNegated = false
   }
   const parts = required.filter(({ queries }) => queries.length > 0).map(toPart)
-  return parts.length === 0 ? undefined : { required: parts, excluded, name: nameOf(items), isOpen }
+  if (parts.length === 0 && filters.every((group) => group.isNegated)) return undefined
+  return { required: parts, excluded, filters, name: nameOf(items), isOpen }
 }
 
 function nameOf(items: readonly QueryItem[]): string | undefined {
   if (items.some(({ type }) => type === 'operator')) return undefined
-  return items.flatMap((item) => (item.type === 'operator' || item.negated ? [] : [item.text])).join(' ')
+  return items
+    .flatMap((item) => (item.type === 'operator' || item.type === 'filter' || item.negated ? [] : [item.text]))
+    .join(' ')
 }
 
-type Item = Exclude<QueryItem, { type: 'operator' }>
+type Item = Exclude<QueryItem, { type: 'operator' | 'filter' }>
 type Alternatives = { queries: Query[]; items: Item[] }
 
 function toPart({ queries, items }: Alternatives): QueryPart {

@@ -5,17 +5,17 @@ import { fileTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { IndexedDocument } from '../../search/search-index.ts'
-import type { NeuronRow } from '../../store/neuron-queries.ts'
+import type { NeuronRow, NeuronVersion } from '../../store/neuron-queries.ts'
 
 /** Raised whenever other parts of a page are indexed. */
-const pageFormat = 5
+const pageFormat = 6
 
 /**
  * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
  * then, if it has any of its own.
  */
-export function versionOf({ blob, path, tags }: { blob: string; path: string; tags: readonly string[] }): string {
-  return `${pageFormat} ${blob} ${path} ${tags.length}`
+export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): string {
+  return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`
 }
 
 /** A Neuron as the index takes it. @param text of its file. @param candidates that made its versions. */
@@ -24,7 +24,7 @@ export async function neuronDocument(
   { text, candidates }: { text: string; candidates: readonly string[] },
   parser: ParserPool,
 ): Promise<IndexedDocument> {
-  const { seqId, title, tags, audience, path } = neuron
+  const { seqId, title, tags, audience, path, updatedAt } = neuron
   const file = parseNeuronFile(text)
   const { chunks } = await parser.chunks(shownContent(file))
   const { note, noteShared, aliases } = file.fields
@@ -36,6 +36,8 @@ export async function neuronDocument(
     title,
     aliases: linkKey(name) === linkKey(title) ? aliases : [...aliases, name],
     tags,
+    path: path.replace(/^neurons\//, '').replace(/\.(?:md|markdown)$/i, ''),
+    changedAt: updatedAt,
     audience,
     note: noteShared ? note : undefined,
     chunks,

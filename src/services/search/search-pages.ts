@@ -1,9 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { SearchHit, SearchQuery } from '../../contract/search.ts'
-import { tagKey } from '../../knowledge/tag.ts'
-import type { PageHits } from '../../search/search-index.ts'
-import { accessOf } from '../../store/neuron-queries.ts'
-import { tagsOf } from '../../store/source.ts'
+import type { Facets, PageHits } from '../../search/search-index.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { listKnowledgeBases } from '../read/list-knowledge-bases.ts'
@@ -17,13 +14,14 @@ export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
 /** A page of hits, best first. */
 export type HitPage = {
   hits: SearchHit[]
-  /** How many there are in all; with a tag, among the best 300 without it. */
+  /** How many there are in all. */
   total: number
   page: number
   pages: number
   /** See `PageHits`. */
   matched: PageHits['matched']
   suggestion?: string
+  facets?: Facets
 }
 
 /** What one of several knowledge bases holds: the best hits. `isUnavailable`: it could not be asked. */
@@ -33,7 +31,6 @@ const perPage = 20
 const maxPages = 25
 const perKb = 5
 const maxKbs = 50
-const tagged = 300
 
 /**
  * A page of what a person's query finds in a knowledge base.
@@ -46,17 +43,17 @@ export async function searchPages(
   { q, kind, isTyping, tag, page }: PersonQuery & { tag?: string | undefined; page: number },
 ): Promise<HitPage> {
   const asked = Math.min(page, maxPages)
-  const limit = tag === undefined ? asked * perPage : tagged
-  const found = await findPages(ganglion, caller, kbName, { q, kind, limit, interactive: isTyping })
-  const hits = tag === undefined ? found.hits : await withTag(ganglion, caller, kbName, found.hits, tag)
-  const total = tag === undefined ? found.total : hits.length
+  const filter = tagFilter(tag)
+  const query = { q: filter + q, kind, limit: asked * perPage, interactive: isTyping, facets: true }
+  const { hits, total, matched, suggestion, facets } = await findPages(ganglion, caller, kbName, query)
   return {
     hits: hits.slice((asked - 1) * perPage, asked * perPage),
     total,
     page: asked,
     pages: Math.min(maxPages, Math.ceil(total / perPage)),
-    matched: found.matched,
-    ...(found.suggestion === undefined ? {} : { suggestion: found.suggestion }),
+    matched,
+    ...(suggestion === undefined ? {} : { suggestion: suggestion.slice(filter.length) }),
+    ...(facets === undefined ? {} : { facets }),
   }
 }
 
@@ -85,23 +82,10 @@ export async function searchEverywhere(
   return found.filter(({ total, isUnavailable }) => total > 0 || isUnavailable)
 }
 
-async function withTag(
-  ganglion: Ganglion,
-  caller: Caller,
-  kbName: string,
-  hits: readonly SearchHit[],
-  tag: string,
-): Promise<SearchHit[]> {
-  const { read: sql } = (await ganglion.kb(caller.tenantId, kbName)).projection
-  const key = tagKey(tag)
-  const kept = await Promise.all(
-    hits.map(async ({ seqId, id }) => {
-      const source = seqId === null ? await ganglion.sources.find(caller.tenantId, id) : undefined
-      const tags = seqId === null ? source && tagsOf(source) : accessOf(sql, seqId)?.tags
-      return tags?.some((one) => tagKey(one) === key) === true
-    }),
-  )
-  return hits.filter((_, index) => kept[index])
+/** A tag as a filter of the query language. */
+function tagFilter(tag: string | undefined): string {
+  const value = (tag ?? '').replace(/["“”„＂]/g, '').trim()
+  return value === '' ? '' : `tag:"${value}" `
 }
 
 function isUnavailable(error: unknown): boolean {

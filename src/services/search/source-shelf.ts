@@ -43,6 +43,8 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
         title,
         aliases: [filename],
         tags: tagsOf(source),
+        path: `${source.path.replace(/^\/|\/$/g, '')}/${filename}`.replace(/^\//, ''),
+        changedAt: source.createdAt,
         audience: undefined,
         note: undefined,
         chunks: await chunksOf(markdown, parser),
@@ -53,7 +55,7 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
 }
 
 /** Raised whenever other parts of a text are indexed. */
-const textFormat = 2
+const textFormat = 3
 
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
   return `${textFormat} ${contentHash} ${extractedAt} ${filename}`

@@ -1,0 +1,38 @@
+import { DocumentKind } from '../../contract/search.ts'
+import { fold } from '../../knowledge/fold.ts'
+import { tagKey } from '../../knowledge/tag.ts'
+
+/** What a page must be, whatever it says. Texts are folded; `at` is the beginning of a year, month or day in UTC. */
+export type PageFilter =
+  | { type: 'tag'; tag: string }
+  | { type: 'path'; path: string }
+  | { type: 'title'; words: readonly string[] }
+  | { type: 'kind'; kind: DocumentKind }
+  | { type: 'before' | 'after'; at: string }
+
+/** Any of these, or none of them. */
+export type FilterGroup = { any: PageFilter[]; isNegated: boolean }
+
+/** What may be filtered by, as it is written before a colon. */
+export const filterNames = ['tag', 'path', 'title', 'kind', 'before', 'after'] as const
+
+const date = /^(?<year>\d{4})(?:-(?<month>0[1-9]|1[0-2])(?:-(?<day>0[1-9]|[12]\d|3[01]))?)?$/
+
+/** Reads a filter; undefined where its value is none, so that it is a word like any other. */
+export function filterOf(name: (typeof filterNames)[number], value: string): PageFilter | undefined {
+  if (name === 'before' || name === 'after') {
+    const { year, month = '01', day = '01' } = date.exec(value)?.groups ?? {}
+    return year === undefined ? undefined : { type: name, at: `${year}-${month}-${day}` }
+  }
+  if (name === 'kind') {
+    const kind = DocumentKind.safeParse(value.toLowerCase())
+    return kind.success ? { type: name, kind: kind.data } : undefined
+  }
+  if (name === 'title') {
+    const words = fold(value).match(/[\p{L}\p{M}\p{N}]+/gu)
+    return words === null ? undefined : { type: name, words }
+  }
+  const [tag, path] = [tagKey(value).replace(/\/+$/, ''), fold(value.trim())]
+  if (name === 'tag') return tag === '' ? undefined : { type: name, tag }
+  return path === '' ? undefined : { type: name, path }
+}
