@@ -38,7 +38,18 @@ const Zones = z.object({
 const SearchEngine = z
   .enum(['auto', 'minisearch', 'segments', 'sqlite'])
   .transform((name) => (name === 'sqlite' ? 'segments' : name))
-const Search = z.object({ engine: SearchEngine.default('auto') })
+const Synonyms = z
+  .preprocess(
+    (value) => (value === '' ? [] : value),
+    z
+      .array(
+        z.array(line(100), 'must be a list of words that mean the same').min(2).max(10),
+        'must be a list of lists of words',
+      )
+      .max(200),
+  )
+  .default([])
+const Search = z.object({ engine: SearchEngine.default('auto'), synonyms: Synonyms })
 
 const Sources = z.object({
   types: z
@@ -92,6 +103,8 @@ export type KbSettings = {
   defaultAudience: string[]
   /** Where the search index keeps its postings; `auto` chooses by the size of the knowledge base. */
   searchEngine: z.infer<typeof Search>['engine']
+  /** Groups of words and phrases that a search looks for in place of each other, too. */
+  synonyms: string[][]
   /** Extensions of the files that it takes as Sources. */
   sourceTypes: ReadonlySet<FileType>
   /** When the server lints it, as in a crontab, in UTC. */
@@ -152,6 +165,7 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     return broken
   }
 
+  const search = read('search', parts.search, { engine: 'auto' as const, synonyms: [] })
   const settings: KbSettings = {
     id: read('id', parts.id, null),
     slug: read('slug', parts.slug, null),
@@ -162,7 +176,8 @@ export function parseKbSettings(data: unknown): { settings: KbSettings; problems
     policy: read('policy', parts.policy, null),
     zones: read('zones', parts.zones, null),
     defaultAudience: read('defaultAudience', parts.defaultAudience, []),
-    searchEngine: read('search', parts.search, { engine: 'auto' as const }).engine,
+    searchEngine: search.engine,
+    synonyms: search.synonyms,
     sourceTypes: new Set([...defaultFileTypes, ...read('sources', parts.sources, { types: [] }).types]),
     lintSchedule: read('lint', parts.lint, { schedule: null }).schedule,
     protectMain: read('protectMain', parts.protectMain, true),

@@ -11,11 +11,12 @@ import { MiniSearchEngine } from './index/minisearch-engine.ts'
 import { pageTerms } from './index/page-terms.ts'
 import { PageWriter } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
-import { checkDeadline, type Deadline, type TermEngine } from './index/term-engine.ts'
+import type { TermEngine } from './index/term-engine.ts'
 import { nearPages } from './near-pages.ts'
-import { matchesNote } from './query/matches-note.ts'
+import { notedPages } from './noted-pages.ts'
 import { parseQuery, wholeQuery } from './query/parse-query.ts'
-import { leavesOf, type Query } from './query/query.ts'
+import { leavesOf } from './query/query.ts'
+import { Synonyms } from './query/synonyms.ts'
 import { type FeedbackParameters, feedbackParameters } from './rank/feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import {
@@ -71,6 +72,7 @@ export class KbIndex implements SearchIndex {
   readonly vectors: KbVectors | undefined
   #engine: { name: Engine; terms: TermEngine }
   #stamp: string
+  #synonyms: { made: string; table: Synonyms } | undefined
   readonly #writer: PageWriter
 
   constructor(directory: string, options: IndexOptions) {
@@ -159,8 +161,8 @@ export class KbIndex implements SearchIndex {
     return left
   }
 
-  search(q: string, scope: Scope, { isTyped = false, hasFacets = false }: SearchOptions = {}): PageHits {
-    const parsed = parseQuery(q, this.#analyser, isTyped)
+  search(q: string, scope: Scope, { isTyped = false, hasFacets = false, synonyms = [] }: SearchOptions = {}): PageHits {
+    const parsed = parseQuery(q, this.#analyser, { isTyped, synonyms: this.#synonymsOf(synonyms) })
     if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
     const visible = this.#catalog.visible(scope)
     const limit = deadline(timeLimits.query)
@@ -175,7 +177,8 @@ export class KbIndex implements SearchIndex {
     }))
     const query = wholeQuery(parsed)
     const leaves = leavesOf(query)
-    const noted = parsed.required.length === 0 ? [] : this.#searchNotes(query, among, matching, limit)
+    const noted =
+      parsed.required.length === 0 ? [] : notedPages(query, this.#catalog, { among, matching, deadline: limit })
     const shown = noted.slice(0, scope.limit - found.length).map(({ page, note }) => ({
       key: this.#catalog.keyOf(page),
       highlight: highlight(note, leaves, this.#analyser),
@@ -240,18 +243,11 @@ export class KbIndex implements SearchIndex {
     return { analyser: this.#analyser, store: this.#store, catalog: this.#catalog }
   }
 
-  /** Pages that a shared note alone makes a hit, ranked below all others. */
-  #searchNotes(query: Query, among: Uint8Array, matching: () => Uint8Array, limit: Deadline) {
-    const noted: { page: number; note: string }[] = []
-    let found: Uint8Array | undefined
-    for (const [page, note] of this.#catalog.notes()) {
-      checkDeadline(limit)
-      if (among[page] !== 1 || !matchesNote(query, note)) continue
-      found ??= matching()
-      if (found[page] === 1) continue
-      noted.push({ page, note })
-    }
-    return noted.sort((a, b) => (this.#catalog.keyOf(a.page) < this.#catalog.keyOf(b.page) ? -1 : 1))
+  /** Analysed once for as long as they are the same. */
+  #synonymsOf(groups: readonly (readonly string[])[]): Synonyms {
+    const made = JSON.stringify(groups)
+    if (this.#synonyms?.made !== made) this.#synonyms = { made, table: new Synonyms(groups, this.#analyser) }
+    return this.#synonyms.table
   }
 
   /** @throws {StaleIndex} */

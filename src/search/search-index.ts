@@ -65,9 +65,9 @@ export type Facets = { tags: FacetCount[]; kinds: FacetCount[]; folders: FacetCo
 
 /**
  * How a query is read. `isTyped`: its last word is still being typed, and is a prefix, too. `hasFacets`: the answer counts what
- * matches by tag, kind and folder.
+ * matches by tag, kind and folder. `synonyms`: groups of words and phrases that are looked for in place of each other, too.
  */
-export type SearchOptions = { isTyped?: boolean; hasFacets?: boolean }
+export type SearchOptions = { isTyped?: boolean; hasFacets?: boolean; synonyms?: readonly (readonly string[])[] }
 
 export type ChunkHit = {
   key: string

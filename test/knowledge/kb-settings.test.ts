@@ -22,6 +22,7 @@ test('what is not said has its default', () => {
       zones: { kinds: {}, connectors: {} },
       defaultAudience: ['tool', 'public'],
       searchEngine: 'auto',
+      synonyms: [],
       lintSchedule: null,
       protectMain: false,
       inlineTags: false,
@@ -45,7 +46,13 @@ test('text is typed', () => {
     },
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
-    search: { engine: 'sqlite' },
+    search: {
+      engine: 'sqlite',
+      synonyms: [
+        ['k8s', 'Kubernetes'],
+        ['vpn', 'virtual private network'],
+      ],
+    },
     lint: { schedule: '0 4 * * *' },
     protectMain: 'true',
     rename: { rewriteLinks: 'true' },
@@ -66,6 +73,10 @@ test('text is typed', () => {
     zones: { kinds: { 'user-correction': 'yellow' }, connectors: { crawler: 'red', constructor: 'red' } },
     defaultAudience: ['public'],
     searchEngine: 'segments',
+    synonyms: [
+      ['k8s', 'Kubernetes'],
+      ['vpn', 'virtual private network'],
+    ],
     lintSchedule: '0 4 * * *',
     protectMain: true,
     inlineTags: true,
@@ -237,4 +248,18 @@ test('whatever the data, settings come out', () => {
       },
     ),
   )
+})
+
+test.each([
+  ['search.synonyms', 'k8s'],
+  ['search.synonyms.0', ['k8s']],
+  ['search.synonyms.0', [['k8s']]],
+  ['search.synonyms.0', [Array.from({ length: 11 }, (_, n) => `word${n}`)]],
+  ['search.synonyms', Array.from({ length: 201 }, (_, n) => [`a${n}`, `b${n}`])],
+  ['search.synonyms.0.1', [['k8s', '']]],
+  ['search.synonyms.0.0', [['x'.repeat(101), 'b']]],
+])('what %s may not be is a problem, and no synonyms', (path, synonyms) => {
+  const { settings, problems } = parseKbSettings({ ...identity, search: { synonyms } })
+  expect(problems.map((problem) => problem.path)).toEqual([path])
+  expect(settings.synonyms).toEqual([])
 })

@@ -83,6 +83,20 @@ test('a change of the language or the engine in kb.yaml makes the index anew', a
   expect(await titles(bed.ganglion, bed.app, '"haus"')).toEqual(['Bücher'])
 })
 
+test('a change of the synonyms in kb.yaml changes the answers at once', async () => {
+  const bed = await newTestBed()
+  const native = new NativeWriter(bed.gitDir)
+  await approved(bed, 'Clusters', 'Kubernetes runs in three zones.')
+  const settings = native.read(main, 'kb.yaml')
+  const withSynonyms = (groups: string) =>
+    native.commit(main, new Map([['kb.yaml', `${settings}\nsearch:\n  synonyms: ${groups}\n`]]))
+  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual([])
+  withSynonyms('[[k8s, Kubernetes]]')
+  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual(['Clusters'])
+  withSynonyms('[[k8s, Docker]]')
+  expect(await titles(bed.ganglion, bed.app, 'k8s')).toEqual([])
+})
+
 test('the hidden is neither found nor retrieved, whatever is asked for', async () => {
   const bed = await newTestBed()
   const { ganglion, app, reader, curator } = bed

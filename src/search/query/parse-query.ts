@@ -5,6 +5,7 @@ import type { FilterGroup } from './filters.ts'
 import { everyLeafOf, type Query, QueryError, weighted } from './query.ts'
 import { itemsOf, type QueryItem } from './query-items.ts'
 import { join, literalOf, phraseQuery, wordQuery } from './query-words.ts'
+import type { Synonyms } from './synonyms.ts'
 
 const maxWords = 32
 const minPrefix = 2
@@ -42,11 +43,16 @@ export type ParsedQuery = {
  * - Everything else is punctuation, parentheses as well.
  *
  * Takes time linear in the length.
- * @param isTyped the last word is still being typed: it is a prefix, too.
+ * @param options.isTyped the last word is still being typed: it is a prefix, too.
+ * @param options.synonyms what words may be called otherwise.
  * @returns undefined where it can match nothing: only stop words, operators or negations, and no filter.
  * @throws {QueryError} for more than 32 different words, or a prefix of one letter.
  */
-export function parseQuery(q: string, analyser: Analyser, isTyped = false): ParsedQuery | undefined {
+export function parseQuery(
+  q: string,
+  analyser: Analyser,
+  { isTyped = false, synonyms }: { isTyped?: boolean; synonyms?: Synonyms } = {},
+): ParsedQuery | undefined {
   const words = new Set<string>()
   const required: Alternatives[] = []
   const excluded: Query[] = []
@@ -56,6 +62,7 @@ export function parseQuery(q: string, analyser: Analyser, isTyped = false): Pars
   let isNegated = false
   let isOpen = false
   const items = itemsOf(q)
+  const alsoCalled = synonyms?.ofItems(items, analyser)
   for (const [index, item] of items.entries()) {
     if (item.type === 'operator') {
       isAlternative = item.operator === 'OR' || (isAlternative && item.operator === 'NOT')
@@ -76,7 +83,10 @@ export function parseQuery(q: string, analyser: Analyser, isTyped = false): Pars
     isOpen = isTyped && !isNegated && item.at + item.text.length === q.length && mayGoOn(item)
     const query = isOpen ? openQuery(item.text, analyser) : queryOfItem(item, analyser)
     if (query !== undefined) checkLimits(query, words)
-    const found = query === undefined ? [] : [join('or', [query, ...compoundsAt(index, items, analyser)])]
+    const found =
+      query === undefined
+        ? []
+        : [join('or', [query, ...compoundsAt(index, items, analyser), ...(alsoCalled?.[index] ?? [])])]
     if (isNegated || item.negated) {
       excluded.push(...found)
       // As in Lucene, where `a OR -b OR c` is one of `a` and `c`, and not `b`.

@@ -56,7 +56,11 @@ export async function findPages(
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
-  const options = { isTyped: interactive === true, hasFacets: facets === true }
+  const options = {
+    isTyped: interactive === true,
+    hasFacets: facets === true,
+    synonyms: (await kb.settings()).synonyms,
+  }
   const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
   const shown = async (pages: readonly PageHit[]) => {
     const found = await Promise.all(pages.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
