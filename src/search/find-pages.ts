@@ -83,10 +83,13 @@ function forgive(
 ): FoundPages {
   const search = (query: Query, most: number, pages: Uint8Array) =>
     index.engine.search(query, visible, most, deadline, pages)
+  const now = performance.now()
+  const correctingUntil = now + (deadline - now) / 2
   const vocabulary: Vocabulary = {
+    chunkCount: visible.chunkCount,
     chunksWith: (term) => index.engine.chunksWith(term, visible),
-    similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, deadline),
-    pagesWith: (query) => search(query, 0, visible.pages).total,
+    similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, correctingUntil),
+    pagesWith: (query) => index.engine.search(query, visible, 0, correctingUntil).total,
   }
   const corrections = correct(parsed.required, index.analyser, vocabulary)
   if (corrections.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
@@ -144,6 +147,7 @@ function findSome(
   const tiers: Tier[] = []
   let left = limit
   for (let count = required.length - 1; count > 0 && left > 0; count--) {
+    if (!counts.includes(count)) continue
     const { pages } = search(
       any,
       left,
@@ -159,16 +163,20 @@ function findSome(
 
 type Corrections = ReadonlyMap<QueryPart, Correction & { suspect: Suspect }>
 
-/** What the first words that need it may have been meant to be. */
+/** What the first words that need it may have been meant to be, as far as there is time. */
 function correct(parts: readonly QueryPart[], analyser: Analyser, vocabulary: Vocabulary): Corrections {
   const corrections = new Map<QueryPart, Correction & { suspect: Suspect }>()
   let looked = 0
-  for (const part of parts) {
-    const suspect = suspectOf(part, analyser, vocabulary)
-    if (suspect === undefined) continue
-    const correction = correctionOf(suspect, analyser, vocabulary)
-    if (correction !== undefined) corrections.set(part, { ...correction, suspect })
-    if (++looked === maxSuspects) break
+  try {
+    for (const part of parts) {
+      const suspect = suspectOf(part, analyser, vocabulary)
+      if (suspect === undefined) continue
+      const correction = correctionOf(suspect, analyser, vocabulary)
+      if (correction !== undefined) corrections.set(part, { ...correction, suspect })
+      if (++looked === maxSuspects) break
+    }
+  } catch (error) {
+    if (!(error instanceof SearchTimeout)) throw error
   }
   return corrections
 }

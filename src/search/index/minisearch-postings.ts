@@ -1,4 +1,5 @@
 import MiniSearch, { type AsPlainObject } from 'minisearch'
+import { isNameTerm } from '../text/name-terms.ts'
 import { EditRows } from './edit-rows.ts'
 import { boundary } from './page-terms.ts'
 
@@ -51,7 +52,7 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
     return this._index.atPrefix(prefix).keys()
   }
 
-  /** Terms that a word becomes with at most so many edits; see {@link EditRows}. */
+  /** Terms that a word becomes with at most so many edits, of a name only names; see {@link EditRows}. */
   termsWithin(word: string, maxEdits: number): string[] {
     const rows = new EditRows(word, maxEdits)
     const found: string[] = []
@@ -64,7 +65,7 @@ export class MiniSearchPostings extends MiniSearch<Chunk> {
       }
     }
     descend(this._index._tree, '')
-    return found
+    return isNameTerm(word) ? found.filter(isNameTerm) : found
   }
 
   /** Keeps count from now on: the `size` of MiniSearch's map looks at every term. */

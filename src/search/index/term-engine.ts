@@ -51,7 +51,7 @@ export interface TermEngine {
   chunksWith(term: string, visible: Visible): number
   /**
    * The terms of visible chunks that a word becomes with at most so many edits, itself included, each with the number of visible
-   * chunks that hold it, in no order. An edit inserts, removes or replaces a character, or swaps two neighbours; see `EditRows`.
+   * chunks that hold it, in no order; of the words of names only names. An edit inserts, removes or replaces a character, or swaps two neighbours; see `EditRows`.
    * @throws {SearchTimeout}
    */
   similarTerms(

@@ -11,6 +11,7 @@ import { join, literalOf, wordQuery } from './query-words.ts'
 
 /** What of the visible pages it takes to correct a word. */
 export type Vocabulary = {
+  chunkCount: number
   chunksWith: (term: string) => number
   similarTerms: (word: string, maxEdits: number) => [term: string, chunkCount: number][]
   /** How many pages match. */
@@ -41,9 +42,10 @@ export type Correction = {
   isCompleted: boolean
 }
 
-/** A word in no more chunks than this is rare, */
+/** A word in no more chunks than this is rare, unless there are very many chunks: those are full of names that stand once. */
 const rare = 2
-/** and one in so many times more is likelier to be meant. */
+const manyChunks = 20_000
+/** One in so many times more is likelier to be meant. */
 const likelier = 10
 /** Terms that stand for a misspelled word. */
 const maxTerms = 5
@@ -65,7 +67,7 @@ const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
 export function suspectOf(
   { word: part, query }: QueryPart,
   analyser: Analyser,
-  { chunksWith, pagesWith }: Vocabulary,
+  { chunksWith, pagesWith, chunkCount }: Vocabulary,
 ): Suspect | undefined {
   const [token, ...others] = part === undefined ? [] : analyser.tokens(part.text)
   if (part === undefined || token === undefined || others.length > 0) return undefined
@@ -73,14 +75,16 @@ export function suspectOf(
   const word = foldWord(typed)
   if (!lettersOnly.test(typed) || isUnspaced(typed) || [...word].length < minLetters) return undefined
   const known = chunksWith(token.term)
+  if (known > (chunkCount > manyChunks ? 0 : rare)) return undefined
   // It may be found in another way, such as in one with its neighbour.
-  if (known > rare || (known === 0 && pagesWith(query) > 0)) return undefined
+  if (known === 0 && pagesWith(query) > 0) return undefined
   return { typed, at: part.at + token.start, word, term: token.term, known }
 }
 
 /**
  * What a word may have been meant to be: a word that it becomes with one edit, from eight letters on with two; words that it
- * begins; or two words that are written apart. For a word that some pages have, only what is far likelier.
+ * begins; or two words that are written apart. For a word that some pages have, only words one edit away that are far likelier, and
+ * two words: rare words are typed often, and a walk through all terms for each would take too long.
  */
 export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: Vocabulary): Correction | undefined {
   const text = literalOf(suspect.typed)
@@ -90,7 +94,7 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
     const leaf: Query = { type: 'term', term, text, weight }
     return name === undefined ? leaf : join('or', [leaf, nameLeaf(name, text)])
   })
-  const completed = completedBy(suspect, analyser, vocabulary)
+  const completed = suspect.known > 0 ? [] : completedBy(suspect, analyser, vocabulary)
   const split = splitsOf(suspect, analyser, vocabulary)
   const splitQueries = split.map(({ query }) => query)
   const isNear = similar[0]?.edits === 1
@@ -116,21 +120,25 @@ function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, voca
     if (term === own || count === 0 || count < likelier * known || (found.get(term)?.edits ?? 3) <= edits) return
     found.set(term, { term, edits, count, startsAlike, ...(name === undefined ? {} : { name }) })
   }
-  for (const [name] of vocabulary.similarTerms(nameWord(word), maxEdits)) {
+  for (const [name] of known > 0 ? [] : vocabulary.similarTerms(nameWord(word), maxEdits)) {
     const meant = wordOfName(name)
     const term = meant && termOf(meant, analyser)
     if (meant !== undefined && term !== undefined) add(term, editsBetween(word, meant), word[0] === meant[0], meant)
   }
-  if (own.length >= minStem) {
+  if (known === 0 && own.length >= minStem) {
     for (const [term] of vocabulary.similarTerms(own, own.length < longStem ? 1 : maxEdits)) {
       if (term.length >= minStem && lettersOnly.test(term)) add(term, editsBetween(own, term), own[0] === term[0])
     }
   }
   const isNear = [...found.values()].some(({ edits }) => edits === 1)
-  // What a slip in its ending keeps from being stemmed.
-  for (const edited of isNear ? [] : oneEditFrom(word)) {
-    const term = termOf(edited, analyser)
-    if (term !== undefined) add(term, 1, word[0] === edited[0])
+  if (known > 0) {
+    for (const term of oneEditFrom(own)) add(term, 1, own[0] === term[0])
+  } else if (!isNear) {
+    // What a slip in its ending keeps from being stemmed.
+    for (const edited of oneEditFrom(word)) {
+      const term = termOf(edited, analyser)
+      if (term !== undefined) add(term, 1, word[0] === edited[0])
+    }
   }
   const nearest = [...found.values()].sort(
     (a, b) =>
@@ -152,9 +160,9 @@ function editsBetween(one: string, other: string): number {
   return isWithinEdits(one, other, 1) ? 1 : 2
 }
 
-function completedBy({ typed, known }: Suspect, analyser: Analyser, { pagesWith }: Vocabulary): Query[] {
+function completedBy({ typed }: Suspect, analyser: Analyser, { pagesWith }: Vocabulary): Query[] {
   const query = wordQuery(`${typed}*`, analyser)
-  if (query === undefined || pagesWith(query) <= likelier * known) return []
+  if (query === undefined || pagesWith(query) === 0) return []
   const names = nameLeaf(foldWord(typed), literalOf(typed), 'prefix')
   return [join('or', [weighted(query, weights.completed), names])]
 }

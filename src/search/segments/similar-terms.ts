@@ -1,10 +1,11 @@
 import { EditRows } from '../index/edit-rows.ts'
 import { checkDeadline, type Deadline } from '../index/term-engine.ts'
+import { isNameTerm, nameSign } from '../text/name-terms.ts'
 import type { Segment } from './segment.ts'
 
 /**
  * Adds the terms of a segment that a word becomes with at most so many edits; see {@link EditRows}. Terms with a common beginning
- * share its rows, and are passed over together where none of them can be similar.
+ * share its rows, and are passed over together where none of them can be similar. A name is similar to names alone.
  * @throws {SearchTimeout}
  */
 export function addSimilar(
@@ -19,7 +20,14 @@ export function addSimilar(
   /** Characters of `taken`, and their bytes, with which no similar term begins. */
   let [dead, deadBytes] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   let steps = 0
-  for (const cursor = dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
+  const beginning = Buffer.from(isNameTerm(word) ? nameSign : '')
+  let cursor = dictionary.from(beginning)
+  for (; cursor.beginsWith(beginning); cursor.next()) {
+    // Where very many terms begin so, they are not even looked at.
+    while (deadBytes <= shortBeginning && cursor.shared >= deadBytes && cursor.isAt) {
+      cursor = dictionary.from(Buffer.concat([cursor.term.subarray(0, deadBytes), afterAll]))
+    }
+    if (!cursor.beginsWith(beginning)) break
     if (++steps % 1024 === 0) checkDeadline(deadline)
     if (cursor.shared >= deadBytes) continue
     const term = cursor.text
@@ -34,6 +42,11 @@ export function addSimilar(
     if (dead > term.length && rows.isWithin(term.length)) similar.add(term)
   }
 }
+
+/** Bytes of a beginning that so many terms share that it pays to look for the first one behind them. */
+const shortBeginning = 3
+/** Comes after every byte of UTF-8. */
+const afterAll = Uint8Array.of(0xff)
 
 function commonLength(one: string, other: string): number {
   let length = 0

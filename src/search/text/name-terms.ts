@@ -3,30 +3,30 @@ import { foldWord } from './fold-word.ts'
 import { isUnspaced } from './script.ts'
 
 /** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
-const sign = '='
+export const nameSign = '='
 /** Words that a name has at most to be found as a whole, and the characters of its term. */
 const maxWords = 8
 const maxLength = 128
 
 /** The term of a word in the names of pages, folded and not stemmed. */
 export function nameWord(word: string): string {
-  return sign + word
+  return nameSign + word
 }
 
 /** The word of such a term; undefined for every other term. */
 export function wordOfName(term: string): string | undefined {
-  return term.startsWith(sign) && term[1] !== sign ? term.slice(1) : undefined
+  return term.startsWith(nameSign) && term[1] !== nameSign ? term.slice(1) : undefined
 }
 
 /** Whether a term is of a name, and of no text. */
 export function isNameTerm(term: string): boolean {
-  return term.startsWith(sign)
+  return term.startsWith(nameSign)
 }
 
 /** The term of a name as a whole; undefined where it has no words, or too many. */
 export function wholeName(name: string, analyser: Analyser): string | undefined {
   const words = wordsOf(name, analyser.tokens(name))
-  const term = sign + sign + words.join(sign)
+  const term = nameSign + nameSign + words.join(nameSign)
   return words.length === 0 || words.length > maxWords || term.length > maxLength ? undefined : term
 }
 
