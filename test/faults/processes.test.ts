@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ganglion } from '../cli/support.ts'
 import { tempDir } from '../support/temp.ts'
@@ -32,7 +33,12 @@ test('a server that is pushed to, two imports at once, native pushes and gc writ
     let isOver = false
     const native = curator.work(() => isOver, { tidiesUp: true, pauseMs: 500 })
     const pushing = pusher.work(remoteUrl(server.url, deployment), () => isOver, { besidePrune: true })
-    for (let round = 0; round < scaled(8) || isEmpty(); round++) await importer.run({ processes: 2 })
+    for (let round = 0; round < scaled(8); round++) {
+      await importer.run({ processes: 2 })
+      await delay(500)
+    }
+    // While imports write, hardly a push finds main where it fetched it.
+    while (isEmpty()) await delay(100)
     isOver = true
     await Promise.all([native, pushing])
   })

@@ -144,9 +144,9 @@ export function quarantinesIn(gitDir: string): string[] {
   return readdirSync(join(gitDir, 'objects')).filter((name) => name.startsWith('tmp_objdir'))
 }
 
-/** Waits until something is so; for 8 s at most. */
-export async function until(isSo: () => boolean): Promise<void> {
-  for (const end = performance.now() + 8000; !isSo(); ) {
+/** Waits until something is so, but not for ever. */
+export async function until(isSo: () => boolean, { forMs = 8000 } = {}): Promise<void> {
+  for (const end = performance.now() + forMs; !isSo(); ) {
     if (performance.now() > end) throw new Error('It did not come to be.')
     await delay(20)
   }
