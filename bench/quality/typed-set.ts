@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** A query as people type it, and the pages of which each is a right answer: paths in the manual, without `.md`. */
+/** A query as people type it, and its right answers: any of some pages, by their paths in the manual without `.md`. */
 export type TypedQuery = { kind: string; q: string; right: readonly string[] }
 
 const sets = new URL('./typed/', import.meta.url)

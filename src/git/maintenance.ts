@@ -1,7 +1,8 @@
-import { readdir, stat, unlink, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { longTimeLimit, runGit } from './git-process.ts'
+import { clearPackedRefsLock, clearStaleLock } from './stale-lock.ts'
 
 export type RepositoryLoad = {
   /** Packs: each batch of writes adds one. */
@@ -78,11 +79,8 @@ export async function prune(gitDir: string, signal: AbortSignal): Promise<void> 
   await writeFile(join(gitDir, prunedMarker), '')
 }
 
-/** What a git that was killed in the middle of the same work leaves behind, and what would keep it from ever being done again. */
+/** Removes what a git that was killed in the middle of the same work leaves behind: it would keep the work from ever being done again. */
 async function clearOldLocks(gitDir: string): Promise<void> {
-  for (const lock of ['packed-refs.lock', 'objects/info/commit-graphs/commit-graph-chain.lock']) {
-    const path = join(gitDir, lock)
-    const found = await stat(path).catch(() => undefined)
-    if (found !== undefined && Date.now() - found.mtimeMs > abandonedAfterMs) await unlink(path).catch(() => {})
-  }
+  await clearPackedRefsLock(gitDir, abandonedAfterMs)
+  await clearStaleLock(join(gitDir, 'objects/info/commit-graphs/commit-graph-chain.lock'), abandonedAfterMs)
 }

@@ -1,12 +1,11 @@
-import { readdir, readFile, stat, unlink } from 'node:fs/promises'
+import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
 import { tryGit } from './git-process.ts'
 import type { Oid } from './object.ts'
+import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing } from './stale-lock.ts'
 
-/** As for single refs: see `updateRef`. */
-const staleLockAfterMs = 10_000
 const patienceMs = 15_000
 const betweenAttemptsMs = 200
 
@@ -54,7 +53,7 @@ async function transact(gitDir: string, folder: string, fsync: 'all' | 'none', c
     }
     if (Date.now() > until) throw new GitError('lock-held', `other writers hold refs below ${folder}: ${complaint}`)
     await clearBrokenRefs(gitDir, folder)
-    await clearPackedRefsLock(gitDir)
+    await clearPackedRefsLock(gitDir, staleLockAfterMs)
     await delay(betweenAttemptsMs)
   }
 }
@@ -69,27 +68,8 @@ export async function clearBrokenRefs(gitDir: string, folder: string): Promise<v
   }
 }
 
-/** Removes what a git leaves that is killed while it writes `packed-refs`: each next one refuses to write beside it. */
-async function clearPackedRefsLock(gitDir: string): Promise<void> {
-  const paths = ['packed-refs.new', 'packed-refs.lock'].map((name) => join(gitDir, name))
-  const stale = await Promise.all(paths.map(isStale))
-  // A git that is at work keeps its new file growing.
-  if (stale.includes(false)) return
-  for (const path of paths) await unlink(path).catch(unlessMissing)
-}
-
 async function isBroken(path: string): Promise<boolean> {
-  if (path.endsWith('.lock')) return (await isStale(path)) === true
+  if (path.endsWith('.lock')) return (await isStale(path, staleLockAfterMs)) === true
   const content = await readFile(path, 'latin1').catch(unlessMissing)
   return content !== undefined && !/^[0-9a-f]{40}\n?$/.test(content)
-}
-
-/** Whether nobody has written to a file for long; undefined where there is none. */
-async function isStale(path: string): Promise<boolean | undefined> {
-  const held = await stat(path).catch(unlessMissing)
-  return held && Date.now() - held.mtimeMs > staleLockAfterMs
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

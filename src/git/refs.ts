@@ -6,9 +6,8 @@ import { syncDirectory, writeSynced } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { holder, isHolderGone } from './holder.ts'
 import { isOid, type Oid } from './object.ts'
+import { staleLockAfterMs, unlessMissing } from './stale-lock.ts'
 
-/** A lock that another writer has held for longer than this is taken to be left behind by a crash. */
-const staleLockAfterMs = 10_000
 const lockPatienceMs = 15_000
 
 const lockOwnerPrefix = 'ganglion-lock.'
@@ -67,7 +66,7 @@ async function takeLock(gitDir: string, owner: string, lock: string): Promise<vo
     } catch (error) {
       if (!isCode(error, 'EEXIST')) throw error
     }
-    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(ignoreMissing)
+    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(unlessMissing)
     else if (Date.now() > until) throw new GitError('lock-held', `${lock} is held by another writer`)
     else await delay(wait * (0.5 + Math.random()))
   }
@@ -75,12 +74,12 @@ async function takeLock(gitDir: string, owner: string, lock: string): Promise<vo
 
 /** Whether a lock outlived its writer: ours, whose process is gone, or anybody's, that has been there for long. */
 async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
-  const held = await stat(lock).catch(ignoreMissing)
+  const held = await stat(lock).catch(unlessMissing)
   if (held === undefined) return false
   if (Date.now() - held.mtimeMs > staleLockAfterMs) return true
   for (const name of await readdir(gitDir)) {
     if (!isAbandonedOwner(name)) continue
-    const owner = await stat(join(gitDir, name)).catch(ignoreMissing)
+    const owner = await stat(join(gitDir, name)).catch(unlessMissing)
     if (owner?.ino === held.ino) return true
   }
   return false
@@ -90,10 +89,10 @@ async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
 export async function clearAbandonedLocks(gitDir: string, refs: readonly string[]): Promise<void> {
   for (const ref of refs) {
     const lock = join(gitDir, `${ref}.lock`)
-    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(ignoreMissing)
+    if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(unlessMissing)
   }
   for (const name of await readdir(gitDir)) {
-    if (isAbandonedOwner(name)) await unlink(join(gitDir, name)).catch(ignoreMissing)
+    if (isAbandonedOwner(name)) await unlink(join(gitDir, name)).catch(unlessMissing)
   }
 }
 
@@ -108,10 +107,6 @@ async function readIfThere(path: string): Promise<string | undefined> {
     if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR') || isCode(error, 'EISDIR')) return undefined
     throw error
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!isCode(error, 'ENOENT')) throw error
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -59,17 +59,20 @@ test('it ends when it is told to, and what it had not done is not lost', async (
   repository.close()
 })
 
-test('locks that a killed maintenance left behind long ago do not stop the next', async () => {
-  const { repository, put } = await newWriter()
-  for (let n = 0; n < 5; n++) await put(`${n}.md`)
-  const lock = join(repository.gitDir, 'packed-refs.lock')
-  writeFileSync(lock, '')
-  await expect(consolidate(repository.gitDir, new AbortController().signal)).rejects.toThrow('packed-refs')
-  utimesSync(lock, new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 2 * 3_600_000))
-  await consolidate(repository.gitDir, new AbortController().signal)
-  expect(existsSync(join(repository.gitDir, main))).toBe(false) // packed
-  repository.close()
-})
+test.each(['packed-refs.lock', 'packed-refs.new'])(
+  '%s that a killed maintenance left behind long ago does not stop the next',
+  async (name) => {
+    const { repository, put } = await newWriter()
+    for (let n = 0; n < 5; n++) await put(`${n}.md`)
+    const lock = join(repository.gitDir, name)
+    writeFileSync(lock, '')
+    await expect(consolidate(repository.gitDir, new AbortController().signal)).rejects.toThrow('packed-refs')
+    utimesSync(lock, new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 2 * 3_600_000))
+    await consolidate(repository.gitDir, new AbortController().signal)
+    expect(existsSync(join(repository.gitDir, main))).toBe(false) // packed
+    repository.close()
+  },
+)
 
 test('what nothing leads to goes after a day, and not before, while writers write', async () => {
   const { repository, put } = await newWriter()
