@@ -12,12 +12,14 @@ const onlyBlockId = /^\^[A-Za-z0-9-]+$/
 export function hideMarks(tree: Root): void {
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
-    // The paragraph of a short item has no element of its own.
-    if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') takeBlockId(node.children[0], node)
     if (node.type === 'paragraph') takeBlockId(node, node)
     else if (node.type === 'heading') hideBlockId(node)
     else if (node.type === 'blockquote') hideCalloutType(node)
-    if ('children' in node && node.type !== 'paragraph') open.push(...node.children)
+    if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') {
+      // The paragraph of a short item has no element of its own.
+      takeBlockId(node.children[0], node)
+      open.push(...node.children.slice(1))
+    } else if ('children' in node && node.type !== 'paragraph') open.push(...node.children)
   }
 }
 

@@ -227,6 +227,7 @@ describe('the chunks of any page', () => {
     ['an ordered list in the midst of a paragraph', '- a\n  2. b', 'a 2. b'],
     ['private use characters', '*a* \uE000 \uE001 [[b]]', 'a \uE000 \uE001 b'],
     ['a definition far away', '[a] [b](c)\n\n[a]: /u', 'a b'],
+    ['an item with two block ids, of which only the last is one', '1.  ^id1 ^id2', '^id1'],
     ['underlined headings', 'a\n---\n\nb', 'b'],
     ['a table', 'a | b\n:-: | -\nc | d', 'a b\nc d'],
   ])('are not misled by %s', (_name, content, text) => {
