@@ -1,7 +1,8 @@
 import { spelledAs } from './excerpt/spelled-as.ts'
 import type { Catalog, Visible } from './index/catalog.ts'
+import type { Deadline } from './index/deadline.ts'
 import type { IndexStore } from './index/index-store.ts'
-import type { Deadline, PageMatches, TermEngine } from './index/term-engine.ts'
+import type { PageMatches, TermEngine } from './index/term-engine.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from './query/corrections.ts'
 import { withNames, withWholeName } from './query/names.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery } from './query/parse-query.ts'
@@ -83,8 +84,7 @@ function forgive(
 ): FoundPages {
   const search = (query: Query, most: number, pages: Uint8Array) =>
     index.engine.search(query, visible, most, deadline, pages)
-  const now = performance.now()
-  const correctingUntil = now + (deadline - now) / 2
+  const correctingUntil = deadline.half()
   const vocabulary: Vocabulary = {
     chunkCount: visible.chunkCount,
     chunksWith: (term) => index.engine.chunksWith(term, visible),

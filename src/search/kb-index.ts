@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { highlight } from './excerpt/highlight.ts'
-import { pageExcerpt } from './excerpt/page-excerpt.ts'
-import { facetsOf } from './facets.ts'
-import { findPages } from './find-pages.ts'
+import { answerQuery } from './answer-query.ts'
 import { Catalog, type Visible } from './index/catalog.ts'
+import { Deadline } from './index/deadline.ts'
 import { IndexStore } from './index/index-store.ts'
 import { MiniSearchEngine } from './index/minisearch-engine.ts'
 import { pageTerms } from './index/page-terms.ts'
@@ -13,9 +11,7 @@ import { PageWriter } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
 import type { TermEngine } from './index/term-engine.ts'
 import { nearPages } from './near-pages.ts'
-import { notedPages } from './noted-pages.ts'
-import { parseQuery, wholeQuery } from './query/parse-query.ts'
-import { leavesOf } from './query/query.ts'
+import { parseQuery } from './query/parse-query.ts'
 import { Synonyms } from './query/synonyms.ts'
 import { type FeedbackParameters, feedbackParameters } from './rank/feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
@@ -37,7 +33,7 @@ import { SegmentFiles } from './segments/segment-files.ts'
 import { type Analyser, analyserFor } from './text/analyser.ts'
 import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
-/** Milliseconds that a query may take, and a question. */
+/** Milliseconds of CPU time that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
 /** Milliseconds that a change, or a quiet moment, is used to tidy up. */
 const workTime = 5
@@ -164,33 +160,8 @@ export class KbIndex implements SearchIndex {
   search(q: string, scope: Scope, { isTyped = false, hasFacets = false, synonyms = [] }: SearchOptions = {}): PageHits {
     const parsed = parseQuery(q, this.#analyser, { isTyped, synonyms: this.#synonymsOf(synonyms) })
     if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
-    const visible = this.#catalog.visible(scope)
-    const limit = deadline(timeLimits.query)
-    const parts = { ...this.#parts, engine: this.#engine.terms }
-    const among = parsed.filters.length === 0 ? visible.pages : this.#catalog.passing(parsed.filters, visible)
-    const within = { visible, among, limit: scope.limit, deadline: limit }
-    const { pages, total, matching, matched, suggestion } = findPages(q, parsed, parts, within)
-    const found = pages.map(({ found, leaves, rank }) => ({
-      key: this.#catalog.keyOf(found.page),
-      highlight: pageExcerpt(found, leaves, this.#parts),
-      rank,
-    }))
-    const query = wholeQuery(parsed)
-    const leaves = leavesOf(query)
-    const noted =
-      parsed.required.length === 0 ? [] : notedPages(query, this.#catalog, { among, matching, deadline: limit })
-    const shown = noted.slice(0, scope.limit - found.length).map(({ page, note }) => ({
-      key: this.#catalog.keyOf(page),
-      highlight: highlight(note, leaves, this.#analyser),
-      rank: (found.at(-1)?.rank ?? 2) / 2,
-    }))
-    return {
-      hits: [...found, ...shown],
-      total: total + noted.length,
-      matched,
-      ...(suggestion === undefined ? {} : { suggestion }),
-      ...(hasFacets ? { facets: facetsOf(withPages(matching(), noted), this.#catalog) } : {}),
-    }
+    const deadline = new Deadline(timeLimits.query)
+    return this.#store.reading(() => answerQuery(q, parsed, this.#parts, { scope, hasFacets, deadline }))
   }
 
   /** @param options.feedback others than the chosen parameters are for measurements. */
@@ -203,14 +174,16 @@ export class KbIndex implements SearchIndex {
       feedback = feedbackParameters,
     }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
   ): ChunkHit[] {
-    const parts = { ...this.#parts, engine: this.#engine.terms }
     const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
-    return retrieveChunks(question, parts, { scope, reach, limit: deadline(timeLimits.question), near, feedback })
+    const limit = new Deadline(timeLimits.question)
+    return this.#store.reading(() => retrieveChunks(question, this.#parts, { scope, reach, limit, near, feedback }))
   }
 
   near(vector: Float32Array, scope: Scope): PageHit[] {
-    const nearness = this.vectors?.near(vector, this.#catalog.visible(scope))
-    return nearness === undefined ? [] : nearPages(nearness, scope.limit, this.#parts)
+    return this.#store.reading(() => {
+      const nearness = this.vectors?.near(vector, this.#catalog.visible(scope))
+      return nearness === undefined ? [] : nearPages(nearness, scope.limit, this.#parts)
+    })
   }
 
   save(): void {
@@ -227,7 +200,7 @@ export class KbIndex implements SearchIndex {
     if (this.engine === 'minisearch') return hasMore
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
-      hasMore = this.#engine.terms.work(deadline(workTime))
+      hasMore = this.#engine.terms.work(performance.now() + workTime)
     })
     return hasMore
   }
@@ -239,8 +212,8 @@ export class KbIndex implements SearchIndex {
   }
 
   /** What answers are made from. */
-  get #parts(): { analyser: Analyser; store: IndexStore; catalog: Catalog } {
-    return { analyser: this.#analyser, store: this.#store, catalog: this.#catalog }
+  get #parts() {
+    return { analyser: this.#analyser, engine: this.#engine.terms, store: this.#store, catalog: this.#catalog }
   }
 
   /** Analysed once for as long as they are the same. */
@@ -256,7 +229,7 @@ export class KbIndex implements SearchIndex {
       if (!this.isCurrent) throw new StaleIndex()
       work(this.#engine.terms)
       this.#engine.terms.commit()
-      this.#engine.terms.work(deadline(workTime))
+      this.#engine.terms.work(performance.now() + workTime)
       this.#store.setStamp(newStamp)
     })
     this.#stamp = newStamp
@@ -288,14 +261,4 @@ export class KbIndex implements SearchIndex {
     terms ??= new MiniSearchEngine(this.#catalog, this.#store, join(this.#directory, snapshotFile))
     return { name, terms }
   }
-}
-
-function withPages(pages: Uint8Array, others: readonly { page: number }[]): Uint8Array {
-  const all = pages.slice()
-  for (const { page } of others) all[page] = 1
-  return all
-}
-
-function deadline(timeLimit: number): number {
-  return performance.now() + timeLimit
 }

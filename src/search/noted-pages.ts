@@ -1,5 +1,5 @@
 import type { Catalog } from './index/catalog.ts'
-import { checkDeadline, type Deadline } from './index/term-engine.ts'
+import type { Deadline } from './index/deadline.ts'
 import { matchesNote } from './query/matches-note.ts'
 import type { Query } from './query/query.ts'
 
@@ -16,7 +16,7 @@ export function notedPages(
   const noted: { page: number; note: string }[] = []
   let found: Uint8Array | undefined
   for (const [page, note] of catalog.notes()) {
-    checkDeadline(deadline)
+    deadline.check()
     if (among[page] !== 1 || !matchesNote(query, note)) continue
     found ??= matching()
     if (found[page] === 1) continue

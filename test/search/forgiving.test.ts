@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { findPages } from '../../src/search/find-pages.ts'
+import { Deadline } from '../../src/search/index/deadline.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { engines, newEngine } from './engine-support.ts'
 import { curator, keysOf, newIndex, page, tool } from './support.ts'
@@ -131,7 +132,7 @@ describe.each(engines)('%s', (engine) => {
     const parsed = parseQuery(q, analyser)
     if (parsed === undefined) throw new Error('no query')
     const seen = visible(curator)
-    const scope = { visible: seen, among: seen.pages, limit: 10, deadline: Number.POSITIVE_INFINITY }
+    const scope = { visible: seen, among: seen.pages, limit: 10, deadline: new Deadline(10_000) }
     const { suggestion } = findPages(q, parsed, { engine: terms, store, catalog, analyser }, scope)
     expect(similarTerms.mock.calls.length).toBeLessThanOrEqual(8)
     expect(suggestion?.match(/installation/g)).toHaveLength(4)

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { Deadline } from '../../src/search/index/deadline.ts'
 import type { Query } from '../../src/search/query/query.ts'
 import { engines, newEngine } from './engine-support.ts'
 import { curator, page, tool } from './support.ts'
 
-const later = Number.POSITIVE_INFINITY
+const later = new Deadline(10_000)
 
 const ticket: Query = { type: 'term', term: 'ticket', text: 'ticket' }
 const pages = [

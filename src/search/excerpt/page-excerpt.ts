@@ -1,10 +1,11 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
+import type { TermPlaces } from '../index/page-terms.ts'
 import type { Leaf } from '../query/query.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { highlight, highlightMatches } from './highlight.ts'
-import { storedMatches } from './stored-matches.ts'
+import { mayMatch, storedMatches } from './stored-matches.ts'
 
 /** Chunks of a page in which the words are looked for, to show them. */
 const maxExcerpts = 10
@@ -18,18 +19,32 @@ export function pageExcerpt(
   leaves: readonly Leaf[],
   { store, catalog, analyser }: { store: IndexStore; catalog: Catalog; analyser: Analyser },
 ): string {
-  let first: string | undefined
-  const others = catalog.chunksOf(page).filter((id) => id !== best)
-  for (const chunk of [best, ...others].slice(0, maxExcerpts)) {
-    const places = store.termPlaces(chunk)
-    // An analysis would take far longer than what was kept of the one before.
-    const excerpt = highlightMatches(places.text, storedMatches(places, leaves))
+  const { from, to } = catalog.chunkRange(page)
+  // An analysis would take far longer than what was kept of the one before.
+  const ofBest = store.termPlaces(best)
+  const first = excerptBy(ofBest, leaves)
+  if (isMarked(first)) return first
+  for (let chunk = from, left = maxExcerpts - 1; chunk < to && left > 0; chunk++) {
+    if (chunk === best) continue
+    const excerpt = excerptBy(store.termPlaces(chunk), leaves)
     if (isMarked(excerpt)) return excerpt
-    first ??= excerpt
+    left--
   }
-  const { text, headings } = store.chunk(best)
-  const excerpts = [text, headings.join(' > '), store.title(page)].map((shown) => highlight(shown, leaves, analyser))
-  return excerpts.find(isMarked) ?? first ?? ''
+  const { text, terms, ownAt, textAt } = ofBest
+  const shown = [
+    () => (mayMatch(ofBest, textAt, terms.length, leaves) ? text : ''),
+    () => (mayMatch(ofBest, ownAt, textAt, leaves) ? store.chunk(best).headings.join(' > ') : ''),
+    () => store.title(page),
+  ]
+  for (const part of shown) {
+    const excerpt = highlight(part(), leaves, analyser)
+    if (isMarked(excerpt)) return excerpt
+  }
+  return first
+}
+
+function excerptBy(places: TermPlaces, leaves: readonly Leaf[]): string {
+  return highlightMatches(places.text, storedMatches(places, leaves))
 }
 
 function isMarked(html: string): boolean {

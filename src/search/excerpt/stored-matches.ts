@@ -17,7 +17,7 @@ export function storedMatches({ terms, textAt, offsets }: TermPlaces, leaves: re
       found.push({ at, leaf })
     }
   }
-  found.sort((a, b) => a.at - b.at)
+  if (found.length > 1) found.sort((a, b) => a.at - b.at)
   const matches: Match[] = []
   let index = 0
   let counted = textAt
@@ -28,6 +28,17 @@ export function storedMatches({ terms, textAt, offsets }: TermPlaces, leaves: re
     if (start !== undefined && end !== undefined) matches.push({ start, end, typed: leaf.text })
   }
   return matches
+}
+
+/** Whether leaves can match, in any way, the part of a chunk whose terms stand from one place to before another. */
+export function mayMatch({ terms }: TermPlaces, from: number, to: number, leaves: readonly Leaf[]): boolean {
+  return leaves.some((leaf) => {
+    // The words of a phrase can be found by terms that do not stand together.
+    if (leaf.type === 'phrase') return true
+    const sought = soughtOf(leaf)
+    const at = terms.indexOf(sought, from)
+    return at >= 0 && at < to
+  })
 }
 
 function soughtOf(leaf: Leaf): string {

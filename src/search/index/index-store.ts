@@ -79,6 +79,16 @@ export class IndexStore {
     }
   }
 
+  /** Reads of one state of the file, which spares each statement the locks of a transaction of its own. */
+  reading<Result>(work: () => Result): Result {
+    this.db.exec('BEGIN')
+    try {
+      return work()
+    } finally {
+      if (this.db.isTransaction) this.db.exec('COMMIT')
+    }
+  }
+
   /** Every class of pages that there ever was. */
   classes(): PageClass[] {
     return this.#sql.all`SELECT id, name, kind, audience, tags FROM classes`.map((row) => ({

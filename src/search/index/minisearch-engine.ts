@@ -2,18 +2,12 @@ import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../q
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
 import type { Catalog, Visible } from './catalog.ts'
+import type { Deadline } from './deadline.ts'
 import type { IndexStore, StoredPage } from './index-store.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
 import { occurrences } from './page-terms.ts'
-import {
-  checkDeadline,
-  type Deadline,
-  mostFrequent,
-  type PageMatches,
-  type TermChunk,
-  type TermEngine,
-} from './term-engine.ts'
+import { mostFrequent, type PageMatches, type TermChunk, type TermEngine } from './term-engine.ts'
 
 /** Postings in memory: the faster engine, for knowledge bases that fit. */
 export class MiniSearchEngine implements TermEngine {
@@ -109,7 +103,7 @@ export class MiniSearchEngine implements TermEngine {
   ): [term: string, chunkCount: number][] {
     const similar: [term: string, chunkCount: number][] = []
     for (const term of this.#postings.termsWithin(word, maxEdits)) {
-      checkDeadline(deadline)
+      deadline.check()
       const chunkCount = this.chunksWith(term, visible)
       if (chunkCount > 0) similar.push([term, chunkCount])
     }
@@ -149,14 +143,14 @@ export class MiniSearchEngine implements TermEngine {
   /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
   *#expansions(prefix: string, visible: Visible, deadline: Deadline): Generator<[term: string, chunkCount: number]> {
     for (const term of this.#postings.termsWithPrefix(prefix)) {
-      checkDeadline(deadline)
+      deadline.check()
       const chunkCount = this.chunksWith(term, visible)
       if (chunkCount > 0) yield [term, chunkCount]
     }
   }
 
   #ofTerm(term: string, visible: Visible, deadline: Deadline): PostingList {
-    checkDeadline(deadline)
+    deadline.check()
     const [chunks, frequencies]: [number[], number[]] = [[], []]
     this.#postings.eachPosting(term, (chunk, frequency) => {
       if (visible.pages[this.#catalog.pageOf(chunk)] !== 1) return
@@ -183,7 +177,7 @@ export class MiniSearchEngine implements TermEngine {
     const phrase = terms.join(' ')
     const [chunks, frequencies]: [number[], number[]] = [[], []]
     for (const [index, chunk] of (held[0] ?? []).entries()) {
-      if (index % 1000 === 0) checkDeadline(deadline)
+      if (index % 1000 === 0) deadline.check()
       const frequency = occurrences(this.#terms.get(chunk) ?? '', phrase)
       if (frequency === 0) continue
       chunks.push(chunk)

@@ -16,10 +16,13 @@ export function packOffsets(offsets: Uint32Array): Uint8Array {
 
 export function unpackOffsets(bytes: Uint8Array): Uint32Array {
   const reader = new ByteReader(bytes)
-  const offsets: number[] = []
+  // Every number takes a byte at least.
+  const offsets = new Uint32Array(bytes.length)
+  let count = 0
   for (let start = 0; reader.at < bytes.length; ) {
     start = (start + reader.varint()) >>> 0
-    offsets.push(start, start + reader.varint())
+    offsets[count++] = start
+    offsets[count++] = start + reader.varint()
   }
-  return Uint32Array.from(offsets)
+  return offsets.subarray(0, count)
 }

@@ -1,12 +1,9 @@
 import type { Query } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
-import { SearchTimeout } from '../search-index.ts'
 import type { Visible } from './catalog.ts'
+import type { Deadline } from './deadline.ts'
 import type { StoredPage } from './index-store.ts'
-
-/** By `performance.now()`: when a search gives up. */
-export type Deadline = number
 
 /** A chunk as an engine takes it in: `terms` is what `pageTerms` made. */
 export type TermChunk = { id: number; terms: string }
@@ -36,10 +33,11 @@ export interface TermEngine {
   /** Ends a transaction: what it added is found from now on. */
   commit(): void
   /**
-   * Tidies up, for about so long, so that queries stay fast. Within a transaction.
+   * Tidies up so that queries stay fast. Within a transaction.
+   * @param until when it stops, by `performance.now()`
    * @returns whether there is more to do
    */
-  work(until: Deadline): boolean
+  work(until: number): boolean
   /**
    * @param among 1 for each page that may be found, by id: some of those that are visible. Scores are those of all visible pages.
    * @throws {SearchTimeout}
@@ -63,11 +61,6 @@ export interface TermEngine {
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void
-}
-
-/** @throws {SearchTimeout} */
-export function checkDeadline(deadline: Deadline): void {
-  if (performance.now() > deadline) throw new SearchTimeout()
 }
 
 /** The terms that a prefix stands for: of all that begin so, the 200 that are in the most chunks. */

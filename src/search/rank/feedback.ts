@@ -1,6 +1,7 @@
 import { boundary } from '../index/page-terms.ts'
 import { isNameTerm } from '../text/name-terms.ts'
 import { idf, saturation } from './bm25.ts'
+import { TermCounter } from './term-counter.ts'
 
 /** A chunk that was found: its terms, as `pageTerms` writes them, and their number. */
 export type Candidate = { page: number; score: number; terms: string; length: number }
@@ -39,12 +40,13 @@ export function feedback(
 ): number[] {
   const asked = [...questionWeights.values()].reduce((sum, weight) => sum + weight, 0)
   const weights = relevanceModel(candidates, questionWeights, figures, parameters)
+  const counter = new TermCounter([...weights.keys()])
+  const weightOf = Float64Array.from(weights.values())
   return candidates.map(({ score, terms, length }) => {
-    const frequencies = new Map<string, number>()
-    for (const term of termsOnce(terms)) if (weights.has(term)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
+    for (const [from, to] of textsOnce(terms)) counter.add(terms, from, to)
     let likeness = 0
-    for (const [term, frequency] of frequencies) {
-      likeness += (weights.get(term) ?? 0) * saturation(frequency, length, figures.averageLength)
+    for (const [index, frequency] of counter.take()) {
+      likeness += (weightOf[index] ?? 0) * saturation(frequency, length, figures.averageLength)
     }
     return score / asked + parameters.weight * likeness
   })
@@ -64,7 +66,7 @@ function relevanceModel(
     for (const term of termsOnce(terms)) likely.set(term, (likely.get(term) ?? 0) + each)
   }
   const chosen: { term: string; likelihood: number; rarity: number }[] = []
-  for (const [term, likelihood] of [...likely].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))) {
+  for (const [term, likelihood] of mostLikely(likely)) {
     const count = chunksWith(term)
     if (count > maxShare * chunkCount && !questionWeights.has(term)) continue
     chosen.push({ term, likelihood, rarity: idf(count, chunkCount) })
@@ -74,6 +76,17 @@ function relevanceModel(
   return new Map(chosen.map(({ term, likelihood, rarity }) => [term, (likelihood / mass) * rarity]))
 }
 
+/** Yields terms with the highest numbers first. Few of them are taken, so it does not put them all in order at once. */
+function* mostLikely(likely: ReadonlyMap<string, number>): Generator<[term: string, likelihood: number]> {
+  const all = [...likely]
+  const values = Float64Array.from(likely.values()).sort()
+  const least = values[values.length - 4 * maxTerms] ?? 0
+  for (const isAmongFirst of [true, false]) {
+    const some = all.filter(([, value]) => value >= least === isAmongFirst)
+    yield* some.sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
+  }
+}
+
 /** Returns the best candidate of each of the best `count` pages. */
 function bestOfPages(candidates: readonly Candidate[], count: number): Candidate[] {
   const best = new Map<number, Candidate>()
@@ -81,10 +94,27 @@ function bestOfPages(candidates: readonly Candidate[], count: number): Candidate
   return [...best.values()].slice(0, count)
 }
 
-/** Returns the terms of a chunk. A text that stands there several times, as its title does, counts once. */
+/** Returns the terms of a chunk, without those of names. */
 function termsOnce(terms: string): string[] {
-  const texts = terms.split(boundary).map((text) => text.trim())
-  return texts.flatMap((text, index) =>
-    text === texts[index - 1] ? [] : text.split(' ').filter((term) => term !== '' && !isNameTerm(term)),
+  return textsOnce(terms).flatMap(([from, to]) =>
+    terms
+      .slice(from, to)
+      .split(' ')
+      .filter((term) => term !== '' && !isNameTerm(term)),
   )
+}
+
+/** Returns where the texts of a chunk are in its terms. One that stands there several times, as the title does, counts once. */
+function textsOnce(terms: string): [from: number, to: number][] {
+  const texts: [from: number, to: number][] = []
+  let before = ''
+  for (let from = 0; from < terms.length; ) {
+    const found = terms.indexOf(boundary, from)
+    const to = found < 0 ? terms.length : found
+    const text = terms.slice(from, to)
+    if (text !== before) texts.push([from, to])
+    before = text
+    from = to + boundary.length
+  }
+  return texts
 }

@@ -1,7 +1,7 @@
 import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
-import { occurrences } from '../index/page-terms.ts'
-import type { Deadline, TermEngine } from '../index/term-engine.ts'
+import type { TermEngine } from '../index/term-engine.ts'
 import { particleNouns } from '../query/compound.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
@@ -94,13 +94,12 @@ function worthTelling(
 ) {
   const candidates = found.map((scored) => {
     const { terms: held, ownAt } = store.terms(scored.chunk)
-    const own = held.slice(ownAt)
     return {
       ...scored,
       terms: held,
       length: catalog.lengthOf(scored.chunk),
       ordinal: scored.chunk - catalog.chunkRange(scored.page).from,
-      isOwn: terms.some(({ term }) => occurrences(own, term) > 0),
+      isOwn: terms.some(({ term }) => held.includes(` ${term} `, ownAt)),
     }
   })
   const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))

@@ -1,4 +1,4 @@
-import { checkDeadline, type Deadline } from '../index/term-engine.ts'
+import type { Deadline } from '../index/deadline.ts'
 import type { TermEntry } from './dictionary.ts'
 import { PostingCollector } from './phrase-postings.ts'
 import { type ComputedPostings, end, PostingCursor, TermPostings } from './posting-list.ts'
@@ -18,7 +18,7 @@ export function anyPostings(
   ]
   const frequencies = new Uint32Array(last - first + 1)
   for (const list of lists) {
-    checkDeadline(deadline)
+    deadline.check()
     for (const cursor = new PostingCursor(list); cursor.chunk !== end; cursor.next()) {
       const at = cursor.chunk - first
       frequencies[at] = (frequencies[at] ?? 0) + cursor.frequency

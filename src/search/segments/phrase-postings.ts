@@ -1,5 +1,5 @@
+import type { Deadline } from '../index/deadline.ts'
 import { grown } from '../index/grown.ts'
-import { checkDeadline, type Deadline } from '../index/term-engine.ts'
 import { ByteReader } from './byte-writer.ts'
 import type { TermEntry } from './dictionary.ts'
 import { ComputedPostings, end, PostingCursor, TermPostings } from './posting-list.ts'
@@ -44,7 +44,7 @@ export function phrasePostings(
   const found = new PostingCollector()
   let steps = 0
   for (let chunk = rarest?.cursor.chunk ?? end; chunk !== end; ) {
-    if (++steps % 1024 === 0) checkDeadline(deadline)
+    if (++steps % 1024 === 0) deadline.check()
     let furthest = chunk
     for (const { cursor } of rarestFirst) {
       if (cursor.chunk < furthest) cursor.seek(furthest)

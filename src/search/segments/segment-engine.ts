@@ -1,13 +1,7 @@
 import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
-import {
-  checkDeadline,
-  type Deadline,
-  mostFrequent,
-  type PageMatches,
-  type TermChunk,
-  type TermEngine,
-} from '../index/term-engine.ts'
+import { mostFrequent, type PageMatches, type TermChunk, type TermEngine } from '../index/term-engine.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
@@ -27,6 +21,9 @@ import { type WeightedList, WindowScorer } from './window-scorer.ts'
 /** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
 
+/** Terms whose places are kept in memory: words that are asked for, and those of feedback, come again and again. */
+const maxEntries = 10_000
+
 /** Postings in immutable segments on disk: the engine for knowledge bases that outgrow the heap. */
 export class SegmentEngine implements TermEngine {
   readonly #catalog: Catalog
@@ -36,6 +33,11 @@ export class SegmentEngine implements TermEngine {
   /** What was added in this transaction. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
+  /** Terms that were looked up in these segments. */
+  #entries: { segments: readonly OpenSegment[]; byTerm: Map<string, ReadonlyMap<OpenSegment, TermEntry>> } = {
+    segments: [],
+    byTerm: new Map(),
+  }
 
   /** Within a transaction. @param directory of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
@@ -74,7 +76,7 @@ export class SegmentEngine implements TermEngine {
     this.#terms.clear()
   }
 
-  work(until: Deadline): boolean {
+  work(until: number): boolean {
     return this.#log.work(until)
   }
 
@@ -88,7 +90,7 @@ export class SegmentEngine implements TermEngine {
     const pagesIn = (open: OpenSegment) => {
       const known = matched.get(open)
       if (known !== undefined) return known
-      checkDeadline(deadline)
+      deadline.check()
       const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
       const pages = matchPages(deciding, { lists, among, catalog: this.#catalog })
       matched.set(open, pages)
@@ -162,7 +164,7 @@ export class SegmentEngine implements TermEngine {
   }
 
   #ofLeaf(leaf: Leaf, visible: Visible, deadline: Deadline): Found {
-    checkDeadline(deadline)
+    deadline.check()
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
     const terms = mostFrequent(this.#expansions(leaf.prefix, visible, deadline))
@@ -222,7 +224,7 @@ export class SegmentEngine implements TermEngine {
     let steps = 0
     for (const { segment } of this.#log.segments) {
       for (const cursor = segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
-        if (++steps % 1024 === 0) checkDeadline(deadline)
+        if (++steps % 1024 === 0) deadline.check()
         const count = cursor.chunkCount(visible.classes)
         if (count === 0) continue
         const term = cursor.text
@@ -235,13 +237,20 @@ export class SegmentEngine implements TermEngine {
     ]).filter(([, chunkCount]) => chunkCount > 0)
   }
 
-  #entriesOf(term: string): Map<OpenSegment, TermEntry> {
+  #entriesOf(term: string): ReadonlyMap<OpenSegment, TermEntry> {
+    const { segments } = this.#log
+    if (this.#entries.segments !== segments || this.#entries.byTerm.size >= maxEntries) {
+      this.#entries = { segments, byTerm: new Map() }
+    }
+    const known = this.#entries.byTerm.get(term)
+    if (known !== undefined) return known
     const bytes = Buffer.from(term)
     const entries = new Map<OpenSegment, TermEntry>()
-    for (const open of this.#log.segments) {
+    for (const open of segments) {
       const entry = open.segment.dictionary.find(bytes)
       if (entry !== undefined) entries.set(open, entry)
     }
+    this.#entries.byTerm.set(term, entries)
     return entries
   }
 

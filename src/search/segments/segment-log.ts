@@ -1,6 +1,5 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
-import type { Deadline } from '../index/term-engine.ts'
 import { type InvertedPage, invert } from './invert.ts'
 import { merge } from './merge.ts'
 import { firstFrom } from './posting-list.ts'
@@ -61,13 +60,14 @@ export class SegmentLog {
     this.#addMissing(held)
   }
 
+  /** Another array whenever they are others. */
   get segments(): readonly OpenSegment[] {
     return this.#open
   }
 
   /** Takes whole pages in, by ascending id. */
   add(pages: readonly InvertedPage[]): void {
-    if (pages.length > 0) this.#open.push(this.#opened(invert(pages, this.#facts)))
+    if (pages.length > 0) this.#open = [...this.#open, this.#opened(invert(pages, this.#facts))]
   }
 
   /** A page is about to be removed from the store. */
@@ -80,7 +80,7 @@ export class SegmentLog {
   }
 
   /** Merges what is to be merged. Within a transaction. @returns whether there is more to do */
-  work(until: Deadline): boolean {
+  work(until: number): boolean {
     this.#files.sweep()
     for (let isFirst = true; isFirst || performance.now() < until || this.#open.length > maxSegments; isFirst = false) {
       this.#merging ??= this.#nextMerging()

@@ -1,5 +1,5 @@
+import type { Deadline } from '../index/deadline.ts'
 import { EditRows } from '../index/edit-rows.ts'
-import { checkDeadline, type Deadline } from '../index/term-engine.ts'
 import { isNameTerm, nameSign } from '../text/name-terms.ts'
 import type { Segment } from './segment.ts'
 
@@ -28,7 +28,7 @@ export function addSimilar(
       cursor = dictionary.from(Buffer.concat([cursor.term.subarray(0, deadBytes), afterAll]))
     }
     if (!cursor.beginsWith(beginning)) break
-    if (++steps % 1024 === 0) checkDeadline(deadline)
+    if (++steps % 1024 === 0) deadline.check()
     if (cursor.shared >= deadBytes) continue
     const term = cursor.text
     const shared = commonLength(term, taken)

@@ -1,6 +1,6 @@
 import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Deadline } from '../index/deadline.ts'
 import { grown } from '../index/grown.ts'
-import { checkDeadline, type Deadline } from '../index/term-engine.ts'
 import { saturation } from '../rank/bm25.ts'
 import { pageShare } from '../rank/scorer.ts'
 import { end, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'
@@ -60,7 +60,7 @@ export class WindowScorer {
       const bound = bounds[window] ?? 0
       if (bound === 0 || bound * slack < top.threshold) break
       if (starts !== undefined && starts[window] === starts[window + 1]) continue
-      checkDeadline(deadline)
+      deadline.check()
       this.#scoreWindow(scored, cursors, { window, starts }, visible)
       this.#offer(unit, top)
     }
