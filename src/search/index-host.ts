@@ -25,7 +25,9 @@ export type IndexAddress = { directory: string } & IndexOptions
  * and what is asked of another stamp than it has is refused.
  */
 export type IndexRequests = {
-  versions: { argument: undefined; result: { stamp: string; versions: Map<string, string> } }
+  /** The pages behind a key, some at a time; see `SearchIndex`. */
+  versions: { argument: { after: string }; result: VersionsPart }
+  version: { argument: { key: string }; result: string | undefined }
   apply: {
     argument: { stamp: string; newStamp: string; put: readonly IndexedDocument[]; remove: readonly string[] }
     result: undefined
@@ -49,12 +51,17 @@ export type IndexRequest = {
   }
 }[keyof IndexRequests]
 
+/** `isLast`: no pages are behind these. */
+type VersionsPart = { stamp: string; versions: [key: string, version: string][]; isLast: boolean }
+
 const nothingToEmbed: EmbeddingWork = { texts: [], embedded: 0, lacking: 0, isWhole: true }
 
 /** Chunks that indexes may hold in memory, all together: some 250 MB. */
 const defaultMemoryBudget = 45_000
 /** Chunks that have changed since a snapshot was saved, before another is worth its time. */
 const worthSaving = 1_000
+/** Pages whose versions are told at a time: of a million, they would hold up both threads. */
+const maxVersions = 1_000
 /** Milliseconds without a request. */
 const quietTime = 2_000
 
@@ -98,7 +105,8 @@ export class IndexHost {
 
   #answer({ address, method, argument }: Exclude<IndexRequest, { method: 'close' }>): unknown {
     const index = this.#index(address)
-    if (method === 'versions') return { stamp: index.stamp, versions: index.versions() }
+    if (method === 'versions') return versionsOf(index, argument.after)
+    if (method === 'version') return index.version(argument.key)
     if (method === 'nextTexts') return index.vectors?.next(argument.limit) ?? nothingToEmbed
     if (method === 'addVectors') return index.vectors?.add(argument.vectors)
     if (method === 'sweepVectors') return index.vectors?.sweep(argument)
@@ -171,6 +179,11 @@ export class IndexHost {
   #save(): void {
     for (const index of this.#open.values()) if (index.unsavedChunks >= worthSaving) trySave(index)
   }
+}
+
+function versionsOf(index: KbIndex, after: string): VersionsPart {
+  const versions = index.versions(after, maxVersions)
+  return { stamp: index.stamp, versions, isLast: versions.length < maxVersions }
 }
 
 function isFor({ options }: KbIndex, { language, engine, vectors }: IndexAddress): boolean {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerQuery } from './answer-query.ts'
-import { Catalog, type Visible } from './index/catalog.ts'
+import { Catalog } from './index/catalog.ts'
 import { Deadline } from './index/deadline.ts'
 import { IndexStore } from './index/index-store.ts'
 import { MiniSearchEngine } from './index/minisearch-engine.ts'
@@ -10,6 +10,7 @@ import { pageTerms } from './index/page-terms.ts'
 import { PageWriter } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
 import type { TermEngine } from './index/term-engine.ts'
+import type { Visible } from './index/visible.ts'
 import { nearPages } from './near-pages.ts'
 import { parseQuery } from './query/parse-query.ts'
 import { Synonyms } from './query/synonyms.ts'
@@ -122,8 +123,12 @@ export class KbIndex implements SearchIndex {
     return this.#store.stamp() === this.#stamp
   }
 
-  versions(): Map<string, string> {
-    return this.#store.versions()
+  versions(after: string, limit: number): [key: string, version: string][] {
+    return this.#store.versions(after, limit)
+  }
+
+  version(key: string): string | undefined {
+    return this.#store.find(key)?.version
   }
 
   apply(
@@ -135,7 +140,7 @@ export class KbIndex implements SearchIndex {
     this.#change(newStamp, (engine) => {
       for (const key of keys) {
         const page = this.#store.find(key)
-        if (page !== undefined) this.#writer.remove(page, engine)
+        if (page !== undefined) this.#writer.remove(this.#catalog.stored(page), engine)
       }
       for (const page of pages) this.#writer.add(page, engine)
     })
@@ -230,7 +235,8 @@ export class KbIndex implements SearchIndex {
       work(this.#engine.terms)
       this.#engine.terms.commit()
       this.#engine.terms.work(performance.now() + workTime)
-      this.#store.setStamp(newStamp)
+      this.#catalog.save()
+      this.#store.setStamp(newStamp, this.#catalog.pageCount)
     })
     this.#stamp = newStamp
     const fitting = this.#fitting(this.#engine.terms.termsInMemory)

@@ -97,8 +97,8 @@ export type Engine = 'minisearch' | 'segments'
 
 /** A full-text index of one knowledge base's pages. Equal for equal pages, whatever happened before. */
 export interface SearchIndex {
-  /** The version of every page, by key. */
-  versions(): Map<string, string>
+  /** The keys of at most `limit` pages with their versions, of those behind a key, in the order of the keys' UTF-8 bytes. */
+  versions(after: string, limit: number): [key: string, version: string][]
   /** Takes pages in, in place of what has the same key, and takes keys out; all of it or nothing. */
   apply(changes: { put: readonly IndexedDocument[]; remove: readonly string[] }): void
   /** Takes a part of a page in, or out what is in its way. @returns how many chunks of the page the index has now. */

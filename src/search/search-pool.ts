@@ -43,6 +43,23 @@ export class SearchPool {
     return this.#send({ address, method, argument } as SearchCall['request'])
   }
 
+  /**
+   * What an index holds: the version of every page, by key, and its stamp.
+   * @throws {StaleIndex} where it changes meanwhile. @throws what {@link ask} throws
+   */
+  async versions(address: IndexAddress): Promise<{ stamp: string; versions: Map<string, string> }> {
+    const versions = new Map<string, string>()
+    let stamp: string | undefined
+    for (let after = ''; ; ) {
+      const part = await this.ask(address, 'versions', { after })
+      stamp ??= part.stamp
+      if (stamp !== part.stamp) throw new StaleIndex()
+      for (const [key, version] of part.versions) versions.set(key, version)
+      if (part.isLast) return { stamp, versions }
+      after = part.versions.at(-1)?.[0] ?? ''
+    }
+  }
+
   #send<Result>(request: SearchCall['request']): Promise<Result> {
     this.#worker ??= this.#start()
     const worker = this.#worker

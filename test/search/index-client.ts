@@ -30,10 +30,10 @@ export class IndexClient {
 
   versions(): Map<string, string> {
     const address = this.#address
-    const answer = this.#host.handle({ address, method: 'versions', argument: undefined })
+    const answer = this.#host.handle({ address, method: 'versions', argument: { after: '' } })
     const { stamp, versions } = answer as IndexRequests['versions']['result']
     this.#stamp = stamp
-    return versions
+    return new Map(versions)
   }
 
   apply(changes: { put: readonly IndexedDocument[]; remove: readonly string[] }): void {

@@ -182,7 +182,7 @@ describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
     const directory = tempDir()
     const answers = (index: ReturnType<typeof newIndex>) => [
       index.search('ticket OR calendar', curator),
-      index.versions(),
+      index.versions('', 100),
     ]
     const first = newIndex(engine, handbook, directory)
     first.save()
@@ -225,7 +225,7 @@ describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
     expect(answers(again)).toEqual(without)
     expect(again.grow(third)).toBe(150)
     expect(answers(again)).toEqual(whole)
-    expect(again.versions().get('big')).toBe(big.version)
+    expect(again.version('big')).toBe(big.version)
     expect(again.grow(first)).toBe(150)
     // Another text of the same page: what is there gives way.
     const other = { ...first, version: 'other', fingerprint: 'two', total: 50 }

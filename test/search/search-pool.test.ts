@@ -31,7 +31,7 @@ function threads(): Worker[] {
 const handbook = [page('h_1', 'Page the lead.'), page('h_2', 'The lead answers a ticket.')]
 
 async function fill(pool: SearchPool, address: IndexAddress, put: IndexedDocument[], newStamp: string): Promise<void> {
-  const { stamp } = await pool.ask(address, 'versions', undefined)
+  const { stamp } = await pool.versions(address)
   await pool.ask(address, 'apply', { stamp, newStamp, put, remove: [] })
 }
 
@@ -53,7 +53,7 @@ test('errors come through as what they are', async () => {
   await expect(search(pool, address, 'one', 'a*')).rejects.toThrow(QueryError)
   await expect(search(pool, address, 'other')).rejects.toThrow(StaleIndex)
   const unusable = { ...address, directory: '/dev/null/index' }
-  await expect(pool.ask(unusable, 'versions', undefined)).rejects.toMatchObject({ code: 'ENOTDIR' })
+  await expect(pool.versions(unusable)).rejects.toMatchObject({ code: 'ENOTDIR' })
   expect((await search(pool, address, 'one')).total).toBe(2)
 })
 
@@ -72,7 +72,7 @@ test('where the thread ends, all who wait are told, the next call starts another
   for (const result of await settled) {
     expect(result).toMatchObject({ status: 'rejected', reason: expect.any(SearchInterrupted) })
   }
-  const { stamp, versions } = await pool.ask(address, 'versions', undefined)
+  const { stamp, versions } = await pool.versions(address)
   expect([2, 502]).toContain(versions.size)
   expect((await search(pool, address, stamp)).total).toBe(versions.size)
   expect(started).toHaveLength(2)
@@ -105,11 +105,34 @@ test('a pool that was never asked closes without a thread', async () => {
   expect(started).toHaveLength(0)
 })
 
+test('what an index holds is told in parts, however many pages there are', async () => {
+  const [pool, address] = [newPool(), newAddress()]
+  await fill(pool, address, [], 'one')
+  const put = Array.from({ length: 2_001 }, (_, n) => page(`h_${n}`, '', { version: `v${n}` }))
+  await pool.ask(address, 'apply', { stamp: 'one', newStamp: 'two', put, remove: [] })
+  const { stamp, versions } = await pool.versions(address)
+  expect(stamp).toBe('two')
+  expect(versions).toEqual(new Map(put.map(({ key, version }) => [key, version])))
+  expect(await pool.ask(address, 'version', { key: 'h_2000' })).toBe('v2000')
+  expect(await pool.ask(address, 'version', { key: 'h_2001' })).toBeUndefined()
+})
+
+test('what an index holds is not told where it changes meanwhile', async () => {
+  const [pool, address] = [newPool(), newAddress()]
+  const put = Array.from({ length: 1_001 }, (_, n) => page(`h_${n}`, ''))
+  await fill(pool, address, put, 'one')
+  const told = pool.versions(address)
+  await Promise.all([
+    expect(told).rejects.toBeInstanceOf(StaleIndex),
+    pool.ask(address, 'apply', { stamp: 'one', newStamp: 'two', put: [], remove: ['h_1'] }),
+  ])
+})
+
 test('a process that has asked, and does not close, ends', async () => {
   const script = `
     import { SearchPool } from '${fileURLToPath(new URL('../../src/search/search-pool.ts', import.meta.url))}'
     const address = { directory: ${JSON.stringify(tempDir())}, language: 'en', engine: 'auto' }
-    const { versions } = await new SearchPool().ask(address, 'versions', undefined)
+    const { versions } = await new SearchPool().versions(address)
     console.log(versions.size)`
   expect(await runNode(['--input-type=module', '-e', script])).toMatchObject({ code: 0, stdout: '0\n' })
 })

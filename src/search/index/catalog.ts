@@ -4,21 +4,12 @@ import type { FilterGroup, PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'
 import { grown } from './grown.ts'
 import { type IndexStore, type PageClass, type StoredPage, unfinished } from './index-store.ts'
+import { type CatalogPage, packPages, pagesPerBlock, unpackPages } from './packed-pages.ts'
 import { ComparedFacts, type PageFacts } from './page-facts.ts'
+import { type CountedPage, Visible } from './visible.ts'
 
-/** What a scope lets see, and the statistics of exactly that, which ranking needs. */
-export type Visible = {
-  /** 1 where the page of that id is seen. */
-  pages: Uint8Array
-  /** Every page is seen. */
-  isAll: boolean
-  /** 1 where pages of the class of that id are seen. */
-  classes: Uint8Array
-  pageCount: number
-  chunkCount: number
-  averagePageLength: number
-  averageChunkLength: number
-}
+/** Scopes whose {@link Visible} is kept: as long as there are pages, each. */
+const maxVisible = 32
 
 /** What a page is, by id. */
 const state = { none: 0, unfinished: 1, whole: 2 }
@@ -36,7 +27,11 @@ export class Catalog {
   readonly #classes: PageClass[] = []
   readonly #keys: string[] = []
   readonly #notes: Map<number, string>
-  readonly #facts = new Map<number, ComparedFacts>()
+  readonly #store: IndexStore
+  /** Undefined until they are asked for the first time. */
+  #facts: Map<number, ComparedFacts> | undefined
+  /** Blocks of pages that are not stored as they are now. */
+  readonly #changed = new Set<number>()
   readonly #visible = new Map<string, Visible>()
   #states = new Uint8Array(1024)
   #classOf = new Uint8Array(1024)
@@ -49,11 +44,13 @@ export class Catalog {
   #pageCount = 0
   #chunkCount = 0
 
+  /** @throws where what is stored is not whole. */
   constructor(store: IndexStore) {
     for (const known of store.classes()) this.#classes[known.id] = known
     this.#notes = store.notes()
-    for (const [page, facts] of store.facts()) this.#facts.set(page, new ComparedFacts(facts))
-    for (const page of store.pages()) this.#put(page)
+    this.#store = store
+    for (const block of store.blocks()) for (const page of unpackPages(block)) this.#put(page)
+    if (this.#pageCount !== store.pageCount()) throw new Error('The catalog of a search index is damaged.')
   }
 
   get pageCount(): number {
@@ -90,29 +87,27 @@ export class Catalog {
   }
 
   add(page: StoredPage, ofClass: PageClass, note: string | undefined, facts: PageFacts): void {
+    if (this.#classes[ofClass.id] === undefined) this.#visible.clear()
     this.#classes[ofClass.id] = ofClass
-    this.#facts.set(page.id, new ComparedFacts(facts))
+    this.#facts?.set(page.id, new ComparedFacts(facts))
     if (note !== undefined) this.#notes.set(page.id, note)
-    this.#put(page)
-    this.#visible.clear()
+    this.#change(page)
   }
 
   /** A page has other chunks, or another version. */
   update(page: StoredPage): void {
-    this.#chunkCount -= this.#chunkCounts[page.id] ?? 0
-    this.#pageCount--
-    this.#put(page)
-    this.#visible.clear()
+    this.#takeOut(page.id)
+    this.#change(page)
   }
 
   remove({ id }: { id: number }): void {
+    this.#takeOut(id)
     this.#states[id] = state.none
     this.#keys[id] = ''
     this.#notes.delete(id)
-    this.#facts.delete(id)
-    this.#chunkCount -= this.#chunkCounts[id] ?? 0
-    this.#pageCount--
-    this.#visible.clear()
+    this.#facts?.delete(id)
+    this.#changed.add(blockOf(id))
+    for (const visible of this.#visible.values()) visible.isAll = visible.pageCount === this.#pageCount
   }
 
   keyOf(page: number): string {
@@ -124,8 +119,23 @@ export class Catalog {
     return this.#notes.entries()
   }
 
+  /** Reads those of all pages when it is called for the first time. */
   factsOf(page: number): ComparedFacts | undefined {
+    this.#facts ??= new Map(this.#store.facts().map(([id, facts]) => [id, new ComparedFacts(facts)]))
     return this.#facts.get(page)
+  }
+
+  /** A page that is there, as it is stored. */
+  stored({ id, version }: { id: number; version: string }): StoredPage {
+    const { from, to } = this.chunkRange(id)
+    const lengths = this.#lengthOf.slice(from, to)
+    return { id, key: this.keyOf(id), version, class: this.classOf(id), firstChunk: from, lengths }
+  }
+
+  /** Stores what has changed. Within a transaction. */
+  save(): void {
+    for (const block of this.#changed) this.#store.setBlock(block, packPages(this.#pagesOf(block)))
+    this.#changed.clear()
   }
 
   kindOf(page: number): DocumentKind {
@@ -135,7 +145,7 @@ export class Catalog {
   /** 1 for each of some pages that passes filters, by id. */
   passing(groups: readonly FilterGroup[], { pages }: Visible): Uint8Array {
     const passes = (page: number, filter: PageFilter) =>
-      filter.type === 'kind' ? this.kindOf(page) === filter.kind : this.#facts.get(page)?.passes(filter) === true
+      filter.type === 'kind' ? this.kindOf(page) === filter.kind : this.factsOf(page)?.passes(filter) === true
     return pages.map((isSeen, page) => {
       if (isSeen !== 1) return 0
       return groups.every(({ any, isNegated }) => any.some((filter) => passes(page, filter)) !== isNegated) ? 1 : 0
@@ -189,40 +199,55 @@ export class Catalog {
       if (ofClass === undefined || (kind !== undefined && kind !== ofClass.kind)) continue
       if (maySee(audience, ofClass, defaultAudience)) classes[ofClass.id] = 1
     }
-    const pages = new Uint8Array(this.#pageEnd)
-    let [pageCount, chunkCount, length] = [0, 0, 0]
-    for (let page = 0; page < pages.length; page++) {
-      if (this.#states[page] !== state.whole || classes[this.#classOf[page] ?? 0] !== 1) continue
-      pages[page] = 1
-      pageCount++
-      chunkCount += this.#chunkCounts[page] ?? 0
-      length += this.#lengths[page] ?? 0
-    }
-    const visible = {
-      pages,
-      isAll: pageCount === this.#pageCount,
-      classes,
-      pageCount,
-      chunkCount,
-      averagePageLength: length / Math.max(1, pageCount),
-      averageChunkLength: length / Math.max(1, chunkCount),
-    }
+    const visible = new Visible(classes, this.#pageEnd)
+    for (let id = 0; id < this.#pageEnd; id++) if (this.isWhole(id)) visible.add(this.#counted(id))
+    visible.isAll = visible.pageCount === this.#pageCount
+    if (this.#visible.size >= maxVisible) this.#visible.clear()
     this.#visible.set(key, visible)
     return visible
   }
 
-  #put(page: StoredPage): void {
-    const { id, firstChunk, lengths } = page
+  #counted(id: number): CountedPage {
+    return { id, class: this.classOf(id), chunkCount: this.chunkCountOf(id), length: this.#lengths[id] ?? 0 }
+  }
+
+  /** What was put is not counted any more. */
+  #takeOut(id: number): void {
+    if (this.isWhole(id)) for (const visible of this.#visible.values()) visible.remove(this.#counted(id))
+    this.#chunkCount -= this.chunkCountOf(id)
+    this.#pageCount--
+  }
+
+  #change(page: StoredPage): void {
+    this.#put({ ...page, isWhole: !isUnfinished(page) })
+    this.#changed.add(blockOf(page.id))
+    for (const visible of this.#visible.values()) {
+      if (this.isWhole(page.id)) visible.add(this.#counted(page.id))
+      visible.isAll = visible.pageCount === this.#pageCount
+    }
+  }
+
+  *#pagesOf(block: number): Generator<CatalogPage> {
+    const end = Math.min((block + 1) * pagesPerBlock, this.#pageEnd)
+    for (let id = block * pagesPerBlock; id < end; id++) {
+      if (this.#states[id] === state.none) continue
+      yield { ...this.stored({ id, version: '' }), isWhole: this.isWhole(id) }
+    }
+  }
+
+  #put({ id, key, class: ofPages, isWhole, firstChunk, lengths }: CatalogPage): void {
     this.#growFor(id, firstChunk + lengths.length)
-    this.#keys[id] = page.key
-    this.#states[id] = isUnfinished(page) ? state.unfinished : state.whole
-    this.#classOf[id] = page.class
+    this.#keys[id] = key
+    this.#states[id] = isWhole ? state.whole : state.unfinished
+    this.#classOf[id] = ofPages
     this.#firstChunks[id] = firstChunk
     this.#chunkCounts[id] = lengths.length
-    this.#pageOf.fill(id, firstChunk, firstChunk + lengths.length)
-    this.#lengthOf.set(lengths, firstChunk)
     let length = 0
-    for (let index = 0; index < lengths.length; index++) length += lengths[index] ?? 0
+    for (let index = 0; index < lengths.length; index++) {
+      this.#pageOf[firstChunk + index] = id
+      this.#lengthOf[firstChunk + index] = lengths[index] ?? 0
+      length += lengths[index] ?? 0
+    }
     this.#lengths[id] = length
     this.#pageCount++
     this.#chunkCount += lengths.length
@@ -241,4 +266,8 @@ export class Catalog {
     this.#pageOf = grown(this.#pageOf, chunkEnd)
     this.#lengthOf = grown(this.#lengthOf, chunkEnd)
   }
+}
+
+function blockOf(page: number): number {
+  return Math.floor(page / pagesPerBlock)
 }

@@ -6,6 +6,7 @@ import type { IndexedDocument } from '../search-index.ts'
 import { packOffsets, unpackOffsets } from './offsets.ts'
 import type { PageFacts } from './page-facts.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
+import { RemovedChunks } from './removed-chunks.ts'
 import { openStore } from './store-tables.ts'
 
 /** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
@@ -33,9 +34,6 @@ export function factsOf({ title, path = '', tags, changedAt = '' }: NewPage): Pa
   return { title, path, tags, changedAt }
 }
 
-/** A chunk that is gone: its terms, its page and the class of that. */
-export type RemovedChunk = { id: number; page: number; class: number; terms: string }
-
 /**
  * The pages of one knowledge base with their chunks and terms, in a SQLite file: what every engine is built from, so that a
  * page is parsed and analysed once. It may be deleted at any time.
@@ -43,6 +41,7 @@ export type RemovedChunk = { id: number; page: number; class: number; terms: str
 export class IndexStore {
   readonly db: DatabaseSync
   readonly #sql: SQLTagStore
+  readonly removedChunks: RemovedChunks
   readonly #classes = new Map<string, PageClass>()
   /** The first id that no chunk ever had. */
   #nextChunk: number
@@ -51,6 +50,7 @@ export class IndexStore {
   constructor(file: string, analyser: string) {
     this.db = openStore(file, analyser)
     this.#sql = this.db.createTagStore(200)
+    this.removedChunks = new RemovedChunks(this.db, this.#sql)
     const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
     this.#nextChunk = Number(next?.value ?? 1)
     for (const known of this.classes()) this.#classes.set(known.name, known)
@@ -61,8 +61,14 @@ export class IndexStore {
     return String(this.#sql.get`SELECT value FROM meta WHERE key = 'stamp'`?.value)
   }
 
+  /** How many pages there were at the end of the last change. */
+  pageCount(): number {
+    return Number(this.#sql.get`SELECT value FROM meta WHERE key = 'page_count'`?.value ?? 0)
+  }
+
   /** Ends the transaction of a change. */
-  setStamp(stamp: string): void {
+  setStamp(stamp: string, pageCount: number): void {
+    this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('page_count', ${String(pageCount)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.#nextChunk)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('stamp', ${stamp})`
   }
@@ -100,10 +106,16 @@ export class IndexStore {
     }))
   }
 
-  /** Every page, by id. */
-  *pages(): Generator<StoredPage> {
-    const rows = this.db.prepare('SELECT id, key, class, first_chunk, lengths, version FROM pages ORDER BY id')
-    for (const row of rows.iterate()) yield toPage(row)
+  /** The blocks of the catalog; see `packPages`. */
+  *blocks(): Generator<Uint8Array> {
+    for (const { pages } of this.db.prepare('SELECT pages FROM catalog ORDER BY block').iterate()) {
+      yield pages instanceof Uint8Array ? pages : new Uint8Array()
+    }
+  }
+
+  /** Within a transaction. */
+  setBlock(block: number, pages: Uint8Array): void {
+    this.#sql.run`INSERT OR REPLACE INTO catalog (block, pages) VALUES (${block}, ${pages})`
   }
 
   /** What filters ask for of every page, by its id. */
@@ -115,18 +127,15 @@ export class IndexStore {
     }
   }
 
-  find(key: string): StoredPage | undefined {
-    const row = this.#sql.get`SELECT id, key, class, first_chunk, lengths, version FROM pages WHERE key = ${key}`
-    return row && toPage(row)
+  find(key: string): { id: number; version: string } | undefined {
+    const row = this.#sql.get`SELECT id, version FROM pages WHERE key = ${key}`
+    return row && { id: Number(row.id), version: String(row.version) }
   }
 
-  /** The version of every page, by key. */
-  versions(): Map<string, string> {
-    const versions = new Map<string, string>()
-    for (const row of this.db.prepare('SELECT key, version FROM pages').iterate()) {
-      versions.set(String(row.key), String(row.version))
-    }
-    return versions
+  /** The versions of at most `limit` pages by key, of those behind a key, in the order of the keys' UTF-8 bytes. */
+  versions(after: string, limit: number): [key: string, version: string][] {
+    const rows = this.#sql.all`SELECT key, version FROM pages WHERE key > ${after} ORDER BY key LIMIT ${limit}`
+    return rows.map(({ key, version }) => [String(key), String(version)])
   }
 
   /** The shared notes of users, by the id of the page. */
@@ -142,10 +151,8 @@ export class IndexStore {
     const firstChunk = this.#nextChunk
     this.#nextChunk += maxChunks
     const { path, tags, changedAt } = factsOf(page)
-    const added = this.#sql
-      .run`INSERT INTO pages (key, class, first_chunk, lengths, version, title, path, tags, changed_at, note)
-      VALUES (${key}, ${ofPage.id}, ${firstChunk}, ${new Uint8Array()}, ${version}, ${title}, ${path}, ${JSON.stringify(tags)},
-        ${changedAt}, ${note ?? null})`
+    const added = this.#sql.run`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
+      VALUES (${key}, ${version}, ${title}, ${path}, ${JSON.stringify(tags)}, ${changedAt}, ${note ?? null})`
     const id = Number(added.lastInsertRowid)
     return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }
@@ -158,7 +165,7 @@ export class IndexStore {
         VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${ownAt}, ${textAt}, ${packOffsets(offsets)})`
       this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id++}, ${hash})`
     }
-    return this.#setLengths(page, Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]))
+    return { ...page, lengths: Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]) }
   }
 
   /** Within a transaction. */
@@ -170,7 +177,7 @@ export class IndexStore {
   removeLastChunks(page: StoredPage, count: number): StoredPage {
     const left = page.lengths.slice(0, -count)
     this.#removeChunks(page.firstChunk + left.length, page.firstChunk + page.lengths.length)
-    return this.#setLengths(page, left)
+    return { ...page, lengths: left }
   }
 
   /** Within a transaction. */
@@ -238,48 +245,6 @@ export class IndexStore {
     else this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('outgrown', ${String(chunkCount)})`
   }
 
-  /** Keeps the terms of a page's last chunks, which are about to be removed. Within a transaction. */
-  noteRemoved({ id, class: ofPage, firstChunk, lengths }: StoredPage, count: number): void {
-    const end = firstChunk + lengths.length
-    this.#sql.run`INSERT OR IGNORE INTO removed (id, page, class, terms)
-      SELECT id, ${id}, ${ofPage}, terms FROM chunks WHERE id >= ${end - count} AND id < ${end}`
-  }
-
-  /** What {@link noteRemoved} has kept, by id. */
-  *removed(): Generator<RemovedChunk> {
-    for (const row of this.db.prepare('SELECT id, page, class, terms FROM removed ORDER BY id').iterate()) {
-      yield toRemoved(row)
-    }
-  }
-
-  /** What {@link noteRemoved} has kept of a page, by id. */
-  removedOf(page: number): RemovedChunk[] {
-    return this.#sql.all`SELECT id, page, class, terms FROM removed WHERE page = ${page} ORDER BY id`.map(toRemoved)
-  }
-
-  /** Within a transaction. */
-  forgetRemoved(page: number): void {
-    this.#sql.run`DELETE FROM removed WHERE page = ${page}`
-  }
-
-  /** The snapshot that {@link removed} goes on from. */
-  snapshot(): string | undefined {
-    const row = this.#sql.get`SELECT value FROM meta WHERE key = 'snapshot'`
-    return row && String(row.value)
-  }
-
-  /** A snapshot was saved of what is stored now. Within a transaction. */
-  noteSnapshot(id: string): void {
-    this.forgetSnapshot()
-    this.#sql.run`INSERT INTO meta (key, value) VALUES ('snapshot', ${id})`
-  }
-
-  /** Within a transaction. */
-  forgetSnapshot(): void {
-    this.#sql.run`DELETE FROM meta WHERE key = 'snapshot'`
-    this.#sql.run`DELETE FROM removed`
-  }
-
   close(): void {
     if (this.db.isOpen) this.db.close()
   }
@@ -300,26 +265,6 @@ export class IndexStore {
     this.#sql.run`DELETE FROM hashes WHERE chunk >= ${from} AND chunk < ${to}`
     this.#sql.run`DELETE FROM chunks WHERE id >= ${from} AND id < ${to}`
   }
-
-  #setLengths(page: StoredPage, lengths: Uint32Array): StoredPage {
-    this.#sql.run`UPDATE pages SET lengths = ${bytesOf(lengths)} WHERE id = ${page.id}`
-    return { ...page, lengths }
-  }
-}
-
-function toPage(row: Record<string, SQLOutputValue>): StoredPage {
-  return {
-    id: Number(row.id),
-    key: String(row.key),
-    version: String(row.version),
-    class: Number(row.class),
-    firstChunk: Number(row.first_chunk),
-    lengths: integersOf(row.lengths),
-  }
-}
-
-function toRemoved({ id, page, class: ofPage, terms }: Record<string, SQLOutputValue>): RemovedChunk {
-  return { id: Number(id), page: Number(page), class: Number(ofPage), terms: String(terms) }
 }
 
 export function bytesOf(integers: Uint32Array): Uint8Array {

@@ -1,13 +1,14 @@
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
-import type { Catalog, Visible } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 import type { Deadline } from './deadline.ts'
 import type { IndexStore, StoredPage } from './index-store.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
 import { occurrences } from './page-terms.ts'
 import { mostFrequent, type PageMatches, type TermChunk, type TermEngine } from './term-engine.ts'
+import type { Visible } from './visible.ts'
 
 /** Postings in memory: the faster engine, for knowledge bases that fit. */
 export class MiniSearchEngine implements TermEngine {
@@ -42,7 +43,7 @@ export class MiniSearchEngine implements TermEngine {
   }
 
   removeChunks(page: StoredPage, count: number): void {
-    this.#store.noteRemoved(page, count)
+    this.#store.removedChunks.note(page, count)
     const end = page.firstChunk + page.lengths.length
     for (let id = end - count; id < end; id++) {
       this.#postings.remove({ id, terms: this.#terms.get(id) ?? '' })

@@ -35,7 +35,7 @@ export function savePostings(store: IndexStore, postings: MiniSearchPostings, fi
   writeFileSync(unfinished, `${header}\n`)
   appendFileSync(unfinished, index)
   renameSync(unfinished, file)
-  store.noteSnapshot(id)
+  store.removedChunks.noteSnapshot(id)
 }
 
 /** Only the last that the store knows of: since then it tells what was removed, and no id was given out twice. */
@@ -45,9 +45,9 @@ function restore(store: IndexStore, file: string): MiniSearchPostings | undefine
     const end = bytes.indexOf(newline)
     const { id, crc32: sum } = Header.parse(JSON.parse(bytes.toString('utf8', 0, end)))
     const index = bytes.subarray(end + 1)
-    if (id !== store.snapshot() || sum !== crc32(index)) return undefined
+    if (id !== store.removedChunks.snapshot() || sum !== crc32(index)) return undefined
     const postings = MiniSearchPostings.restore(JSON.parse(index.toString('utf8')))
-    for (const chunk of store.removed()) if (postings.has(chunk.id)) postings.remove(chunk)
+    for (const chunk of store.removedChunks.all()) if (postings.has(chunk.id)) postings.remove(chunk)
     return postings
   } catch {
     return undefined

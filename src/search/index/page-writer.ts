@@ -42,7 +42,8 @@ export class PageWriter {
   /** See `SearchIndex`. */
   grow({ fingerprint, start, total, ...part }: PagePart, engine: TermEngine): number {
     const { key, version } = part
-    const page = this.#store.find(key)
+    const found = this.#store.find(key)
+    const page = found && this.#catalog.stored(found)
     if (page?.version === version) return total
     const versionOfPart = `${unfinished}${fingerprint}`
     if (page !== undefined && page.version !== versionOfPart) {
@@ -63,8 +64,9 @@ export class PageWriter {
 
   /** See `SearchIndex`. */
   shrink(key: string, engine: TermEngine): number {
-    const page = this.#store.find(key)
-    if (page === undefined) return 0
+    const found = this.#store.find(key)
+    if (found === undefined) return 0
+    const page = this.#catalog.stored(found)
     if (page.lengths.length <= partSize) {
       this.remove(page, engine)
       return 0

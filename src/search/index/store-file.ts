@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Milliseconds that a statement waits for another process: all indexes of a process wait with it. */
@@ -12,14 +12,23 @@ const circumstances: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 9, 10, 13, 14
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damages: ReadonlySet<number> = new Set([11, 26])
 
-/** A SQLite file as it is, or empty where there is none. @throws where it is damaged. */
-export function openSound(file: string): DatabaseSync {
+/** Bytes of a file that is checked as a whole when it is opened: more would take too long. */
+const maxChecked = 64 * 1024 ** 2
+
+/**
+ * A SQLite file as it is, or empty where there is none.
+ * @param bigTables are not checked in a big file: there, what is damaged fails when it is read.
+ * @throws where it is damaged.
+ */
+export function openSound(file: string, bigTables: readonly string[] = []): DatabaseSync {
   const db = new DatabaseSync(file, { timeout })
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").all()
     // Table by table: a check of the whole would go through FTS5's own structures, which takes ten times as long.
+    const isBig = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxChecked
     for (const { name } of names) {
+      if (isBig && bigTables.includes(String(name))) continue
       const { quick_check: found } =
         db.prepare(`PRAGMA quick_check('${String(name).replaceAll("'", "''")}')`).get() ?? {}
       if (found !== 'ok') throw new Error(`${file} is damaged: ${found}`)

@@ -3,19 +3,22 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 8
+const storeVersion = 9
+
+/** Those whose size grows with what is indexed. The catalog is read as a whole, and has checksums. */
+const bigTables = ['pages', 'chunks', 'hashes', 'removed', 'catalog']
 
 const tables = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
   `CREATE TABLE classes (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, audience TEXT, tags TEXT NOT NULL
   ) STRICT`,
-  // lengths: of each chunk in terms, as 32-bit integers
   `CREATE TABLE pages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, class INTEGER NOT NULL, first_chunk INTEGER NOT NULL,
-    lengths BLOB NOT NULL, version TEXT NOT NULL, title TEXT NOT NULL, path TEXT NOT NULL, tags TEXT NOT NULL,
-    changed_at TEXT NOT NULL, note TEXT
+    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, version TEXT NOT NULL, title TEXT NOT NULL,
+    path TEXT NOT NULL, tags TEXT NOT NULL, changed_at TEXT NOT NULL, note TEXT
   ) STRICT`,
+  // what of the pages is in memory while the index is open, many in a row; see packPages
+  'CREATE TABLE catalog (block INTEGER PRIMARY KEY, pages BLOB NOT NULL) STRICT',
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
   // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, packOffsets
   `CREATE TABLE chunks (
@@ -49,7 +52,7 @@ export function openStore(file: string, analyser: string): DatabaseSync {
 
 /** A file with the tables as `made` says; what another version made is emptied. */
 function openMade(file: string, made: string): DatabaseSync {
-  const db = openSound(file)
+  const db = openSound(file, bigTables)
   try {
     if (!isMade(db, made)) make(db, made)
     return db

@@ -1,4 +1,5 @@
-import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Catalog } from '../index/catalog.ts'
+import type { Visible } from '../index/visible.ts'
 import { idf, saturation } from './bm25.ts'
 
 /** Where something that is sought stands: visible chunks, each once, and how often it stands in each. */

@@ -50,7 +50,7 @@ export class SegmentLog {
     this.#store = store
     this.#files = new SegmentFiles(store, directory)
     // What another engine has kept for itself.
-    if (store.snapshot() !== undefined) store.forgetSnapshot()
+    if (store.removedChunks.snapshot() !== undefined) store.removedChunks.forgetSnapshot()
     this.#open = this.#files.open().map((segment) => this.#opened(segment))
     // The last pages may be gone, but not from their segments.
     const lastPages = this.#open.map(({ segment }) => segment.pages.at(-1) ?? 0)
@@ -74,8 +74,8 @@ export class SegmentLog {
   remove(page: StoredPage): void {
     const holding = this.#open.find(({ segment }) => segment.pages[firstFrom(segment.pages, page.id)] === page.id)
     if (holding === undefined) return
-    this.#store.noteRemoved(page, page.lengths.length)
-    this.removedTerms.add({ class: page.class, chunks: this.#store.removedOf(page.id) })
+    this.#store.removedChunks.note(page, page.lengths.length)
+    this.removedTerms.add({ class: page.class, chunks: this.#store.removedChunks.of(page.id) })
     holding.removedChunks += page.lengths.length
   }
 
@@ -167,9 +167,9 @@ export class SegmentLog {
   }
 
   #forgetRemoved(page: number): void {
-    const chunks = this.#store.removedOf(page)
+    const chunks = this.#store.removedChunks.of(page)
     this.removedTerms.subtract({ class: chunks[0]?.class ?? 0, chunks })
-    this.#store.forgetRemoved(page)
+    this.#store.removedChunks.forget(page)
   }
 
   #abandon(): void {
@@ -192,10 +192,10 @@ export class SegmentLog {
 
   /** @param held 1 for the pages that are in a segment, by id. */
   #loadRemoved(held: Uint8Array): void {
-    const byPage = Map.groupBy(this.#store.removed(), ({ page }) => page)
+    const byPage = Map.groupBy(this.#store.removedChunks.all(), ({ page }) => page)
     for (const [page, chunks] of byPage) {
       if (held[page] === 1) this.removedTerms.add({ class: chunks[0]?.class ?? 0, chunks })
-      else this.#store.forgetRemoved(page)
+      else this.#store.removedChunks.forget(page)
     }
   }
 

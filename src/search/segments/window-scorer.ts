@@ -1,6 +1,7 @@
-import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import { grown } from '../index/grown.ts'
+import type { Visible } from '../index/visible.ts'
 import { saturation } from '../rank/bm25.ts'
 import { pageShare } from '../rank/scorer.ts'
 import { end, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'

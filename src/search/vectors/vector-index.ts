@@ -1,5 +1,6 @@
-import type { Catalog, Visible } from '../index/catalog.ts'
+import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
+import type { Visible } from '../index/visible.ts'
 import { embeddedText } from './embedded-text.ts'
 import { Nearness } from './nearness.ts'
 import { quantise } from './quantise.ts'

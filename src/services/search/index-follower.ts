@@ -134,7 +134,7 @@ export class IndexFollower {
 
   /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
   async #differences(address: IndexAddress): Promise<string[]> {
-    const { stamp, versions } = await this.#pool.ask(address, 'versions', undefined)
+    const { stamp, versions } = await this.#pool.versions(address)
     this.#stamp = stamp
     const different: string[] = []
     for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
@@ -226,8 +226,8 @@ export class IndexFollower {
   /** Part by part, between which the index answers queries. */
   async #takeSource(key: string): Promise<void> {
     const source = await this.#sources.document(key)
-    const { versions } = await this.#pool.ask(await this.address(), 'versions', undefined)
-    if (this.#isClosed || versions.get(key) === source?.version) return
+    const held = await this.#pool.ask(await this.address(), 'version', { key })
+    if (this.#isClosed || held === source?.version) return
     const document = await source?.read()
     const total = document?.chunks.length ?? 0
     const fingerprint = document === undefined ? '' : fingerprintOf(document)

@@ -42,7 +42,7 @@ function open(
     vectors: { file, model },
   })
   onTestFinished(() => index.close())
-  const missing = put.filter(({ key, version }) => index.versions().get(key) !== version)
+  const missing = put.filter(({ key, version }) => index.version(key) !== version)
   if (missing.length > 0) index.apply({ put: missing, remove: [] })
   const asked: string[] = []
   const embed = (encode: (text: string) => Float32Array | undefined = vectorOf) => {
