@@ -81,7 +81,7 @@ const damages: [string, (directory: string) => void][] = [
   ['search.db is of another version', sql("UPDATE meta SET value = '0 other' WHERE key = 'made'")],
   ['search.db has forgotten what it is', sql('DELETE FROM meta')],
   ['search.db holds what is no audience', sql("UPDATE classes SET audience = '{'")],
-  ['search.db has a catalog with another byte', sql("UPDATE catalog SET pages = pages || x'00'")],
+  ['search.db has a catalog of zeros', sql('UPDATE catalog SET pages = zeroblob(length(pages))')],
   ['search.db has no catalog', sql('DELETE FROM catalog')],
   ['search.db has a foreign log', inFile('search.db-wal', (file) => writeFileSync(file, garbage(5_000)))],
   ['a segment is gone', inSegments((file) => rmSync(file))],

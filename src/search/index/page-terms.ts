@@ -63,10 +63,20 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
       length: ofPage.length + ofHeadings.length + ofText.length,
       ownAt: ofPage.terms.length + ofNames.length,
       textAt: ofPage.terms.length + ofNames.length + ofHeadings.terms.length,
-      offsets: Uint32Array.from(text.flatMap(({ start, end }) => [start, end])),
+      offsets: offsetsOf(text),
       hash: hashOf(embeddedText(page.title, chunk)),
     }
   })
+}
+
+function offsetsOf(tokens: readonly Token[]): Uint32Array {
+  const offsets = new Uint32Array(2 * tokens.length)
+  let at = 0
+  for (const { start, end } of tokens) {
+    offsets[at++] = start
+    offsets[at++] = end
+  }
+  return offsets
 }
 
 /** A space after each. */
@@ -77,13 +87,13 @@ function joinTerms(texts: readonly Token[][]): { terms: string; length: number }
   for (const tokens of texts) {
     for (const { term, also } of tokens) {
       parts.push(term)
-      others.push(...also)
+      if (also.length > 0) others.push(...also)
     }
     if (tokens.length > 0) parts.push(boundary)
     length += tokens.length
   }
   for (const other of others) parts.push(other, boundary)
-  return { terms: parts.map((part) => `${part} `).join(''), length: length + others.length }
+  return { terms: parts.length === 0 ? '' : `${parts.join(' ')} `, length: length + others.length }
 }
 
 /** How often a term, or the terms of a phrase one after the other, stand in a chunk's terms. */

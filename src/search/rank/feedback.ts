@@ -1,5 +1,7 @@
 import { boundary } from '../index/page-terms.ts'
 import { isNameTerm } from '../text/name-terms.ts'
+import { eachTerm } from '../text/term-hash.ts'
+import { TermTable } from '../text/term-table.ts'
 import { idf, saturation } from './bm25.ts'
 import { TermCounter } from './term-counter.ts'
 
@@ -59,14 +61,21 @@ function relevanceModel(
   { chunkCount, chunksWith }: Figures,
   { pages, decay }: FeedbackParameters,
 ): Map<string, number> {
-  const likely = new Map<string, number>()
+  const table = new TermTable()
+  const likely: number[] = []
   const best = candidates[0]?.score ?? 0
   for (const { score, terms, length } of bestOfPages(candidates, pages)) {
     const each = Math.exp((score / best - 1) / decay) / length
-    for (const term of termsOnce(terms)) likely.set(term, (likely.get(term) ?? 0) + each)
+    for (const [from, to] of textsOnce(terms)) {
+      eachTerm(terms, from, to, (start, end, hash) => {
+        const index = table.add(terms, start, end, hash)
+        likely[index] = (likely[index] ?? 0) + each
+      })
+    }
   }
   const chosen: { term: string; likelihood: number; rarity: number }[] = []
-  for (const [term, likelihood] of mostLikely(likely)) {
+  for (const [term, likelihood] of mostLikely(table.terms, likely)) {
+    if (isNameTerm(term)) continue
     const count = chunksWith(term)
     if (count > maxShare * chunkCount && !questionWeights.has(term)) continue
     chosen.push({ term, likelihood, rarity: idf(count, chunkCount) })
@@ -77,9 +86,12 @@ function relevanceModel(
 }
 
 /** Yields terms with the highest numbers first. Few of them are taken, so it does not put them all in order at once. */
-function* mostLikely(likely: ReadonlyMap<string, number>): Generator<[term: string, likelihood: number]> {
-  const all = [...likely]
-  const values = Float64Array.from(likely.values()).sort()
+function* mostLikely(
+  terms: readonly string[],
+  likely: readonly number[],
+): Generator<[term: string, likelihood: number]> {
+  const all = terms.map((term, index): [string, number] => [term, likely[index] ?? 0])
+  const values = Float64Array.from(likely).sort()
   const least = values[values.length - 4 * maxTerms] ?? 0
   for (const isAmongFirst of [true, false]) {
     const some = all.filter(([, value]) => value >= least === isAmongFirst)
@@ -92,16 +104,6 @@ function bestOfPages(candidates: readonly Candidate[], count: number): Candidate
   const best = new Map<number, Candidate>()
   for (const candidate of candidates) if (!best.has(candidate.page)) best.set(candidate.page, candidate)
   return [...best.values()].slice(0, count)
-}
-
-/** Returns the terms of a chunk, without those of names. */
-function termsOnce(terms: string): string[] {
-  return textsOnce(terms).flatMap(([from, to]) =>
-    terms
-      .slice(from, to)
-      .split(' ')
-      .filter((term) => term !== '' && !isNameTerm(term)),
-  )
 }
 
 /** Returns where the texts of a chunk are in its terms. One that stands there several times, as the title does, counts once. */

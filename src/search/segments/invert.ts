@@ -1,4 +1,6 @@
 import { boundary } from '../index/page-terms.ts'
+import { eachTerm } from '../text/term-hash.ts'
+import { TermTable } from '../text/term-table.ts'
 import { PostingBuffer } from './posting-buffer.ts'
 import { type Facts, Segment, type SegmentShape, SegmentWriter } from './segment.ts'
 import { MemorySink, type SegmentSink } from './segment-bytes.ts'
@@ -18,19 +20,21 @@ export function invert(pages: readonly InvertedPage[], facts: Facts): Segment {
 
 /** Writes a segment of some whole pages. @param pages by ascending id, as their chunks are */
 export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], facts: Facts): SegmentShape {
-  const lists = new Map<string, PostingLists>()
+  const table = new TermTable()
+  const lists: PostingLists[] = []
   let chunkCount = 0
   for (const { chunks } of pages) {
     for (const { id, terms } of chunks) {
       chunkCount++
-      addChunk(lists, id, terms)
+      addChunk(table, lists, id, terms)
     }
   }
   const writer = new SegmentWriter(sink, facts)
   const buffer = new PostingBuffer()
-  for (const term of inOrder([...lists.keys()])) {
+  for (const { term, index } of inOrder(table.terms)) {
+    if (term === boundary) continue
     buffer.clear()
-    lists.get(term)?.fill(buffer)
+    lists[index]?.fill(buffer)
     writer.add(Buffer.from(term), buffer)
   }
   return writer.finish(
@@ -40,21 +44,17 @@ export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], fa
 }
 
 /** Positions count boundaries, so that none reaches across. */
-function addChunk(lists: Map<string, PostingLists>, chunk: number, terms: string): void {
+function addChunk(table: TermTable, lists: PostingLists[], chunk: number, terms: string): void {
   let position = 0
-  for (let start = 1; start < terms.length; position++) {
-    const space = terms.indexOf(' ', start)
-    const end = space < 0 ? terms.length : space
-    const term = terms.slice(start, end)
-    start = end + 1
-    if (term === boundary || term === '') continue
-    let list = lists.get(term)
+  eachTerm(terms, 0, terms.length, (start, end, hash) => {
+    const index = table.add(terms, start, end, hash)
+    let list = lists[index]
     if (list === undefined) {
       list = new PostingLists()
-      lists.set(term, list)
+      lists.push(list)
     }
-    list.add(chunk, position)
-  }
+    list.add(chunk, position++)
+  })
 }
 
 /** The postings of a term while they are collected. */
@@ -87,11 +87,11 @@ class PostingLists {
   }
 }
 
-/** Terms by their UTF-8 bytes. */
-function inOrder(terms: string[]): string[] {
-  if (!terms.some((term) => unordered.test(term))) return terms.sort()
-  return terms
-    .map((term) => ({ term, bytes: Buffer.from(term) }))
+/** Terms by their UTF-8 bytes, with their places in the list. */
+function inOrder(terms: readonly string[]): { term: string; index: number }[] {
+  const all = terms.map((term, index) => ({ term, index }))
+  if (!terms.some((term) => unordered.test(term))) return all.sort((a, b) => (a.term < b.term ? -1 : 1))
+  return all
+    .map((entry) => ({ ...entry, bytes: Buffer.from(entry.term) }))
     .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
-    .map(({ term }) => term)
 }

@@ -22,6 +22,8 @@ import { type WeightedList, WindowScorer } from './window-scorer.ts'
 /** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
 
+/** Chunks that are inverted at once, at most. */
+const maxPending = 1024
 /** Terms whose places are kept in memory: words that are asked for, and those of feedback, come again and again. */
 const maxEntries = 10_000
 
@@ -31,7 +33,7 @@ export class SegmentEngine implements TermEngine {
   readonly #store: IndexStore
   readonly #log: SegmentLog
   readonly #scorer: WindowScorer
-  /** What was added in this transaction. */
+  /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
   /** Terms that were looked up in these segments. */
@@ -60,8 +62,11 @@ export class SegmentEngine implements TermEngine {
     for (const { id, terms } of chunks) this.#terms.set(id, terms)
   }
 
-  /** Chunks are known by their pages. */
-  removeChunks(): void {}
+  /** Chunks in a segment are known by their pages. */
+  removeChunks({ firstChunk, lengths }: StoredPage, count: number): void {
+    const end = firstChunk + lengths.length
+    for (let id = end - count; id < end; id++) this.#terms.delete(id)
+  }
 
   addPage(id: number): void {
     this.#added.add(id)
@@ -71,10 +76,9 @@ export class SegmentEngine implements TermEngine {
     if (!this.#added.delete(page.id)) this.#log.remove(page)
   }
 
+  /** What was added is inverted when it is asked for, or is enough: of many texts at once, each takes less time. */
   commit(): void {
-    this.#log.add([...this.#added].sort((a, b) => a - b).map((id) => this.#inverted(id)))
-    this.#added.clear()
-    this.#terms.clear()
+    if (this.#terms.size >= maxPending) this.#invert()
   }
 
   work(until: number): boolean {
@@ -100,13 +104,13 @@ export class SegmentEngine implements TermEngine {
     const weighted = scoring.map(([{ weight = 1 }, ofLeaf]) => ({ ...ofLeaf, weight }))
     const isAnyScored = isAny && scoring.every(([leaf, { chunkCount }]) => leaf === first || chunkCount === 0)
     const top = new TopChunks(limit, this.#catalog)
-    for (const open of this.#log.segments) {
+    for (const open of this.#segments) {
       const lists = weigh(weighted, open, visible)
       const scored = { lists, windows: open.windows, among, ...(isAnyScored ? {} : { pages: pagesIn(open) }) }
       this.#scorer.score(scored, 'page', visible, top, deadline)
     }
     const isCounted = isAny && among === visible.pages
-    const { segments } = this.#log
+    const segments = this.#segments
     return {
       pages: top.best(),
       total: isCounted
@@ -119,7 +123,7 @@ export class SegmentEngine implements TermEngine {
   retrieve(terms: readonly QuestionTerm[], visible: Visible, limit: number, deadline: Deadline): ScoredChunk[] {
     const scoring = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible), weight }))
     const top = new TopChunks(limit, this.#catalog)
-    for (const open of this.#log.segments) {
+    for (const open of this.#segments) {
       const scored = { lists: weigh(scoring, open, visible), windows: open.windows, among: visible.pages }
       this.#scorer.score(scored, 'chunk', visible, top, deadline)
     }
@@ -137,7 +141,7 @@ export class SegmentEngine implements TermEngine {
     deadline: Deadline,
   ): [term: string, chunkCount: number][] {
     const similar = new Set<string>()
-    for (const { segment } of this.#log.segments) addSimilar(segment, word, maxEdits, similar, deadline)
+    for (const { segment } of this.#segments) addSimilar(segment, word, maxEdits, similar, deadline)
     return Array.from(similar, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
       ([, chunkCount]) => chunkCount > 0,
     )
@@ -145,11 +149,24 @@ export class SegmentEngine implements TermEngine {
 
   /** Within a transaction. */
   save(): void {
+    this.#invert()
     this.#log.save()
   }
 
   close(): void {
     this.#log.close()
+  }
+
+  /** Where what was added is found, too. */
+  get #segments(): readonly OpenSegment[] {
+    if (this.#added.size > 0) this.#invert()
+    return this.#log.segments
+  }
+
+  #invert(): void {
+    this.#log.add([...this.#added].sort((a, b) => a - b).map((id) => this.#inverted(id)))
+    this.#added.clear()
+    this.#terms.clear()
   }
 
   #inverted(id: number): InvertedPage {
@@ -203,7 +220,7 @@ export class SegmentEngine implements TermEngine {
     const { pagesOfChunks } = this.#catalog
     const isVisible = (chunk: number) => pages[pagesOfChunks[chunk] ?? 0] === 1
     const found: Found = { lists: new Map(), chunkCount: 0, pageCount: 0 }
-    for (const open of this.#log.segments) {
+    for (const open of this.#segments) {
       const list = compute(open, isVisible)
       if (list === undefined || list.count === 0) continue
       found.lists.set(open, list)
@@ -223,7 +240,7 @@ export class SegmentEngine implements TermEngine {
     const beginning = Buffer.from(prefix)
     const counts = new Map<string, number>()
     let steps = 0
-    for (const { segment } of this.#log.segments) {
+    for (const { segment } of this.#segments) {
       for (const cursor = segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
         if (++steps % 1024 === 0) deadline.check()
         const count = cursor.chunkCount(visible.classes)
@@ -239,7 +256,7 @@ export class SegmentEngine implements TermEngine {
   }
 
   #entriesOf(term: string): ReadonlyMap<OpenSegment, TermEntry> {
-    const { segments } = this.#log
+    const segments = this.#segments
     if (this.#entries.segments !== segments || this.#entries.byTerm.size >= maxEntries) {
       this.#entries = { segments, byTerm: new Map() }
     }

@@ -2,6 +2,8 @@ import { primaryLanguage } from '../../knowledge/language.ts'
 import { stopWordsFor } from '../../knowledge/stop-words.ts'
 import { elisionOf } from './elision.ts'
 import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
+import { KnownRuns } from './known-runs.ts'
+import { endOfPlainRun, nextLetter } from './plain-runs.ts'
 import { isComposed, isUnspaced } from './script.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
@@ -37,7 +39,6 @@ export type Analyser = {
 
 /** To be raised with every change of the rules, or of the package of the stemmers. */
 const revision = 3
-const maxCached = 50_000
 const none: readonly string[] = []
 const startsWithLetter = /^\p{L}/u
 const analysers = new Map<string, Analyser>()
@@ -60,8 +61,7 @@ class LanguageAnalyser implements Analyser {
   readonly #split: (word: string) => string | undefined
   readonly #stem: (word: string) => string
   readonly #stopWords: ReadonlySet<string>
-  /** Tokens by run of words, with offsets in the run. */
-  readonly #cache = new Map<string, readonly Token[]>()
+  readonly #known = new KnownRuns()
 
   constructor(language: string) {
     this.version = `${revision} ${language} unicode-${process.versions.unicode}`
@@ -75,10 +75,19 @@ class LanguageAnalyser implements Analyser {
 
   tokens(text: string): Token[] {
     const tokens: Token[] = []
-    for (const { 0: run, index, groups } of text.matchAll(runs)) {
-      for (const { start, end, term, also } of this.#ofRun(run, groups)) {
-        tokens.push({ start: index + start, end: index + end, term, also })
+    let at = nextLetter(text, 0)
+    while (at < text.length) {
+      const end = endOfPlainRun(text, at)
+      if (end > at) {
+        for (const token of this.#ofPlainRun(text, at, end)) tokens.push(moved(token, at))
+        at = nextLetter(text, end)
+        continue
       }
+      runs.lastIndex = at
+      const { 0: run = '', index = text.length, groups } = runs.exec(text) ?? {}
+      if (run === '') break
+      for (const token of this.#ofRun(run, groups)) tokens.push(moved(token, index))
+      at = nextLetter(text, index + run.length)
     }
     return tokens
   }
@@ -97,15 +106,18 @@ class LanguageAnalyser implements Analyser {
     return isUnspaced(run) ? ofPairs(run) : this.#ofWords(run)
   }
 
+  #ofPlainRun(text: string, start: number, end: number): readonly Token[] {
+    return this.#known.find(text, start, end) ?? this.#ofWords(text.slice(start, end))
+  }
+
   #ofWords(run: string): readonly Token[] {
-    const known = this.#cache.get(run)
+    const known = this.#known.find(run, 0, run.length)
     if (known !== undefined) return known
     const own = copyOf(run)
     const words = wordsOf(own).flatMap((range) => this.#ofWord(own, range))
     if (own.length > maxWord) return words
     const tokens = words.length > 1 && startsWithLetter.test(own) ? this.#withWhole(words, own) : words
-    if (this.#cache.size >= maxCached) this.#cache.clear()
-    this.#cache.set(own, tokens)
+    this.#known.set(own, tokens)
     return tokens
   }
 
@@ -133,6 +145,10 @@ class LanguageAnalyser implements Analyser {
     also.delete('')
     return [{ start: begin, end, term, also: also.size === 0 ? none : [...also] }]
   }
+}
+
+function moved({ start, end, term, also }: Token, by: number): Token {
+  return { start: start + by, end: end + by, term, also }
 }
 
 /** A name such as `notepad++`; a single letter is nothing without its sign. */

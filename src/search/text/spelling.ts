@@ -96,7 +96,11 @@ const americanRules: readonly (readonly [british: RegExp, american: string])[] =
   [/^tyre/, 'tire'],
 ]
 
+/** Most words fit no rule, which one expression tells sooner than all. */
+const anyAmericanRule = new RegExp(americanRules.map(([british]) => british.source).join('|'))
+
 function toAmerican(word: string): string {
+  if (!anyAmericanRule.test(word)) return word
   for (const [british, american] of americanRules) {
     const spelled = word.replace(british, american)
     if (spelled !== word) return spelled

@@ -1,0 +1,29 @@
+import type { Token } from './analyser.ts'
+import { hashOf } from './term-hash.ts'
+
+/** Runs that are kept at most, which take some 20 MB; a power of two. */
+const size = 2 ** 17
+
+/** The tokens of runs of words, with offsets in the run: most words of a text come again and again. */
+export class KnownRuns {
+  /** By the hash of the run. A later run takes the place of another. */
+  readonly #runs: (string | undefined)[] = []
+  readonly #tokens: (readonly Token[])[] = []
+
+  /** The tokens of the part of a text from one place to before another. */
+  find(text: string, start: number, end: number): readonly Token[] | undefined {
+    const place = placeOf(hashOf(text, start, end))
+    const known = this.#runs[place]
+    return known?.length === end - start && text.startsWith(known, start) ? this.#tokens[place] : undefined
+  }
+
+  set(run: string, tokens: readonly Token[]): void {
+    const place = placeOf(hashOf(run))
+    this.#runs[place] = run
+    this.#tokens[place] = tokens
+  }
+}
+
+function placeOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (size - 1)
+}
