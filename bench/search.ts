@@ -4,34 +4,57 @@ import { z } from 'zod'
 import { workFolder } from './support/measure.ts'
 
 const runner = fileURLToPath(new URL('./support/search-once.ts', import.meta.url))
+const Spread = z.object({ p50: z.number(), p99: z.number() })
+const Answers = z.object({ times: z.record(z.string(), Spread), refused: z.number() })
+/** Times in milliseconds, memory in MB. */
 const Figures = z.object({
   build: z.number(),
   restart: z.number(),
-  update: z.number(),
-  heapMb: z.number(),
-  rssMb: z.number(),
-  refused: z.record(z.string(), z.number()),
-  queries: z.record(z.string(), z.object({ p50: z.number(), p99: z.number() })),
+  update: Spread,
+  heap: z.number(),
+  outside: z.number(),
+  rss: z.number(),
+  quiet: Answers,
+  busy: Answers.optional(),
 })
 type Figures = z.infer<typeof Figures>
 
 /** Chunks: `SEARCH_CHUNKS=1000000` for others. */
 const sizes = process.env.SEARCH_CHUNKS?.split(',').map(Number) ?? [10_000, 100_000]
-const contestants = ['fts5', 'minisearch', 'segments'] as const
+/** `SEARCH_CONTESTANTS=segments` for some of them. */
+const contestants = process.env.SEARCH_CONTESTANTS?.split(',') ?? ['fts5', 'minisearch', 'segments']
+/** Chunks up to which `auto` takes it. */
+const maxMinisearch = 20_000
+
+const kinds = ['1 words', '2 words', '5 words', 'prefix', 'retrieve']
+const headings = [
+  'p50 / p99, milliseconds',
+  'build, chunks/s',
+  'restart',
+  'update',
+  'heap',
+  'outside',
+  'RSS',
+  '1 word',
+  '2 words',
+  '5 words',
+  'prefix',
+  'retrieve',
+]
 
 /** Both engines against a bare FTS5 table on the same chunks of about 1 KB, each in a process of its own. */
 export async function benchSearch(): Promise<string[]> {
   const lines: string[] = []
   for (const size of sizes) {
-    lines.push('', `${size} chunks:`, '')
-    lines.push(
-      '| milliseconds | build, chunks/s | restart | update | heap | RSS | 1 word p50 / p99 | 2 words | 5 words | prefix | retrieve | refused |',
-    )
-    lines.push('|---|---|---|---|---|---|---|---|---|---|---|---|')
-    for (const contestant of contestants) {
-      // What `auto` never does.
-      if (contestant === 'minisearch' && size > 20_000) continue
-      lines.push(row(contestant, run(contestant, size), size))
+    const figures = contestants
+      .filter((contestant) => contestant !== 'minisearch' || size <= maxMinisearch)
+      .map((contestant) => ({ contestant, figures: run(contestant, size) }))
+    lines.push('', `${size} chunks:`, '', line(headings), line(headings.map(() => '---')))
+    for (const { contestant, figures: all } of figures) lines.push(line(cells(contestant, all, size)))
+    lines.push('', 'While four times as many processes as there are cores compute:', '')
+    lines.push(line(['p50 / p99, milliseconds', ...kinds, 'refused']), line(Array(kinds.length + 2).fill('---')))
+    for (const { contestant, figures: all } of figures) {
+      if (all.busy !== undefined) lines.push(line([nameOf(contestant), ...times(all.busy), String(all.busy.refused)]))
     }
   }
   return lines
@@ -41,19 +64,32 @@ function run(contestant: string, size: number): Figures {
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['--expose-gc', runner, contestant, String(size), workFolder()],
-    {
-      encoding: 'utf8',
-    },
+    { encoding: 'utf8' },
   )
   if (stdout === '') throw new Error(stderr)
   return Figures.parse(JSON.parse(stdout))
 }
 
-function row(contestant: string, figures: Figures, size: number): string {
-  const { build, restart, update, heapMb, rssMb, queries, refused } = figures
-  const times = Object.values(queries).map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`)
-  const name = contestant === 'fts5' ? 'bare FTS5, `snippet()` included' : `Ganglion, ${contestant}`
+function cells(contestant: string, figures: Figures, size: number): string[] {
+  const { build, restart, update, heap, outside, rss, quiet } = figures
   const rate = ((1000 * size) / build).toFixed(0)
-  const count = Object.values(refused).reduce((sum, ofKind) => sum + ofKind, 0)
-  return `| ${[name, rate, restart.toFixed(0), update.toFixed(2), `${heapMb} MB`, `${rssMb} MB`, ...times, count].join(' | ')} |`
+  const memory = [heap, outside, rss].map((mb) => `${mb} MB`)
+  const refused = quiet.refused === 0 ? '' : ` (${quiet.refused} refused)`
+  return [nameOf(contestant) + refused, rate, restart.toFixed(0), show(update), ...memory, ...times(quiet)]
+}
+
+function times({ times: byKind }: Figures['quiet']): string[] {
+  return kinds.map((kind) => show(byKind[kind] ?? { p50: 0, p99: 0 }))
+}
+
+function show({ p50, p99 }: z.infer<typeof Spread>): string {
+  return `${p50.toFixed(2)} / ${p99.toFixed(2)}`
+}
+
+function nameOf(contestant: string): string {
+  return contestant === 'fts5' ? 'bare FTS5, `snippet()` included' : `Ganglion, ${contestant}`
+}
+
+function line(parts: readonly string[]): string {
+  return `| ${parts.join(' | ')} |`
 }

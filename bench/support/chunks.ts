@@ -6,19 +6,18 @@ export type GeneratedChunk = { title: string; text: string }
 const chunkSize = 1000
 
 /** Texts of about 1 KB made of generated notes, without their front matter. */
-export function generateChunks(count: number): GeneratedChunk[] {
-  const chunks: GeneratedChunk[] = []
-  for (let seed = 1; chunks.length < count; seed++) {
+export function* generateChunks(count: number): Generator<GeneratedChunk> {
+  let made = 0
+  for (let seed = 1; made < count; seed++) {
     let text = ''
     for (const note of generateNotes(1000, seed)) {
       text += note.text.replace(/^---[\s\S]*?\n---\n/, '')
       if (text.length < chunkSize) continue
-      chunks.push({ title: note.title, text: text.slice(0, 1.5 * chunkSize) })
+      yield { title: note.title, text: text.slice(0, 1.5 * chunkSize) }
       text = ''
-      if (chunks.length === count) break
+      if (++made === count) return
     }
   }
-  return chunks
 }
 
 /** Queries of so many words that one chunk holds, at least four letters long, as people choose words that tell. */

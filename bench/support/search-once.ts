@@ -1,151 +1,144 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { KbIndex } from '../../src/search/kb-index.ts'
-import { type Scope, SearchTimeout } from '../../src/search/search-index.ts'
-import { generateChunks, queriesOf } from './chunks.ts'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { SearchTimeout } from '../../src/search/search-index.ts'
+import { type GeneratedChunk, generateChunks, queriesOf } from './chunks.ts'
 import { milliseconds } from './measure.ts'
+import { contestantOf } from './search-contestants.ts'
 
-/** Builds one contestant's index of generated chunks, asks it, and prints what that took. */
-type Contestant = {
-  open: () => void
-  /** The chunks from one number to before another. */
-  put: (from: number, to: number) => void
-  search: (words: readonly string[]) => number
-  /** The best chunks that hold any of the words. */
-  retrieve: (words: readonly string[]) => number
-  /** Words that begin so. */
-  prefix: (beginning: string) => number
-  close: () => void
-}
+/**
+ * Builds the index of one contestant in a folder, asks it, and prints what that took, all times in milliseconds:
+ * NAME CHUNKS FOLDER. Chunks are made while the index is built, so that memory is that of the index.
+ */
+const [name = '', count = '0', folder = ''] = process.argv.slice(2)
+const size = Number(count)
+const batch = 50
+/** Chunks that queries are made of. */
+const sampleSize = 2000
+const asked = { quiet: 300, busy: 60, updates: 200 }
+/** Processes that keep the machine busy, by core. */
+const busyFactor = 4
 
-const limit = 50
-const scope: Scope = { audience: 'curator', defaultAudience: ['tool', 'public'], limit }
-const [name = '', size = '0', directory = ''] = process.argv.slice(2)
-const chunks = generateChunks(Number(size))
+type Spread = { p50: number; p99: number }
+/** Queries by their kind. */
+type Query = { kind: string; send: () => number }
+
+const contestant = contestantOf(name, folder)
+const before = memory()
 
 /** In MB, without garbage where node runs with --expose-gc. */
-function heapUsed(): number {
+function memory(): { heap: number; outside: number; rss: number } {
   global.gc?.()
-  return Math.round(process.memoryUsage().heapUsed / 1024 ** 2)
+  const { heapUsed, external, rss } = process.memoryUsage()
+  const [heap = 0, outside = 0, all = 0] = [heapUsed, external, rss].map((bytes) => Math.round(bytes / 1024 ** 2))
+  return { heap, outside, rss: all }
 }
 
-function ganglion(engine: 'minisearch' | 'segments'): Contestant {
-  let index: KbIndex
-  const documents = chunks.map(({ title, text }, n) => ({
-    key: `bench_${String(n).padStart(8, '0')}`,
-    kind: 'wiki' as const,
-    version: '1',
-    title,
-    aliases: [],
-    tags: [],
-    audience: undefined,
-    note: undefined,
-    chunks: [{ headings: [], content: text, text }],
-  }))
-  return {
-    open() {
-      index = new KbIndex(directory, { language: 'en', engine })
-    },
-    put: (from, to) => index.apply({ put: documents.slice(from, to), remove: [] }),
-    search: (words) => index.search(words.join(' '), scope).hits.length,
-    retrieve: (words) => index.retrieve(words.join(' '), { ...scope, limit: 15 }).length,
-    prefix: (beginning) => index.search(`${beginning}*`, scope).hits.length,
-    close() {
-      index.save()
-      index.close()
-    },
+function spread(times: readonly number[]): Spread {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+/** Takes all chunks in. @returns how long that took without making them, and some of them by their number. */
+async function build(): Promise<{ time: number; sample: Map<number, GeneratedChunk> }> {
+  const sample = new Map<number, GeneratedChunk>()
+  const every = Math.max(1, Math.floor(size / sampleSize))
+  let time = 0
+  let next = 0
+  let waiting: GeneratedChunk[] = []
+  const put = async () => {
+    const [from, chunks] = [next - waiting.length, waiting]
+    waiting = []
+    time += await milliseconds(() => contestant.put(from, chunks))
+  }
+  for (const chunk of generateChunks(size)) {
+    if (next % every === 0) sample.set(next, chunk)
+    waiting.push(chunk)
+    next++
+    if (waiting.length === batch) await put()
+  }
+  await put()
+  return { time, sample }
+}
+
+function queriesFrom(sample: readonly GeneratedChunk[], most: number): Query[] {
+  const { search, prefix, retrieve } = contestant
+  const words = [1, 2, 5].flatMap((length) =>
+    queriesOf(sample, length, most).map((query) => ({ kind: `${length} words`, send: () => search(query) })),
+  )
+  const beginnings = queriesOf(sample, 1, most).map(([word = '']) => word.slice(0, 4))
+  return [
+    ...words,
+    ...beginnings.map((beginning) => ({ kind: 'prefix', send: () => prefix(beginning) })),
+    ...queriesOf(sample, 5, most).map((query) => ({ kind: 'retrieve', send: () => retrieve(query) })),
+  ]
+}
+
+/** Asks all queries, the first 30 of each kind twice. */
+async function ask(queries: readonly Query[]): Promise<{ times: Record<string, Spread>; refused: number }> {
+  const times: Record<string, Spread> = {}
+  let refused = 0
+  for (const [kind, ofKind] of Map.groupBy(queries, (query) => query.kind)) {
+    const taken: number[] = []
+    for (const { send } of [...ofKind.slice(0, 30), ...ofKind]) {
+      const time = await milliseconds(() => {
+        try {
+          send()
+        } catch (error) {
+          if (!(error instanceof SearchTimeout)) throw error
+          refused++
+        }
+      })
+      taken.push(time)
+    }
+    times[kind] = spread(taken.slice(-ofKind.length))
+  }
+  return { times, refused }
+}
+
+/** While processes do nothing but compute. */
+async function whileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
+  const others = Array.from(
+    { length: busyFactor * availableParallelism() },
+    (): ChildProcess => spawn(process.execPath, ['-e', 'for (;;) ;'], { stdio: 'ignore' }),
+  )
+  try {
+    return await work()
+  } finally {
+    for (const other of others) other.kill('SIGKILL')
   }
 }
 
-function fts5(): Contestant {
-  let db: DatabaseSync
-  const quote = (word: string) => `"${word}"`
-  const find = (match: string, count: number) =>
-    db
-      .prepare(
-        `SELECT rowid, rank, snippet(chunks, -1, '<mark>', '</mark>', '…', 40) FROM chunks
-          WHERE chunks MATCH ? ORDER BY rank LIMIT ${count}`,
-      )
-      .all(match).length
-  return {
-    open() {
-      db = new DatabaseSync(join(directory, 'fts5.db'))
-      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-      db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS chunks USING fts5(title, text, tokenize = 'porter unicode61')")
-    },
-    put(from, to) {
-      const remove = db.prepare('DELETE FROM chunks WHERE rowid = ?')
-      const insert = db.prepare('INSERT INTO chunks (rowid, title, text) VALUES (?, ?, ?)')
-      db.exec('BEGIN')
-      for (const [at, { title, text }] of chunks.slice(from, to).entries()) {
-        remove.run(from + at + 1)
-        insert.run(from + at + 1, title, text)
-      }
-      db.exec('COMMIT')
-    },
-    search: (words) => find(words.map(quote).join(' '), limit),
-    retrieve: (words) => find(words.map(quote).join(' OR '), 15),
-    prefix: (beginning) => find(`${quote(beginning)}*`, limit),
-    close: () => db.close(),
-  }
-}
-
-const contestant = name === 'fts5' ? fts5() : ganglion(name === 'segments' ? 'segments' : 'minisearch')
-const batch = 50
-const before = heapUsed()
 contestant.open()
-const build = await milliseconds(() => {
-  for (let start = 0; start < chunks.length; start += batch) contestant.put(start, start + batch)
-})
-contestant.close()
+const { time: buildTime, sample } = await build()
+const saveTime = await milliseconds(() => contestant.close())
 const restart = await milliseconds(() => {
   contestant.open()
   contestant.search(['first'])
 })
-const queries: Record<string, { p50: number; p99: number }> = {}
-const refused: Record<string, number> = {}
-
-async function ask(
-  kind: string,
-  asked: readonly string[][],
-  send: (query: readonly string[]) => number,
-): Promise<void> {
-  for (const query of asked.slice(0, 30)) answered(kind, () => send(query))
-  const times: number[] = []
-  for (const query of asked) times.push(await milliseconds(() => answered(kind, () => send(query))))
-  times.sort((a, b) => a - b)
-  const at = (share: number) => times[Math.floor(times.length * share)] ?? 0
-  queries[kind] = { p50: at(0.5), p99: at(0.99) }
-}
-
-function answered(kind: string, send: () => number): void {
-  try {
-    send()
-  } catch (error) {
-    if (!(error instanceof SearchTimeout)) throw error
-    refused[kind] = (refused[kind] ?? 0) + 1
-  }
-}
-
-for (const words of [1, 2, 5]) await ask(`${words} words`, queriesOf(chunks, words, 300), contestant.search)
-const single = queriesOf(chunks, 1, 300)
-await ask(
-  'prefix',
-  single.map(([word = '']) => [word.slice(0, 4)]),
-  ([beginning = '']) => contestant.prefix(beginning),
-)
-await ask('retrieve', queriesOf(chunks, 5, 300), contestant.retrieve)
+const texts = [...sample.values()]
+const quiet = await ask(queriesFrom(texts, asked.quiet))
+const busy = name === 'fts5' ? undefined : await whileBusy(() => ask(queriesFrom(texts, asked.busy)))
 const updates: number[] = []
-for (let n = 0; n < 200; n++) {
-  const [query = []] = queriesOf(chunks.slice(n * 7, n * 7 + 1), 1, 1)
+for (const [number, chunk] of [...sample].slice(0, asked.updates)) {
+  const [query = []] = queriesOf([chunk], 1, 1)
   const change = () => {
-    contestant.put(n * 7, n * 7 + 1)
+    contestant.put(number, [chunk])
     contestant.search(query)
   }
   updates.push(await milliseconds(change))
 }
-const update = updates.sort((a, b) => a - b)[100] ?? 0
-const heapMb = heapUsed() - before
-const rssMb = Math.round(process.memoryUsage().rss / 1024 ** 2)
-console.log(JSON.stringify({ build, restart, update, heapMb, rssMb, queries, refused }))
+const after = memory()
+console.log(
+  JSON.stringify({
+    build: buildTime + saveTime,
+    restart,
+    update: spread(updates),
+    heap: after.heap - before.heap,
+    outside: after.outside - before.outside,
+    rss: after.rss,
+    quiet,
+    busy,
+  }),
+)
 contestant.close()

@@ -7,8 +7,8 @@ const size = 2 ** 17
 /** The tokens of runs of words, with offsets in the run: most words of a text come again and again. */
 export class KnownRuns {
   /** By the hash of the run. A later run takes the place of another. */
-  readonly #runs: (string | undefined)[] = []
-  readonly #tokens: (readonly Token[])[] = []
+  readonly #runs = new Array<string | undefined>(size).fill(undefined)
+  readonly #tokens = new Array<readonly Token[] | undefined>(size).fill(undefined)
 
   /** The tokens of the part of a text from one place to before another. */
   find(text: string, start: number, end: number): readonly Token[] | undefined {
