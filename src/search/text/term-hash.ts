@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 
 const space = 32
 /** Chosen anew in each process, so that nobody can write a text whose terms have the same hash. */
-export const firstHash = randomInt(2 ** 32) | 0
+const firstHash = randomInt(2 ** 32) | 0
 const multiplier = randomInt(2 ** 31) * 2 + 1
 
 /** One step of the hash of a term, from {@link firstHash} over its UTF-16 units. */
-export function nextHash(hash: number, unit: number): number {
+function nextHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, multiplier)
 }
 
