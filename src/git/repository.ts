@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { appendFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
@@ -17,6 +17,16 @@ import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
  * another repository.
  */
 export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?: true }
+
+/** What each repository's own `config` says, for any git that works in it. */
+const settings = `[core]
+\tfsync = all
+[gc]
+\twriteCommitGraph = false
+[receive]
+\tdenyNonFastForwards = true
+\tdenyDeletes = true
+`
 
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
@@ -37,10 +47,7 @@ export class Repository {
     await mkdir(gitDir, { recursive: true })
     await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '.'])
     await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true })
-    await runGit(gitDir, ['config', 'core.fsync', 'all'])
-    await runGit(gitDir, ['config', 'gc.writeCommitGraph', 'false'])
-    await runGit(gitDir, ['config', 'receive.denyNonFastForwards', 'true'])
-    await runGit(gitDir, ['config', 'receive.denyDeletes', 'true'])
+    await appendFile(join(gitDir, 'config'), settings)
     // git flushes neither HEAD nor config, and without them it takes the folder for no repository.
     await syncTree(gitDir)
     await syncDirectory(dirname(gitDir))
