@@ -7,7 +7,7 @@ import { buildServer } from '../../src/http/server.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
-import { openapiValidator } from '../http/support/openapi-validate.ts'
+import { validateAnswer } from '../http/support/openapi-validate.ts'
 import { tempDir } from '../support/temp.ts'
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown>; text: string }
@@ -70,7 +70,6 @@ export async function startProduct({
     app: await newKey('acme', 'app'),
     reader: await newKey('acme', 'reader'),
   }
-  const validate = openapiValidator(server.swagger())
   const request = async (method: string, path: string, { as, headers = {}, body }: Send = {}): Promise<Answer> => {
     const response = await fetch(url + path, {
       method,
@@ -82,7 +81,8 @@ export async function startProduct({
       ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    validate({ method, url: path, status: response.status, headers: Object.fromEntries(response.headers), body: text })
+    const { status, headers: answerHeaders } = response
+    validateAnswer(server, { method, url: path, status, headers: Object.fromEntries(answerHeaders), body: text })
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
   }

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { z } from 'zod'
+import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
 
 /** An answer of the server, however it was asked. Names of headers in lower case. */
 export type Answer = {
@@ -73,6 +74,19 @@ export function openapiValidator(description: unknown): (answer: Answer) => void
       answer,
     )
   }
+}
+
+const validators = new Map<string, (answer: Answer) => void>()
+
+/**
+ * Checks an answer of a server against the server's own description. The description is made once in a process, since all
+ * servers have the same, but for the name of their cookie.
+ */
+export function validateAnswer(app: ZodFastify, answer: Answer): void {
+  const { cookie } = app.sessions
+  const validate = validators.get(cookie) ?? openapiValidator(app.swagger())
+  validators.set(cookie, validate)
+  validate(answer)
 }
 
 /** A `fetch` of paths of a running server that checks every answer against the server's own description. */

@@ -4,7 +4,7 @@ import { buildServer, type ServerOptions } from '../../../src/http/server.ts'
 import type { Services } from '../../../src/http/services.ts'
 import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
 import { type FakeServices, fakeServices } from './fake-services.ts'
-import { openapiValidator } from './openapi-validate.ts'
+import { validateAnswer } from './openapi-validate.ts'
 
 export type Request = {
   /** A bearer token: the name of a role. */
@@ -38,7 +38,6 @@ export async function testServer(services: Partial<Services> = {}, options: Serv
   const fake = fakeServices(services)
   const app = await buildServer(fake, options)
   onTestFinished(() => app.close())
-  const validate = openapiValidator(app.swagger())
   return {
     app,
     services: fake,
@@ -56,7 +55,7 @@ export async function testServer(services: Partial<Services> = {}, options: Serv
       const answerHeaders = Object.fromEntries(
         Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
       )
-      validate({ method, url, status: response.statusCode, headers: answerHeaders, body: response.body })
+      validateAnswer(app, { method, url, status: response.statusCode, headers: answerHeaders, body: response.body })
       const isJson = answerHeaders['content-type']?.startsWith('application/json') === true && method !== 'HEAD'
       const json: unknown = isJson ? JSON.parse(response.body) : undefined
       return { status: response.statusCode, headers: answerHeaders, text: response.body, json }
