@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { nativeGit } from '../git/support/native-git.ts'
 import { put } from '../services/import-support.ts'
-import { runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, ganglionJson, main } from './support.ts'
+import { ganglion, ganglionJson } from './support.ts'
 
 const settings = 'id: 0199a5c2-0000-7000-8000-000000000000\nslug: notes\nprefix: notes\ntitle: Notes\n'
 const neuron = '---\nseqId: notes_00000001\ntitle: A\n---\n\n[[Nowhere]]\n'
@@ -44,9 +43,9 @@ test('check ends with 1 where there are errors, whatever the format, and says no
 
 test('check takes the current folder, and names files from where it runs', async () => {
   const dir = folderOf({ 'kb/kb.yaml': settings, 'kb/neurons/a.md': neuron })
-  const inside = await runNode([main, 'check'], { cwd: join(dir, 'kb') })
+  const inside = await ganglion(['check'], {}, { cwd: join(dir, 'kb') })
   expect(inside.stdout).toMatch(/^neurons\/a\.md:6:/)
-  const above = await runNode([main, 'check', 'kb', '--format', 'github'], { cwd: dir })
+  const above = await ganglion(['check', 'kb', '--format', 'github'], {}, { cwd: dir })
   expect(above.stdout).toContain('file=kb/neurons/a.md,')
 })
 
@@ -93,7 +92,7 @@ test('check --summary - prints the summary, and the findings as errors', async (
   nativeGit(dir, ['add', '--all'])
   nativeGit(dir, ['commit', '--quiet', '--message', 'Begin'])
   put(dir, 'neurons/a.md', neuron.replace('[[Nowhere]]', '[[Elsewhere]]'))
-  const { code, stdout, stderr } = await runNode([main, 'check', '--summary', '-'], { cwd: dir })
+  const { code, stdout, stderr } = await ganglion(['check', '--summary', '-'], {}, { cwd: dir })
   expect(code).toBe(0)
   expect(stdout).toMatch(/^## What this change does.*- Links lost: `\[\[Nowhere\]\]`/s)
   expect(stdout).not.toContain('warning[')
@@ -104,17 +103,17 @@ test('check --summary - prints the summary, and the findings as errors', async (
 test('check in a folder of a knowledge base checks all of it', async () => {
   const dir = folderOf({ 'kb/kb.yaml': settings, 'kb/neurons/deep/a.md': neuron })
   nativeGit(dir, ['init', '--quiet'])
-  const found = await runNode([main, 'check'], { cwd: join(dir, 'kb', 'neurons', 'deep') })
+  const found = await ganglion(['check'], {}, { cwd: join(dir, 'kb', 'neurons', 'deep') })
   expect(found.stdout).toMatch(/^neurons\/deep\/a\.md:6: .*\n0 errors and 1 warning in 2 files\.\n$/)
 
   const checkout = folderOf({ 'kb.yaml': settings, 'neurons/a.md': neuron, 'neurons/b.md': neuron })
   nativeGit(checkout, ['init', '--quiet'])
   nativeGit(checkout, ['add', '--all'])
-  const staged = await runNode([main, 'check', '--staged'], { cwd: join(checkout, 'neurons') })
+  const staged = await ganglion(['check', '--staged'], {}, { cwd: join(checkout, 'neurons') })
   expect(staged.stdout).toContain('duplicate-seq-id')
 
   put(dir, 'other/x.md', 'x')
-  const other = await runNode([main, 'check', 'other'], { cwd: dir })
+  const other = await ganglion(['check', 'other'], {}, { cwd: dir })
   expect(other).toMatchObject({ code: 1, stderr: `error: ${dir} is not a knowledge base: it has no file kb.yaml.\n` })
 })
 

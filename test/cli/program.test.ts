@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, ganglionJson, runHere } from './support.ts'
+import { ganglion, ganglionJson, ganglionProcess } from './support.ts'
 
 test('--version tells the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  expect(await ganglion(['--version'])).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
+  expect(await ganglionProcess(['--version'])).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
 })
 
 test('--help lists the commands, with examples', async () => {
@@ -23,9 +23,10 @@ test('each command of the help has a help of its own, whatever of it is loaded',
   const names = Array.from(listed.matchAll(/^ {2}([a-z]+) (?!\[command\])/gm), ([, name = '']) => name)
   expect(names).toEqual(expect.arrayContaining(['serve', 'key', 'check', 'verify', 'restore']))
   for (const name of names) {
-    expect(await runHere(name, '--help')).toEqual({
+    expect(await ganglion([name, '--help'])).toEqual({
       code: 0,
       stdout: expect.stringContaining(`Usage: ganglion ${name} `),
+      stderr: '',
     })
   }
 })
@@ -33,10 +34,10 @@ test('each command of the help has a help of its own, whatever of it is loaded',
 test('compiled code is kept in the cache of the user, and nowhere where there is none', async () => {
   const home = tempDir()
   const env = { HOME: home, XDG_CACHE_HOME: '', LOCALAPPDATA: '' }
-  expect(await ganglion(['--version'], env)).toMatchObject({ code: 0, stderr: '' })
+  expect(await ganglionProcess(['--version'], env)).toMatchObject({ code: 0, stderr: '' })
   expect(readdirSync(join(home, '.cache', 'ganglion'))).toHaveLength(1)
-  expect(await ganglion(['--version'], { ...env, HOME: '' })).toMatchObject({ code: 0, stderr: '' })
-  expect(await ganglion(['--version'], { ...env, HOME: '/dev/null' })).toMatchObject({ code: 0, stderr: '' })
+  expect(await ganglionProcess(['--version'], { ...env, HOME: '' })).toMatchObject({ code: 0, stderr: '' })
+  expect(await ganglionProcess(['--version'], { ...env, HOME: '/dev/null' })).toMatchObject({ code: 0, stderr: '' })
 })
 
 test.each([[['kb', 'create']], [['key', 'create']], [['serve']]])('%j --help has an example', async (command) => {

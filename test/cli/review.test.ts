@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { post } from '../../src/cli/api-client.ts'
 import { CandidateState } from '../../src/contract/candidates.ts'
 import { listening } from '../support/listening.ts'
-import { type Finished, finished, startNode } from '../support/process.ts'
+import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, main, serve } from './support.ts'
+import { ganglion, main, type Ran, serve } from './support.ts'
 
 const id = '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70'
 const key = 'gng_verysecretverysecretverysecret'
@@ -36,7 +36,7 @@ async function startApi(): Promise<Api> {
   }
 }
 
-function review(args: string[], { url, key }: { url: string; key: string }): Promise<Finished> {
+function review(args: string[], { url, key }: { url: string; key: string }): Promise<Ran> {
   return ganglion(['review', ...args], { GANGLION_URL: url, GANGLION_KEY: key })
 }
 
@@ -54,7 +54,6 @@ test('approves, dismisses with a reason, and comments', async () => {
   const { commit, seqId } = await read(first)
   expect(approved).toEqual({
     code: 0,
-    signal: null,
     stdout: `Commented on ${first}, which is pending.\nApproved ${first}: ${seqId}, commit ${commit}.\n`,
     stderr: '',
   })
@@ -184,13 +183,12 @@ test('whoever else answers is told apart, and the key is in no message and goes 
     ['http://127.0.0.1:9', /cannot be reached: /],
     [`${closed.replace('http:', 'https:')}`, /cannot be reached: /],
   ]
-  const told = answers.map(async ([url, message]) => {
+  for (const [url, message] of answers) {
     const { code, stdout, stderr } = await review([id, '--approve'], { url, key })
     expect([url, code, stdout, stderr]).toEqual([url, 1, '', expect.stringMatching(message)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(stderr).not.toContain(key)
-  })
-  await Promise.all(told)
+  }
   expect(asked).toEqual([])
 })
 

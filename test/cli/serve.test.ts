@@ -9,7 +9,7 @@ import { isToken } from '../../src/store/api-token.ts'
 import { DataDirectory } from '../../src/store/data-directory.ts'
 import { isLocked } from '../../src/store/directory-lock.ts'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, ganglionJson, serve } from './support.ts'
+import { ganglion, ganglionJson, ganglionProcess, serve } from './support.ts'
 
 const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -59,7 +59,7 @@ test('the three lines to begin with work as they are pasted', async () => {
 test('a second server on one data directory is refused, and the first serves on', async () => {
   const data = join(tempDir(), 'data')
   const { line } = await serve(data)
-  const second = await ganglion(['serve', '--data', data], { GANGLION_PORT: '0' })
+  const second = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: '0' })
   expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toBe(
     `error: The data directory ${data} is in use by another Ganglion process. Stop it, or choose another directory.\n`,
@@ -85,7 +85,7 @@ test('options say where to listen before the environment does, and must make sen
   const address = taken.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   const options = ['--host', '127.0.0.1', '--port', String(address.port)]
-  const { code, stderr } = await ganglion(['serve', '--data', data, ...options], {
+  const { code, stderr } = await ganglionProcess(['serve', '--data', data, ...options], {
     GANGLION_PORT: '0',
     GANGLION_HOST: '::1',
   })
@@ -100,7 +100,7 @@ test('a port that is taken ends the start, before any key is made', async () => 
   await once(taken, 'listening')
   const address = taken.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
-  const { code, stderr } = await ganglion(['serve', '--data', data], { GANGLION_PORT: String(address.port) })
+  const { code, stderr } = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: String(address.port) })
   taken.close()
   expect(code).toBe(1)
   expect(stderr).toContain('EADDRINUSE')

@@ -12,24 +12,44 @@ import { tempDir } from '../support/temp.ts'
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Runs a command line of `ganglion` in a process of its own. */
-export function ganglion(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+export type Ran = { code: number; stdout: string; stderr: string }
+
+/** Runs a command line of `ganglion` in a process of its own: for tests of what only a process has. */
+export function ganglionProcess(args: string[], env: Record<string, string> = {}): Promise<Finished> {
   return runNode([main, ...args], { cwd: tempDir(), env })
 }
 
-/** Runs a command line in the process of the test; gives its exit code and what it prints. */
-export async function runHere(...args: string[]): Promise<{ code: number; stdout: string }> {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+/**
+ * Runs a command line of `ganglion` in the process of the test, which spares the start of another: with the environment, the
+ * folder and the arguments that a process of its own would have. One at a time.
+ */
+export async function ganglion(
+  args: string[],
+  env: Record<string, string> = {},
+  { cwd = tempDir() }: { cwd?: string } = {},
+): Promise<Ran> {
+  if (vi.isMockFunction(process.stdout.write)) throw new Error('Another command is running.')
+  const before = { env: process.env, argv: process.argv, cwd: process.cwd() }
+  const { GANGLION_DATA: _, ...inherited } = process.env
+  const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const written = ({ mock }: typeof stdout) => mock.calls.map(([text]) => String(text)).join('')
   try {
+    process.chdir(cwd)
+    process.env = { ...inherited, ...env }
+    process.argv = [process.execPath, main, ...args]
     const code = await runProgram(args)
-    return { code, stdout: write.mock.calls.map(([text]) => String(text)).join('') }
+    return { code, stdout: written(stdout), stderr: written(stderr) }
   } finally {
-    write.mockRestore()
+    Object.assign(process, { env: before.env, argv: before.argv })
+    process.chdir(before.cwd)
+    stdout.mockRestore()
+    stderr.mockRestore()
   }
 }
 
 /** The one line of JSON that a command with `--json` prints. */
-export async function ganglionJson(args: string[]): Promise<{ code: number | null; json: unknown }> {
+export async function ganglionJson(args: string[]): Promise<{ code: number; json: unknown }> {
   const { code, stdout, stderr } = await ganglion([...args, '--json'])
   if (!/^[^\n]+\n$/.test(stdout) || stderr !== '') throw new Error(`not one line of JSON: ${stdout}${stderr}`)
   return { code, json: JSON.parse(stdout) }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { dataWithTenants, runHere } from './support.ts'
+import { dataWithTenants, ganglion } from './support.ts'
 
 const link = expect.stringMatching(/^http:\/\/127\.0\.0\.1:4870\/set-up\?link=[\w-]{43}$/)
 
 test('a user is made with a link, listed, changed, disabled and enabled', async () => {
   const data = await dataWithTenants('acme', 'umbrella')
   const user = async (...args: string[]) => {
-    const { code, stdout } = await runHere('user', ...args, '--data', data, '--json')
+    const { code, stdout } = await ganglion(['user', ...args, '--data', data, '--json'])
     return { code, json: JSON.parse(stdout) }
   }
   expect(await user('create', 'Ada@Example.com', '--tenant', 'acme', '--role', 'admin', '--name', 'Ada')).toEqual({
@@ -35,7 +35,7 @@ test('a user is made with a link, listed, changed, disabled and enabled', async 
   })
   expect((await user('enable', 'bob@example.com')).json).toEqual({ email: 'bob@example.com', enabled: true })
   expect((await user('reset-link', 'bob@example.com')).json).toEqual({ email: 'bob@example.com', link })
-  const { stdout } = await runHere('user', 'list', '--data', data, '--tenant', 'umbrella')
+  const { stdout } = await ganglion(['user', 'list', '--data', data, '--tenant', 'umbrella'])
   expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
     ['E-MAIL', 'STATE', 'ROLES', 'NAME'],
     ['bob@example.com', 'enabled', 'acme:curator,umbrella:reader', 'Robert'],
@@ -52,5 +52,5 @@ test.each([
   ['set', 'ada@example.com', '--role', 'reader'],
 ])('user %s %s %s %s %s %s is wrong usage', async (...args) => {
   const given = args.filter((arg) => typeof arg === 'string')
-  expect((await runHere('user', ...given, '--json', '--data', await dataWithTenants('acme'))).code).toBe(2)
+  expect((await ganglion(['user', ...given, '--json', '--data', await dataWithTenants('acme')])).code).toBe(2)
 })

@@ -7,7 +7,7 @@ import { Ganglion } from '../../src/services/ganglion.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
-import { ganglion as command } from '../cli/support.ts'
+import { ganglion as command, ganglionProcess } from '../cli/support.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate } from '../services/support.ts'
 import { tempDir } from '../support/temp.ts'
@@ -154,7 +154,7 @@ test('a database of operational state that is none is an error, and is left as i
   const file = join(dataDir, 'ganglion.db')
   for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true })
   writeFileSync(file, 'x'.repeat(10_000))
-  const { code, stderr } = await command(['serve', '--data', dataDir], { GANGLION_PORT: '0' })
+  const { code, stderr } = await ganglionProcess(['serve', '--data', dataDir], { GANGLION_PORT: '0' })
   expect([code, stderr]).toEqual([1, expect.stringContaining('not a database')])
   expect(readFileSync(file, 'utf8')).toBe('x'.repeat(10_000))
 })

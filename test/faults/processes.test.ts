@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ganglion } from '../cli/support.ts'
+import { ganglionProcess } from '../cli/support.ts'
 import { tempDir } from '../support/temp.ts'
 import { Api } from './support/api.ts'
 import { audit } from './support/audit.ts'
@@ -57,7 +57,7 @@ test('a server that is pushed to, two imports at once, native pushes and gc writ
 test('a second server on the same data directory says so and leaves', async () => {
   const deployment = await newDeployment(join(tempDir(), 'data'))
   const server = await startServer(deployment)
-  const second = await ganglion(['serve', '--data', deployment.dataDir], { GANGLION_PORT: '0' })
+  const second = await ganglionProcess(['serve', '--data', deployment.dataDir], { GANGLION_PORT: '0' })
   expect(second.code).toBe(1)
   expect(second.stderr).toMatch(/^error: .*in use/m)
   const api = new Api(server.url, deployment.token, new Ledger())

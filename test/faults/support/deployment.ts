@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { z } from 'zod'
-import { ganglion, ganglionJson, serve } from '../../cli/support.ts'
-import type { Finished } from '../../support/process.ts'
+import { ganglion, ganglionJson, type Ran, serve } from '../../cli/support.ts'
 
 export type Deployment = {
   dataDir: string
@@ -50,6 +49,6 @@ export async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): P
 }
 
 /** What `ganglion verify` has to say. */
-export function verify({ dataDir }: Deployment): Promise<Finished> {
+export function verify({ dataDir }: Deployment): Promise<Ran> {
   return ganglion(['verify', '--json', '--data', dataDir])
 }
