@@ -1,8 +1,10 @@
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { Readable } from 'node:stream'
+import { expect, test, vi } from 'vitest'
 import { post } from '../../src/cli/api-client.ts'
 import { CandidateState } from '../../src/contract/candidates.ts'
+import { startProduct } from '../e2e/support.ts'
 import { listening } from '../support/listening.ts'
 import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
@@ -20,19 +22,18 @@ type Api = {
 
 /** A real server; `review` on this side of the socket has no data directory. */
 async function startApi(): Promise<Api> {
-  const { line } = await serve(join(tempDir(), 'data'))
-  const { url = '', kb = '', curatorToken = '', appToken = '' } = line
+  const { url, tokens } = await startProduct()
   const ask = async (path: string, token: string, body?: unknown): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const request = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
     return Object((await fetch(`${url}/api/v1/queue/candidates${path}`, request)).json())
   }
-  const candidate = { knowledgeBaseId: kb, kind: 'external-feed', title: 'Note', content: 'Text.' }
+  const candidate = { knowledgeBaseId: 'handbook', kind: 'external-feed', title: 'Note', content: 'Text.' }
   return {
     url,
-    keys: { curator: curatorToken, app: appToken },
-    submit: async () => String((await ask('', appToken, candidate)).candidateId),
-    read: (candidateId) => ask(`/${candidateId}`, curatorToken),
+    keys: tokens,
+    submit: async () => String((await ask('', tokens.app, candidate)).candidateId),
+    read: (candidateId) => ask(`/${candidateId}`, tokens.curator),
   }
 }
 
@@ -85,8 +86,13 @@ test('takes a comment from standard input, as a summary of CI', async () => {
     status: 'pending',
     decisions: [{ action: 'comment', reason: '## Checks\n\n0 errors, “2” warnings' }],
   })
-  for (const bad of ['', ' \n', 'x'.repeat(10_001), 'x'.repeat(200_000)])
-    expect(await say(bad)).toMatchObject({ code: 2 })
+  expect(await say('x'.repeat(200_000))).toMatchObject({ code: 2 })
+  const stdin = vi.spyOn(process, 'stdin', 'get')
+  for (const bad of ['', ' \n', 'x'.repeat(10_001)]) {
+    stdin.mockReturnValue(Readable.from([bad]) as typeof process.stdin)
+    expect(await review([candidate, '--comment', '-'], { url, key: keys.curator })).toMatchObject({ code: 2 })
+  }
+  stdin.mockRestore()
 })
 
 test('a refusal is exit code 1 and one clear sentence', async () => {

@@ -2,20 +2,24 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { uploadFile } from '../../src/cli/upload-file.ts'
+import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/services/ingest/start-ingest.ts'
+import { startProduct } from '../e2e/support.ts'
 import { listening } from '../support/listening.ts'
 import { finished, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
-import { ganglion, main, serve } from './support.ts'
+import { ganglion, main } from './support.ts'
 
 type Server = { url: string; kb: string; app: string; curator: string }
 type Report = { file: string; result: string; documentId?: string; status?: string; error?: string; neurons?: number }
 
 async function startServer(): Promise<Server> {
-  const { line } = await serve(join(tempDir(), 'data'))
-  const { url = '', kb = '', appToken: app = '', curatorToken: curator = '' } = line
-  return { url, kb, app, curator }
+  const { url, ganglion, tokens } = await startProduct()
+  const onError = (error: unknown) => process.stderr.write(`${error}\n`)
+  onTestFinished(await startIngest(ganglion, ingestSteps(ganglion, undefined), { onError }))
+  return { url, kb: 'handbook', app: tokens.app, curator: tokens.curator }
 }
 
 /** Files of a folder of their own; gives their paths. */
@@ -63,8 +67,8 @@ async function flakyProxy(target: string, cut: (request: IncomingMessage) => num
     if (limit === undefined) return void incoming.pipe(forwarded)
     let passed = 0
     incoming.on('data', (chunk: Buffer) => {
+      if (passed < limit) forwarded.write(chunk)
       passed += chunk.length
-      forwarded.write(chunk)
       if (passed >= limit) setTimeout(break_, 50)
     })
   })
