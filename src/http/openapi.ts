@@ -11,7 +11,9 @@ const description = `Knowledge bases in git. A knowledge base is addressed by it
 
 Every answer has a header \`x-request-id\`, which the server's log names too. Every error is \`{error, message?}\`, where \`error\`
 is a stable code; where a request fails its schema it is \`{error: {formErrors, fieldErrors}}\`. Unknown query parameters and
-unknown body fields are ignored alike.`
+unknown body fields are ignored alike.
+
+Where an answer has an \`ETag\`, send it again as \`If-None-Match\`: while the answer would be the same, it is 304 without a body.`
 
 const sessionDescription = `A person who is signed in, in a browser. Writes must come from a page of this server, and carry the
 page's token in the header \`x-csrf-token\`. Where a request has a header \`authorization\`, that alone counts. A person is a
@@ -32,6 +34,10 @@ const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
   401: { 'WWW-Authenticate': { type: 'string', enum: ['Bearer'] } },
   429: { 'Retry-After': { type: 'integer', minimum: 1, description: 'Seconds.' } },
 }
+
+/** Headers of the answers to a GET that knows `If-None-Match`. */
+const tagHeaders = { ETag: { type: 'string', description: 'Changes whenever the body does.' } }
+const tagged: ReadonlySet<string> = new Set(['200', '206', '304'])
 
 /** Describes the routes that are added from now on, as OpenAPI 3.1 made from their zod schemas. */
 export async function describeRoutes(app: ZodFastify): Promise<void> {
@@ -154,9 +160,11 @@ function toJsonSchemas(schema: FastifySchema | undefined, components: Map<string
   for (const part of ['body', 'querystring', 'params', 'headers'] as const) {
     if (schema[part] instanceof z.ZodType) converted[part] = toJsonSchema(schema[part], part, components)
   }
+  const response: object = schema.response ?? {}
+  const isTagged = '304' in response
   converted.response = Object.fromEntries(
-    Object.entries(schema.response ?? {}).map(([status, answer]) => {
-      const headers = headersByStatus[status]
+    Object.entries(response).map(([status, answer]) => {
+      const headers = isTagged && tagged.has(status) ? tagHeaders : headersByStatus[status]
       return [status, { ...toAnswer(answer, components), ...(headers && { headers }) }]
     }),
   )

@@ -61,9 +61,10 @@ export function measureEmbeddings({ registry }: Metrics, read: Services['readEmb
 
 /** Adds a hook that measures every request. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
     requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000)
+    done()
   })
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import helmet from '@fastify/helmet'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import { authenticate, authenticateEither, requireRole } from './auth.ts'
@@ -9,10 +8,11 @@ import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
 import { parseJsonBodies } from './json-body.ts'
 import { createLimits, type Limits, rateOf } from './limits.ts'
-import { type LogTarget, loggerOptions } from './log.ts'
+import { AnsweredRequests, type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
+import { securityHeaders } from './security-headers.ts'
 import type { Services } from './services.ts'
 import { readSessions } from './session.ts'
 import {
@@ -20,8 +20,8 @@ import {
   boundArrival,
   connectionOptions,
   holdExpectations,
+  isAmbiguous,
   lingerBeforeClosing,
-  refuseAmbiguity,
   type Timeouts,
 } from './transport.ts'
 import { chatRoutes } from './v1/chat.ts'
@@ -69,6 +69,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   const app = fastify({
     ...connectionOptions(timeouts),
     logger: loggerOptions(options.log),
+    logController: new AnsweredRequests(),
     genReqId: () => randomUUID(),
     trustProxy: options.trustedProxies ?? false,
     bodyLimit,
@@ -99,22 +100,25 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   app.decorateRequest('caller', undefined)
   parseJsonBodies(app)
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(securityHeaders).header('x-request-id', request.id)
+    done()
   })
   boundArrival(app, timeouts)
-  await app.register(helmet, securityHeaders)
-  app.addHook('onRequest', async ({ raw, routeOptions }) => {
-    refuseAmbiguity(raw)
-    if (routeOptions.config.alwaysOpen !== true && !isOpen()) throw new GanglionError('unavailable')
+  app.addHook('onRequest', ({ raw, routeOptions }, _, done) => {
+    const isShut = routeOptions.config.alwaysOpen !== true && !isOpen()
+    if (isAmbiguous(raw)) done(new GanglionError('malformed_request'))
+    else done(isShut ? new GanglionError('unavailable') : undefined)
   })
   // Before a body is read, and after the hooks that say who may know.
-  app.addHook('preParsing', async (request) => {
-    if (request.is404) notFound()
+  app.addHook('preParsing', (request, _, payload, done) => {
+    if (request.is404) done(new GanglionError('not_found'))
+    else done(null, payload)
   })
   holdExpectations(app)
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_, reply, payload, done) => {
     if (isDraining) reply.header('connection', 'close')
+    done(null, payload)
   })
   app.addHook('onSend', lingerBeforeClosing)
   measureRequests(app, metrics)
@@ -154,7 +158,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
 
   /** A path that cannot be decoded reaches no route and no hook. */
   async function answerBadPath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', connection: 'close' })
+    reply.headers({ ...securityHeaders, 'x-request-id': request.id, connection: 'close' })
     try {
       if (!isOpen()) throw new GanglionError('unavailable')
       const isGit = request.url.startsWith(`${gitPrefix}/`)
@@ -164,6 +168,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     } catch (cause) {
       answerError(cause, request, reply)
     }
+    request.log.info({ req: request, res: reply }, 'request completed')
   }
 }
 
@@ -171,9 +176,10 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
 function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authenticate>, limits: Limits): void {
   app.addHook('onRequest', authenticated)
   app.addHook('onRequest', async (request, reply) => limits.countRequest(request, reply, rateOf(request)))
-  app.addHook('onRequest', requireRole)
-  app.addHook('onRequest', async (request) => {
-    if (rateOf(request) !== 'read') await limits.checkDisk()
+  app.addHook('onRequest', (request, _, done) => {
+    requireRole(request)
+    if (rateOf(request) === 'read') done()
+    else limits.checkDisk().then(() => done(), done)
   })
 }
 
@@ -193,22 +199,3 @@ function apiRoutes(api: ZodFastify, services: Services): void {
 function notFound(): never {
   throw new GanglionError('not_found')
 }
-
-/** Scripts, styles and images come from this server only, and no page may be framed. TLS, and so HSTS, is a proxy's. */
-const securityHeaders = {
-  // With helmet's `no-referrer`, browsers send `Origin: null` with the forms of our own pages.
-  referrerPolicy: { policy: 'same-origin' },
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:'],
-      baseUri: ["'none'"],
-      formAction: ["'self'"],
-      frameAncestors: ["'none'"],
-      objectSrc: ["'none'"],
-    },
-  },
-  frameguard: { action: 'deny' },
-  strictTransportSecurity: false,
-} as const

@@ -98,8 +98,9 @@ export async function readSessions(
     },
   })
   // What a person sees stays out of every cache, so that nobody sees it after they have signed out.
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (request.session !== undefined && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    done(null, payload)
   })
 }
 

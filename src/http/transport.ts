@@ -76,29 +76,47 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 }
 
 /** Headers of which a request may have one: a proxy may go by another than we do. */
-const singletons = ['host', 'authorization', 'content-type', 'content-length', 'content-range']
+const singletons: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-range',
+])
 /** RFC 9110, section 7.2. */
 const hostSyntax = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
 /**
- * Refuses a request that servers understand in different ways (RFC 9112, sections 3.2, 6.1 and 6.3) and that Node's parser lets
- * through.
- * @throws {GanglionError} `malformed_request`
+ * Whether servers may understand a request in different ways (RFC 9112, sections 3.2, 6.1 and 6.3); Node's parser lets such
+ * requests through.
  */
-export function refuseAmbiguity({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
-  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
-  const isRepeated = singletons.some((name) => names.indexOf(name) !== names.lastIndexOf(name))
+export function isAmbiguous({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
   const { host, 'transfer-encoding': coding } = headers
   const isHostBad = host === undefined ? httpVersion === '1.1' : !hostSyntax.test(host)
   const isCodingBad = coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')
-  if (isRepeated || isHostBad || isCodingBad) throw new GanglionError('malformed_request')
+  return isHostBad || isCodingBad || hasRepeatedSingleton(rawHeaders)
+}
+
+/** @param rawHeaders names and values in turn, as Node gives them */
+function hasRepeatedSingleton(rawHeaders: readonly string[]): boolean {
+  const seen = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? ''
+    if (!singletons.has(name)) continue
+    if (seen.has(name)) return true
+    seen.add(name)
+  }
+  return false
 }
 
 /** Bounds how long a body may be on its way: by time, or for an upload by the rate at which it comes. */
 export function boundArrival(app: FastifyInstance, { request: wholeTime, upload: window }: Timeouts): void {
-  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-    if (!isBodyOnItsWay(raw)) return
-    const isUpload = routeOptions.config.upload === true
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    if (isBodyOnItsWay(raw)) bound(raw, reply, routeOptions.config.upload === true)
+    done()
+  })
+
+  function bound(raw: IncomingMessage, reply: FastifyReply, isUpload: boolean): void {
     let received = raw.socket.bytesRead
     const check = () => {
       if (raw.complete) return clearInterval(timer)
@@ -112,15 +130,19 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
     }
     const timer = setInterval(check, isUpload ? window : wholeTime)
     raw.once('close', () => clearInterval(timer))
-  })
+  }
 }
 
 /** Lets hooks refuse a request before its client is told to go on and send the body (RFC 9110, section 10.1.1). */
 export function holdExpectations(app: FastifyInstance): void {
   for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing)
-  app.addHook('preParsing', async ({ headers, routeOptions }, reply) => {
-    if (Number(headers['content-length']) > routeOptions.bodyLimit) throw new GanglionError('payload_too_large')
+  app.addHook('preParsing', ({ headers, routeOptions }, reply, payload, done) => {
+    if (Number(headers['content-length']) > routeOptions.bodyLimit) {
+      done(new GanglionError('payload_too_large'))
+      return
+    }
     if (headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+    done(null, payload)
   })
 }
 
@@ -128,15 +150,19 @@ export function holdExpectations(app: FastifyInstance): void {
  * A hook for answers that come while the request's body is still on its way. Closing such a connection at once resets it, and
  * the client may lose the answer; so the answer is sent whole, the rest of the body stays unread, and the end waits a moment.
  */
-export async function lingerBeforeClosing(
+export function lingerBeforeClosing(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-): Promise<unknown> {
-  if (!isBodyOnItsWay(request.raw) || typeof payload !== 'string') return payload
+  done: (error: null, payload: unknown) => void,
+): void {
+  if (!isBodyOnItsWay(request.raw) || typeof payload !== 'string') {
+    done(null, payload)
+    return
+  }
   reply.header('connection', 'close').header('content-length', Buffer.byteLength(payload))
   request.raw.pause()
-  return Readable.from(withPause(payload, request.raw))
+  done(null, Readable.from(withPause(payload, request.raw)))
 }
 
 async function* withPause(payload: string, request: IncomingMessage): AsyncGenerator<string> {
@@ -145,6 +171,7 @@ async function* withPause(payload: string, request: IncomingMessage): AsyncGener
 }
 
 function isBodyOnItsWay({ complete, headers }: IncomingMessage): boolean {
+  if (complete !== false) return false
   const isExpected = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0
-  return isExpected && complete === false
+  return isExpected
 }

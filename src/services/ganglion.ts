@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { ExtractPool } from '../chat/extract-pool.ts'
 import { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
@@ -40,6 +41,7 @@ import { OutsideAdoption } from './push/adopt-outside.ts'
 import { formatFindings } from './push/check-report.ts'
 import { finishApprovals } from './queue/approval.ts'
 import { FileStreams } from './read/file-streams.ts'
+import { NeuronAnswers } from './read/neuron-answers.ts'
 import { watchRefs } from './ref-watcher.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import type { EmbeddingModel } from './search/embedding-model.ts'
@@ -62,6 +64,8 @@ export type GanglionOptions = {
 type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
 
 const openAtOnce = 64
+/** Names of knowledge bases that are kept in memory. */
+const maxIdentities = 1_000
 const idleMs = 60_000
 /** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
 const tellingPauseMs = 50
@@ -98,12 +102,15 @@ export class Ganglion {
   readonly embeddingModel: EmbeddingModel | undefined
   readonly parser = new ParserPool()
   readonly renderer = new RenderPool()
+  readonly neuronAnswers: NeuronAnswers
   readonly fileStreams = new FileStreams()
   readonly diffs = new DiffPool()
   readonly extracts = new ExtractPool()
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
+  /** By tenant and name. They never change, and none is ever removed. */
+  readonly #identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
   readonly #publicUrl: string
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
@@ -113,9 +120,10 @@ export class Ganglion {
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
     this.#database = database
+    this.neuronAnswers = new NeuronAnswers(database.revision)
     this.tenants = new Tenants(database.db)
     this.knowledgeBases = new KnowledgeBases(database.db)
-    this.apiKeys = new ApiKeys(database.db)
+    this.apiKeys = new ApiKeys(database)
     this.users = new Users(database.db)
     this.sessions = new Sessions(database.db)
     this.oneTimeLinks = new OneTimeLinks(database.db)
@@ -147,8 +155,10 @@ export class Ganglion {
 
   /** A tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
   async kb(tenantId: string, slugOrId: string): Promise<KnowledgeBase> {
-    const identity = await this.knowledgeBases.find(tenantId, slugOrId)
+    const name = `${tenantId} ${slugOrId}`
+    const identity = this.#identities.get(name) ?? (await this.knowledgeBases.find(tenantId, slugOrId))
     if (identity === undefined) throw new GanglionError('not_found')
+    this.#identities.set(name, identity)
     return this.openKb(identity)
   }
 

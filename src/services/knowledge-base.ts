@@ -5,6 +5,7 @@ import { clearAbandonedQuarantines } from '../git/abandoned-quarantines.ts'
 import { GroupCommit, type Heads } from '../git/group-commit.ts'
 import type { Oid, Signature } from '../git/object.ts'
 import { clearAbandonedPacks } from '../git/pack-files.ts'
+import { stampRefs } from '../git/ref-stamps.ts'
 import { clearAbandonedLocks } from '../git/refs.ts'
 import { Repository } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
@@ -17,7 +18,7 @@ import type { ParserPool } from '../markdown/parser-pool.ts'
 import { indexCandidate } from '../store/candidate-index.ts'
 import { blobAtPath } from '../store/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from '../store/neuron-index.ts'
-import { Projection, projectionFile } from '../store/projection.ts'
+import { Projection, type ProjectionHeads, projectionFile } from '../store/projection.ts'
 import { coalesce } from './coalesce.ts'
 import { committer } from './commit-message.ts'
 import { isStorageFull } from './failure.ts'
@@ -64,8 +65,11 @@ export class KnowledgeBase {
   readonly #follower: KbFollower
   readonly parser: ParserPool
   readonly #onMoved: () => Promise<void>
+  /** Whether the refs are still where the projection has followed them to; true means surely. */
+  #areRefsUnchanged = () => false
   #followedUp: Promise<void> | undefined
-  #settings: { blob: Oid | undefined; value: KbSettings } | undefined
+  #heads: (ProjectionHeads & { revision: number }) | undefined
+  #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
 
   constructor(identity: KbIdentity, options: KbOptions) {
     this.identity = identity
@@ -106,27 +110,44 @@ export class KnowledgeBase {
    * Brings the projection up to the refs as they are now, whoever moved them. On a full disk it cannot follow: what it
    * holds is then served until there is space.
    */
-  readonly sync = coalesce(() => this.#followRefs())
+  async sync(): Promise<void> {
+    if (!this.#areRefsUnchanged()) await this.#followRefs()
+  }
 
-  async #followRefs(): Promise<void> {
-    const { main, queue } = this.projection.heads(this.projection.read)
+  readonly #followRefs = coalesce(async () => {
+    const { main, queue } = this.heads()
+    const areUnchanged = stampRefs(this.repository.gitDir, [mainRef, queueRef])
     const heads = await this.#writer.readHeads()
-    if (heads.get(mainRef) === main && heads.get(queueRef) === queue) return
+    if (heads.get(mainRef) === main && heads.get(queueRef) === queue) {
+      this.#areRefsUnchanged = areUnchanged
+      return
+    }
     try {
       await this.#writer.run(async () => {})
     } catch (error) {
       if (main === undefined || !isStorageFull(error)) throw error
     }
+  })
+
+  /** The commits that the projection stands for. */
+  heads(): ProjectionHeads {
+    const revision = this.projection.revision()
+    if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }
+    return this.#heads
   }
 
   /** The settings that `kb.yaml` on main holds now. */
   async settings(): Promise<KbSettings> {
+    const revision = this.projection.revision()
+    if (this.#settings?.revision === revision) return this.#settings.value
     const blob = blobAtPath(this.projection.read, 'kb.yaml')
-    if (this.#settings === undefined || this.#settings.blob !== blob) {
+    let known = this.#settings
+    if (known === undefined || known.blob !== blob) {
       const text = blob === undefined ? '' : await this.repository.readText(blob)
-      this.#settings = { blob, value: parseKbFile(text).settings }
+      known = { revision, blob, value: parseKbFile(text).settings }
     }
-    return this.#settings.value
+    this.#settings = { ...known, revision }
+    return known.value
   }
 
   /**

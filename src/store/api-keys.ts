@@ -3,6 +3,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { Role } from '../contract/vocabulary.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
+import type { Database } from './database.ts'
+import { RevisedCache } from './revised-cache.ts'
 import type { ApiKeyRow, Schema } from './schema.ts'
 
 export type ApiKey = {
@@ -30,15 +32,21 @@ export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'
 /** Milliseconds between two records of a key's use. */
 const LAST_USE_INTERVAL = 60_000
 
+/** Keys that are kept in memory. */
+const maxKnown = 1_000
+
 const Connectors = z.array(z.string())
 
 export class ApiKeys {
   readonly #db: Kysely<Schema>
+  /** By the hash of their token. */
+  readonly #known: RevisedCache<ApiKey>
   /** When the use of a key was last recorded, in milliseconds since the epoch. */
   readonly #lastUses = new Map<string, number>()
 
-  constructor(db: Kysely<Schema>) {
+  constructor({ db, revision }: Pick<Database, 'db' | 'revision'>) {
     this.#db = db
+    this.#known = new RevisedCache(revision, { max: maxKnown })
   }
 
   /** The token is in this answer only: its hash is what is kept. */
@@ -64,16 +72,17 @@ export class ApiKeys {
   /** The key of a token, or undefined when it is malformed, unknown, expired or revoked. Records its use. */
   async authenticate(token: string, now: Date): Promise<ApiKey | undefined> {
     if (!isToken(token)) return undefined
-    const row = await this.#db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('hash', '=', hashToken(token))
-      .where('revoked_at', 'is', null)
-      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now.toISOString())]))
-      .executeTakeFirst()
-    if (row === undefined) return undefined
-    this.#recordUse(row.id, now)
-    return toApiKey(row)
+    const hash = hashToken(token)
+    const key = await this.#known.get(hash, () => this.#findUnrevoked(hash))
+    if (key === undefined || (key.expiresAt !== null && key.expiresAt <= now.toISOString())) return undefined
+    this.#recordUse(key.id, now)
+    return key
+  }
+
+  async #findUnrevoked(hash: string): Promise<ApiKey | undefined> {
+    const query = this.#db.selectFrom('api_keys').selectAll().where('hash', '=', hash).where('revoked_at', 'is', null)
+    const row = await query.executeTakeFirst()
+    return row && toApiKey(row)
   }
 
   /** Of one tenant, or of all; oldest first, revoked and expired ones included. */

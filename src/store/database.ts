@@ -2,12 +2,15 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
+import { LRUCache } from 'lru-cache'
 import { DatabaseTooNew } from './errors.ts'
 import { migrations } from './migrations.ts'
 import type { Schema } from './schema.ts'
 
 export type Database = {
   db: Kysely<Schema>
+  /** Another one than before whenever something was written since, by this process or another. */
+  revision(): string
   close(): Promise<void>
 }
 
@@ -26,9 +29,14 @@ export async function openDatabase(file: string): Promise<Database> {
     await enableWriteAheadLog(sqlite)
     // WAL with synchronous=NORMAL loses acknowledged rows at power loss.
     sqlite.exec('PRAGMA synchronous = FULL')
-    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: asKyselyDatabase(sqlite) }) })
+    let writes = 0
+    const database = asKyselyDatabase(sqlite, () => void writes++)
+    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
     await migrate(db, sqlite, file)
-    return { db, close: () => db.destroy() }
+    // It changes with every commit of another connection, and with none of this one.
+    const dataVersion = sqlite.prepare('PRAGMA data_version')
+    const revision = () => `${writes} ${dataVersion.get()?.data_version}`
+    return { db, revision, close: () => db.destroy() }
   } catch (error) {
     sqlite.close()
     throw error
@@ -82,19 +90,18 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** What Kysely wants of better-sqlite3, on `node:sqlite`. Statements are kept, since preparing one takes longer than most take to run. */
-export function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
-  // The least recently used first.
-  const statements = new Map<string, Prepared>()
+/**
+ * What Kysely wants of better-sqlite3, on `node:sqlite`. Statements are kept, since preparing one takes longer than most take to run.
+ * @param onWrite called after each statement that is not a SELECT
+ */
+export function asKyselyDatabase(sqlite: DatabaseSync, onWrite = () => {}): SqliteDatabase {
+  const statements = new LRUCache<string, Prepared>({ max: maxStatements })
   return {
     prepare(text) {
       // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.
       const sql = text === 'begin' ? 'begin immediate' : text
-      const prepared = statements.get(sql) ?? prepare(sqlite, sql)
-      statements.delete(sql)
+      const prepared = statements.get(sql) ?? prepare(sqlite, sql, sql.startsWith('select') ? () => {} : onWrite)
       statements.set(sql, prepared)
-      const [oldest] = statements.keys()
-      if (oldest !== undefined && statements.size > maxStatements) statements.delete(oldest)
       return prepared
     },
     close: () => sqlite.close(),
@@ -103,12 +110,16 @@ export function asKyselyDatabase(sqlite: DatabaseSync): SqliteDatabase {
 
 type Prepared = ReturnType<SqliteDatabase['prepare']>
 
-function prepare(sqlite: DatabaseSync, sql: string): Prepared {
+function prepare(sqlite: DatabaseSync, sql: string, done: () => void): Prepared {
   const statement = sqlite.prepare(sql)
+  const thenDone = <Result>(result: Result) => {
+    done()
+    return result
+  }
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...parameters.map(toSqlValue)),
-    run: (parameters) => statement.run(...parameters.map(toSqlValue)),
+    all: (parameters) => thenDone(statement.all(...parameters.map(toSqlValue))),
+    run: (parameters) => thenDone(statement.run(...parameters.map(toSqlValue))),
     iterate: (parameters) => statement.iterate(...parameters.map(toSqlValue)),
   }
 }

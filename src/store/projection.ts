@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isBusy } from './database.ts'
 import { projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
@@ -24,6 +24,7 @@ export class Projection {
   readonly read: SQLTagStore
   readonly #writer: DatabaseSync
   readonly #reader: DatabaseSync
+  readonly #dataVersion: StatementSync
   readonly #file: string
   #hasSavepoint = false
 
@@ -34,6 +35,12 @@ export class Projection {
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
     this.write = this.#writer.createTagStore(200)
     this.read = this.#reader.createTagStore(200)
+    this.#dataVersion = this.#reader.prepare('PRAGMA data_version')
+  }
+
+  /** Another number than before whenever something was committed since, by this process or another: {@link read} sees it. */
+  revision(): number {
+    return Number(this.#dataVersion.get()?.data_version)
   }
 
   /** The commits that the tables stand for. */

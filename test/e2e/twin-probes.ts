@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
 import { mcpClient, textOf } from '../http/support/mcp-client.ts'
 import type { Answer, Product, Send } from './support.ts'
 
@@ -124,8 +125,11 @@ export async function writeAll(product: Product, twin: Twin): Promise<string[]> 
 
 function lineOf(asked: string, { status, headers, text }: Answer): string {
   const told = [...headers].filter(
-    ([name]) => !/^(date|x-request-id|x-ratelimit-.*|ratelimit.*|content-length)$/.test(name),
+    ([name]) => !/^(date|x-request-id|x-ratelimit-.*|ratelimit.*|content-length|etag)$/.test(name),
   )
+  // Of the body, whose ids are random, and of nothing else.
+  const tag = headers.get('etag')
+  if (tag !== null) expect(tag).toBe(`"${createHash('sha256').update(text).digest('base64url')}"`)
   return `${asked}: ${status} ${JSON.stringify(told)} ${text}`
 }
 

@@ -75,3 +75,52 @@ test('HEAD gives the headers of GET without its body', async () => {
   const head = await request('HEAD', path, { as: 'reader' })
   expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', headers['content-length']])
 })
+
+test('an answer is tagged by its bytes, and not sent to whom has it', async () => {
+  const { request } = await testServer()
+  const { status, headers, json } = await request('GET', path, { as: 'reader' })
+  const { etag = '' } = headers
+  expect({ status, json }).toEqual({ status: 200, json: neuron })
+  expect(headers).toMatchObject({ etag: expect.stringMatching(/^"[\w-]{43}"$/), 'cache-control': 'private, no-cache' })
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const again = await request('GET', path, { as: 'reader', headers: { 'if-none-match': known } })
+    expect(again).toMatchObject({ status: 304, text: '', headers: { etag } })
+    expect(again.headers).not.toHaveProperty('content-type')
+  }
+  for (const other of ['"other"', etag.slice(1, -1), '']) {
+    expect((await request('GET', path, { as: 'reader', headers: { 'if-none-match': other } })).status).toBe(200)
+  }
+})
+
+test('HEAD has the headers of GET, and no body', async () => {
+  const { request } = await testServer()
+  const { headers, text } = await request('GET', path, { as: 'reader' })
+  const { etag = '' } = headers
+  const length = String(Buffer.byteLength(text))
+  const head = await request('HEAD', path, { as: 'reader' })
+  expect(head).toMatchObject({ status: 200, text: '', headers: { etag, 'content-length': length } })
+  const known = await request('HEAD', path, { as: 'reader', headers: { 'if-none-match': etag } })
+  expect(known).toMatchObject({ status: 304, text: '', headers: { etag, 'content-length': length } })
+})
+
+test('another answer has another tag, also where one object answers twice', async () => {
+  let current = neuron
+  const { request } = await testServer({ readNeuron: async () => current })
+  const tagOf = async () => (await request('GET', path, { as: 'reader' })).headers.etag
+  const first = await tagOf()
+  expect(await tagOf()).toBe(first)
+  current = { ...neuron, title: 'Another' }
+  expect(await tagOf()).not.toBe(first)
+  current = { ...neuron }
+  expect(await tagOf()).toBe(first)
+})
+
+test('a tag opens nothing: without a key, or where there is nothing, the answer is the same as without it', async () => {
+  const { request } = await testServer()
+  const missing = '/api/v1/neurons/handbook/handbook_00000001'
+  for (const tag of ['*', String((await request('GET', path, { as: 'reader' })).headers.etag)]) {
+    const headers = { 'if-none-match': tag }
+    expect((await request('GET', path, { headers })).status).toBe(401)
+    expect((await request('GET', missing, { as: 'reader', headers })).status).toBe(404)
+  }
+})

@@ -112,6 +112,26 @@ test('each line of the log has the id of its request, and none a secret', async 
   for (const line of logged) expect(line).toHaveProperty('reqId')
 })
 
+test('the log has one line for each request, and with `debug` also one for its arrival', async () => {
+  const linesAt = async (level: 'info' | 'debug') => {
+    const lines: unknown[] = []
+    const { request } = await testServer(
+      {},
+      { log: { level, stream: { write: (line) => void lines.push(JSON.parse(line)) } } },
+    )
+    for (const path of ['/healthz', '/nothing', '/%ff']) await request('GET', path)
+    return lines
+  }
+  const completed = (path: string, statusCode: number) =>
+    expect.objectContaining({ level: 30, req: expect.objectContaining({ method: 'GET', path }), res: { statusCode } })
+  expect(await linesAt('info')).toEqual([
+    completed('/healthz', 200),
+    completed('/nothing', 404),
+    completed('/%ff', 400),
+  ])
+  expect(await linesAt('debug')).toHaveLength(6)
+})
+
 test('a client does not choose the id of its request', async () => {
   const { request } = await testServer()
   const { headers } = await request('GET', '/healthz', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })

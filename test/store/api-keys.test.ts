@@ -1,14 +1,17 @@
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { ApiKeys } from '../../src/store/api-keys.ts'
 import { createToken } from '../../src/store/api-token.ts'
 import { Tenants } from '../../src/store/tenants.ts'
+import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
 async function acme() {
-  const { db } = await testDatabase()
+  const database = await testDatabase()
+  const { db } = database
   const tenant = await new Tenants(db).ensure('acme', at('09:00'))
   const newKey = { tenantId: tenant.id, name: 'site', role: 'app' as const, connectors: ['site-chat'], expiresAt: null }
-  return { db, keys: new ApiKeys(db), tenant, newKey }
+  return { database, db, keys: new ApiKeys(database), tenant, newKey }
 }
 
 test('a key is known by its token, with what it was made with', async () => {
@@ -69,6 +72,25 @@ test('a revoked key is refused at once, and keeps the time of its first revocati
   expect(await keys.revoke('nothing', at('12:00'), tenant.id)).toBeUndefined()
 })
 
+test('a key that another process revokes or makes is seen at once', async () => {
+  const file = join(tempDir(), 'ganglion.db')
+  const [own, other] = [await testDatabase(file), await testDatabase(file)]
+  const { id: tenantId } = await new Tenants(own.db).ensure('acme', at('09:00'))
+  const [keys, theirs] = [new ApiKeys(own), new ApiKeys(other)]
+  const newKey = { tenantId, name: 'site', role: 'app' as const, connectors: [], expiresAt: null }
+  const { key, token } = await theirs.create(newKey, at('10:00'))
+  expect(await keys.authenticate(token, at('10:00'))).toMatchObject({ id: key.id })
+  await theirs.revoke(key.id, at('10:00'), tenantId)
+  expect(await keys.authenticate(token, at('10:00'))).toBeUndefined()
+})
+
+test('a key that is known expires', async () => {
+  const { keys, newKey } = await acme()
+  const { token } = await keys.create({ ...newKey, expiresAt: at('12:00') }, at('10:00'))
+  expect(await keys.authenticate(token, at('11:59'))).toBeDefined()
+  expect(await keys.authenticate(token, at('12:00'))).toBeUndefined()
+})
+
 test('keys are listed oldest first, of one tenant or of all', async () => {
   const { db, keys, newKey } = await acme()
   const other = await new Tenants(db).ensure('umbrella', at('09:00'))
@@ -79,13 +101,13 @@ test('keys are listed oldest first, of one tenant or of all', async () => {
 })
 
 test('last use is recorded once a minute, across restarts too', async () => {
-  const { db, keys, newKey } = await acme()
+  const { database, keys, newKey } = await acme()
   const { token } = await keys.create(newKey, at('10:00'))
   const lastUse = async () => (await keys.list())[0]?.lastUsedAt
   await keys.authenticate(token, at('10:00:00'))
   await vi.waitUntil(async () => (await lastUse()) === '2026-03-01T10:00:00.000Z')
 
-  const restarted = new ApiKeys(db)
+  const restarted = new ApiKeys(database)
   for (const instance of [keys, restarted]) {
     await instance.authenticate(token, at('10:00:59'))
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -5,6 +5,7 @@ import { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
 import { KbPath } from '../../contract/search.ts'
 import { callerOf } from '../auth.ts'
 import { readErrors } from '../errors.ts'
+import { answerTagged, taggedAnswers } from '../etag.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
@@ -18,10 +19,11 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
         operationId: 'listKnowledgeBases',
         summary: 'List the knowledge bases',
         querystring: z.object({}),
-        response: { 200: KnowledgeBaseList, ...readErrors() },
+        response: { ...taggedAnswers(KnowledgeBaseList), ...readErrors() },
       },
     },
-    (request) => services.listKnowledgeBases(callerOf(request)),
+    async (request, reply) =>
+      answerTagged(request, reply, KnowledgeBaseList, await services.listKnowledgeBases(callerOf(request))),
   )
 
   app.get(
@@ -33,10 +35,16 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
         summary: 'List the Neurons',
         params: KbPath,
         querystring: NeuronListQuery,
-        response: { 200: NeuronPage, ...readErrors() },
+        response: { ...taggedAnswers(NeuronPage), ...readErrors() },
       },
     },
-    (request) => services.listNeurons(callerOf(request), request.params.kbId, request.query),
+    async (request, reply) =>
+      answerTagged(
+        request,
+        reply,
+        NeuronPage,
+        await services.listNeurons(callerOf(request), request.params.kbId, request.query),
+      ),
   )
 
   app.get(
@@ -49,9 +57,15 @@ export function knowledgeBaseRoutes(app: ZodFastify, services: Services): void {
         description: 'The Neurons around one, or the best connected of all, and the links among them.',
         params: KbPath,
         querystring: GraphQuery,
-        response: { 200: Graph, ...readErrors() },
+        response: { ...taggedAnswers(Graph), ...readErrors() },
       },
     },
-    (request) => services.readGraph(callerOf(request), request.params.kbId, request.query),
+    async (request, reply) =>
+      answerTagged(
+        request,
+        reply,
+        Graph,
+        await services.readGraph(callerOf(request), request.params.kbId, request.query),
+      ),
   )
 }

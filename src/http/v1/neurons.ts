@@ -1,6 +1,7 @@
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
 import { callerOf } from '../auth.ts'
 import { readErrors } from '../errors.ts'
+import { answerTagged, taggedAnswers } from '../etag.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
@@ -15,9 +16,12 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
         summary: 'Read one Neuron',
         params: NeuronPath,
         querystring: NeuronQuery,
-        response: { 200: Neuron, ...readErrors() },
+        response: { ...taggedAnswers(Neuron), ...readErrors() },
       },
     },
-    (request) => services.readNeuron(callerOf(request), { ...request.params, ...request.query }),
+    async (request, reply) => {
+      const neuron = await services.readNeuron(callerOf(request), { ...request.params, ...request.query })
+      return answerTagged(request, reply, Neuron, neuron)
+    },
   )
 }

@@ -11,6 +11,7 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import { fileTargets } from '../../store/file-queries.ts'
 import { linksOf } from '../../store/link-queries.ts'
 import { findNeuron, type NeuronRow, seqIdOfDocument, titleOf } from '../../store/neuron-queries.ts'
+import { tagsOf } from '../../store/source.ts'
 import { commitsByPrefix, createdAt, versionAt } from '../../store/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -18,13 +19,21 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { allTags } from '../neuron-access.ts'
 import { FileView } from './file-view.ts'
 import { LinkView } from './link-view.ts'
+import type { Basis } from './neuron-answers.ts'
 import { resolveLinks } from './resolve-links.ts'
 import { type Visibility, visibilityFor } from './visibility.ts'
 
 const maxBacklinks = 1000
 
 type AskedNeuron = { kb: string; seqId: string; at?: string }
-export type ReadNeuron = { neuron: Neuron; file: NeuronFile; kb: KnowledgeBase; view: LinkView }
+export type ReadNeuron = {
+  neuron: Neuron
+  file: NeuronFile
+  kb: KnowledgeBase
+  view: LinkView
+  /** Undefined where it depends on more, such as on another knowledge base. */
+  basis: Basis | undefined
+}
 type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibility: Visibility; view: LinkView }
 
 /**
@@ -35,7 +44,10 @@ type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibili
  * @throws {GanglionError} `not_found`
  */
 export async function readNeuron(ganglion: Ganglion, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
-  return (await readNeuronFile(ganglion, caller, asked)).neuron
+  const read = () => readNeuronFile(ganglion, caller, asked)
+  if (asked.at !== undefined) return (await read()).neuron
+  const kb = await ganglion.kb(caller.tenantId, asked.kb)
+  return ganglion.neuronAnswers.get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
 }
 
 /** A Neuron, and what it was read from; see {@link readNeuron}. */
@@ -65,16 +77,19 @@ async function readCurrent(reading: Reading, row: NeuronRow | undefined): Promis
   const targets = fileTargets(kb.projection.read, row.seqId)
   const file = parseNeuronFile(await kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, targets)
+  const { sources, areOwn } = await sourcesIn(reading, file.fields)
   const neuron: Neuron = {
     ...shown,
     content: contentFor(caller, file),
-    ...(await sourcesIn(reading, file.fields)),
+    ...sources,
     ...files,
     ...(await resolveLinks(ganglion, caller, view, { written, path: row.path, files: files.files })),
     backlinks,
     ...(isPartial ? { parsed: 'partial' as const } : {}),
   }
-  return { neuron, file, kb, view }
+  const isOfCallerOrOthers = areOwn || written.some((link) => !view.isOwn(link.kb))
+  const basis = { queue: targets.length > 0, database: file.fields.sources.length > 0 }
+  return { neuron, file, kb, view, basis: isOfCallerOrOthers ? undefined : basis }
 }
 
 async function readPast(reading: Reading, seqId: string, at: string): Promise<ReadNeuron> {
@@ -99,7 +114,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     createdAt: createdAt(sql, seqId) ?? past.at,
     updatedAt: past.at,
     tags,
-    ...(await sourcesIn(reading, fields)),
+    ...(await sourcesIn(reading, fields)).sources,
     ...files,
     ...(await resolveLinks(ganglion, caller, view, { written, path: past.path, files: files.files })),
     backlinks,
@@ -109,7 +124,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     commit: past.commit,
     candidateId: fields.candidate ?? null,
   }
-  return { neuron, file, kb, view }
+  return { neuron, file, kb, view, basis: undefined }
 }
 
 /** Curators see the file as it is. */
@@ -117,18 +132,22 @@ function contentFor({ role }: Caller, file: NeuronFile): string {
   return effectiveAudience(role) === 'curator' ? file.content : shownContent(file)
 }
 
-/** Where a Neuron comes from, without the Sources that the caller may not know of. */
+/**
+ * Where a Neuron comes from, without the Sources that the caller may not know of. `areOwn`: the answer depends on who uploaded one.
+ */
 async function sourcesIn(
   { ganglion, caller, visibility }: Reading,
   { sources }: Pick<NeuronFields, 'sources'>,
-): Promise<Pick<Neuron, 'sources'>> {
+): Promise<{ sources: Pick<Neuron, 'sources'>; areOwn: boolean }> {
   const shown: NeuronFields['sources'] = []
+  let areOwn = false
   for (const reference of sources) {
     const { id } = reference
     const source = id === undefined ? undefined : await ganglion.sources.find(caller.tenantId, id)
+    if (source !== undefined && !visibility.of({ tags: tagsOf(source) })) areOwn = true
     if (source === undefined || visibility.ofSource(source)) shown.push(reference)
   }
-  return shown.length === 0 ? {} : { sources: shown }
+  return { sources: shown.length === 0 ? {} : { sources: shown }, areOwn }
 }
 
 function fileTargetsIn(links: readonly WikiLink[]): string[] {

@@ -1,0 +1,137 @@
+import type { NewApiKey } from '../src/store/api-keys.ts'
+import type { WireAnswer, WireRequest } from './support/http-load.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { inTurn, type Timing } from './support/measure.ts'
+import { type Measured, type MeasuredServer, measure, startServer } from './support/measured-server.ts'
+import { generateNotes } from './support/notes.ts'
+
+const neurons = Number(process.env.HTTP_NEURONS ?? 2_000)
+/** Neurons of ordinary size that are read again and again. */
+const often = 200
+const rounds = 5
+const requestsPerRound = 5_000
+const connections = 50
+const writes = 1_000
+
+type NumberedRequest = (n: number) => WireRequest
+type Row = (...cells: readonly string[]) => void
+
+/**
+ * CPU time of a server's process for each request, over real sockets, against bare `node:http` and bare Fastify with zod, which answer
+ * everything with a Neuron; then writes with 50 in flight, which are on the disk when they are answered. Ganglion runs as `ganglion serve`
+ * with its defaults, but for the rate limits. Its log goes to a file.
+ */
+export async function benchHttp(): Promise<string[]> {
+  const { dataDir, token, neurons: rows } = await prepare()
+  const headers = { authorization: `Bearer ${token}` }
+  const lines: string[] = []
+  const row: Row = (...cells) => {
+    lines.push(`| ${cells.join(' | ')} |`)
+    console.error(lines.at(-1))
+  }
+  const rates = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
+  const server = await startServer('../../src/main.ts', ['serve', '--json', '--data', dataDir], {
+    GANGLION_PORT: '0',
+    ...rates,
+  })
+  await server.idle()
+  const reads = rows.map(({ seqId }) => ({ path: `/api/v1/neurons/bench/${seqId}`, headers }))
+  const first = await measure(server, reads, { connections })
+  await compareReads(server, ordinary(reads, first.answers), row)
+
+  lines.push('')
+  row('Ganglion alone', 'CPU, µs a request', 'requests/s', 'p50, ms', 'p99, ms', 'aim')
+  row('---', '---', '---', '---', '---', '---')
+  tell(row, `\`GET\` each of ${neurons} Neurons once`, '', first)
+  const words = rows.map(({ title }) => title.split(' ')[0])
+  const search = words.map((word) => ({ path: `/api/v1/knowledge-bases/bench/search?limit=5&q=${word}`, headers }))
+  await measure(server, search.slice(0, 500), { connections: 1 })
+  tell(row, 'search, one request, 5 hits', '≤ 250 µs', await measure(server, search.slice(500), { connections: 1 }))
+  await measureWrites(server, headers, row)
+  await server.stop()
+  return lines
+}
+
+/** A data directory with generated notes and a curator's key. */
+async function prepare() {
+  const { ganglion, dataDir, tenantId } = await importNotes(neurons)
+  const key: NewApiKey = { tenantId, name: 'Bench', role: 'curator', connectors: [], expiresAt: null }
+  const { token } = await ganglion.apiKeys.create(key, ganglion.now())
+  const { projection } = await ganglion.kb(tenantId, 'bench')
+  const rows = projection.read.all`SELECT seq_id, title FROM neurons ORDER BY seq_id`
+  await ganglion.close()
+  return { dataDir, token, neurons: rows.map(({ seq_id, title }) => ({ seqId: String(seq_id), title: String(title) })) }
+}
+
+type Read = { request: WireRequest; answer: WireAnswer }
+
+/** The requests whose answers are nearest to the median in size. */
+function ordinary(requests: readonly WireRequest[], answers: readonly WireAnswer[]): Read[] {
+  const reads = requests.flatMap((request, n) => {
+    const answer = answers[n]
+    return answer === undefined ? [] : [{ request, answer }]
+  })
+  reads.sort((a, b) => a.answer.body.length - b.answer.body.length)
+  const begin = Math.floor((reads.length - often) / 2)
+  return reads.slice(begin, begin + often)
+}
+
+async function compareReads(server: MeasuredServer, reads: readonly Read[], row: Row): Promise<void> {
+  const body = reads[Math.floor(reads.length / 2)]?.answer.body ?? ''
+  const node = await startServer('http-peer.ts', ['node'], { BODY: body })
+  const fastify = await startServer('http-peer.ts', ['fastify'], { BODY: body })
+  const bare = () => ({ path: '/' })
+  row('CPU of the server, µs a request: median (min–max)', 'Ganglion', 'node:http', 'Fastify + zod', 'ratio', 'aim')
+  row('---', '---', '---', '---', '---', '---')
+  const compare = async (name: string, aim: string, request: NumberedRequest) => {
+    const { ours, ...peers } = await inTurn(rounds, {
+      ours: () => cpuOf(server, request),
+      node: () => cpuOf(node, bare),
+      fastify: () => cpuOf(fastify, bare),
+    })
+    const ratio = (ours.median / peers.fastify.median).toFixed(1)
+    row(name, whole(ours), whole(peers.node), whole(peers.fastify), `${ratio}×`, aim)
+  }
+  const again: NumberedRequest = (n) => reads[n % reads.length]?.request ?? bare()
+  const tags = reads.map(({ answer }) => /\r\netag: (.*)/i.exec(answer.headers)?.[1] ?? '')
+  const revalidate: NumberedRequest = (n) => {
+    const { path, headers } = again(n)
+    return { path, headers: { ...headers, 'if-none-match': tags[n % tags.length] ?? '' } }
+  }
+  await compare(`\`GET\` a Neuron of ${(body.length / 1024).toFixed(1)} KB`, '≤ 4×', again)
+  await compare('the same with `If-None-Match`: 304', '≤ 2×', revalidate)
+  await compare('`GET /healthz`', '≤ 50 µs', () => ({ path: '/healthz' }))
+  await node.stop()
+  await fastify.stop()
+}
+
+async function cpuOf(server: MeasuredServer, request: NumberedRequest): Promise<number> {
+  const requests = Array.from({ length: requestsPerRound }, (_, n) => request(n))
+  return (await measure(server, requests, { connections })).cpu
+}
+
+async function measureWrites(server: MeasuredServer, headers: Record<string, string>, row: Row): Promise<void> {
+  const submit = ({ title, text: content }: { title: string; text: string }) => {
+    const body = { knowledgeBaseId: 'bench', kind: 'external-feed', title, content }
+    return { method: 'POST', path: '/api/v1/queue/candidates', headers, body }
+  }
+  const approve = ({ body }: WireAnswer) => {
+    const { candidateId } = JSON.parse(body)
+    return { method: 'POST', path: `/api/v1/queue/candidates/${candidateId}/approve`, headers }
+  }
+  const submissions = generateNotes(2 * writes, 2).map(submit)
+  const warmUp = await measure(server, submissions.slice(0, writes), { connections })
+  const submitted = await measure(server, submissions.slice(writes), { connections })
+  tell(row, `submit a waiting candidate, ${connections} in flight`, '≤ 800 µs, ≥ 800/s', submitted)
+  await measure(server, warmUp.answers.map(approve), { connections })
+  const approved = await measure(server, submitted.answers.map(approve), { connections })
+  tell(row, `approve, ${connections} in flight`, '≥ 500/s, p99 ≤ 250 ms', approved)
+}
+
+function tell(row: Row, name: string, aim: string, { cpu, perSecond, p50, p99 }: Measured): void {
+  row(name, cpu.toFixed(0), perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), aim)
+}
+
+function whole({ median, min, max }: Timing): string {
+  return `${median.toFixed(0)} (${min.toFixed(0)}–${max.toFixed(0)})`
+}

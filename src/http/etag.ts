@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+
+/** Response schemas of a route that answers with {@link answerTagged}. */
+export function taggedAnswers<Schema extends z.ZodType>(schema: Schema): { 200: Schema; 304: z.ZodType<null> } {
+  return { 200: schema, 304: z.null().describe('The answer is the one that `If-None-Match` names.') }
+}
+
+type Representation = { text: string; etag: string }
+
+/** What was made of answers that stay the same object for as long as they stay the same. */
+const made = new WeakMap<object, Representation>()
+
+/**
+ * Answers with JSON and an `ETag` made of its bytes, or with 304 where the client says that it has them (RFC 9110, section 13.1.2). A client
+ * may keep the answer, but has to ask each time whether it still holds: what a key may see can change at any moment.
+ * @param answer must not be changed afterwards
+ * @throws {z.ZodError} for an answer that breaks its schema
+ */
+export function answerTagged<Schema extends z.ZodType<object>>(
+  { method, headers, session }: FastifyRequest,
+  reply: FastifyReply,
+  schema: Schema,
+  answer: z.input<Schema> & object,
+): FastifyReply {
+  const { text, etag } = made.get(answer) ?? represent(schema, answer)
+  reply.header('etag', etag)
+  if (session === undefined) reply.header('cache-control', 'private, no-cache')
+  if (!isNamed(headers['if-none-match'], etag)) return reply.type('application/json; charset=utf-8').send(text)
+  // Of HEAD, only the length is sent.
+  return reply.code(304).send(method === 'HEAD' ? text : undefined)
+}
+
+function represent(schema: z.ZodType, answer: object): Representation {
+  const text = JSON.stringify(schema.parse(answer))
+  const representation = { text, etag: `"${hash('sha256', text, 'base64url')}"` }
+  made.set(answer, representation)
+  return representation
+}
+
+/** Whether `If-None-Match` lists an entity tag, weak or not. */
+export function isNamed(header: string | undefined, etag: string): boolean {
+  if (header === undefined || header === etag) return header === etag
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

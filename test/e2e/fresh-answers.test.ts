@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { NativeWriter } from '../services/native-writer.ts'
+import { startProduct } from './support.ts'
+
+const main = 'refs/heads/main'
+const seqId = (number: number) => `handbook_${String(number).padStart(8, '0')}`
+const page = (number: number, text: string, fields = '') => `---\nseqId: ${seqId(number)}\n${fields}---\n${text}\n`
+
+/** A product whose pages another git writes, and what keys read of the first of them. */
+async function productWithPage() {
+  const product = await startProduct()
+  const { request, tokens, gitDir } = product
+  const native = new NativeWriter(gitDir)
+  const write = (files: Record<string, string>) => native.commit(main, new Map(Object.entries(files)))
+  write({ 'neurons/desk.md': page(90, 'Nine to five.') })
+  const read = (as: string, tag?: string) => {
+    const headers: Record<string, string> = tag === undefined ? {} : { 'if-none-match': tag }
+    return request('GET', `/api/v1/neurons/handbook/${seqId(90)}`, { as, headers })
+  }
+  const tagFor = async (as: string) => (await read(as)).headers.get('etag') ?? ''
+  return { ...product, read, tagFor, write, settings: native.read(main, 'kb.yaml'), reader: tokens.reader }
+}
+
+test('a Neuron that is the same is not sent again, and one that was edited is, at once', async () => {
+  const { read, tagFor, write, reader } = await productWithPage()
+  const first = await tagFor(reader)
+  expect(await read(reader, first)).toMatchObject({ status: 304, text: '' })
+  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  const edited = await read(reader, first)
+  expect(edited).toMatchObject({ status: 200, body: { content: 'Ten to four.', version: 2 } })
+  const second = edited.headers.get('etag') ?? ''
+  expect(second).not.toBe(first)
+  write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Rota\n') })
+  expect((await read(reader, second)).body).toMatchObject({ backlinks: [{ seqId: seqId(91), title: 'Rota' }] })
+  write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Roster\n') })
+  expect((await read(reader)).body).toMatchObject({ backlinks: [{ title: 'Roster' }] })
+})
+
+test('a Neuron that is hidden is gone at once, whatever tag is sent, and a curator still has it', async () => {
+  const { read, tagFor, write, settings, reader, tokens } = await productWithPage()
+  const tag = await tagFor(reader)
+  expect((await read(tokens.curator, tag)).status).toBe(304)
+  write({ 'neurons/desk.md': page(90, 'Nine to five.', 'tags: [internal]\n') })
+  const missing = await read(reader)
+  expect(missing.status).toBe(404)
+  for (const known of [tag, '*']) expect(await read(reader, known)).toMatchObject({ status: 404, text: missing.text })
+  expect((await read(tokens.curator, tag)).status).toBe(200)
+  write({ 'neurons/desk.md': page(90, 'Nine to five.') })
+  expect((await read(reader)).status).toBe(200)
+  write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
+  expect((await read(reader, tag)).status).toBe(404)
+})
+
+test('who may not see a text that a curator sees has another tag', async () => {
+  const { tagFor, write, reader, tokens } = await productWithPage()
+  write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for all.%%') })
+  const [curators, readers] = [await tagFor(tokens.curator), await tagFor(reader)]
+  expect(curators).not.toBe(readers)
+  write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for anybody else.%%') })
+  expect(await tagFor(tokens.curator)).not.toBe(curators)
+})
+
+test('a hidden Source is shown to the key that uploaded it, whoever has read before', async () => {
+  const { read, write, request, tokens, newKey } = await productWithPage()
+  const other = await newKey('acme', 'app')
+  const form = new FormData()
+  form.append('metadata', JSON.stringify({ tags: ['internal'] }))
+  form.append('file', new Blob(['Hours']), 'hours.md')
+  const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
+  const { body } = await request('POST', upload, { as: tokens.app, body: form })
+  write({ 'neurons/desk.md': page(90, 'Nine to five.', `sources: [{ id: ${body.id}, filename: hours.md }]\n`) })
+  const sources = async (as: string) => (await read(as)).body.sources
+  const shown = [{ id: body.id, filename: 'hours.md' }]
+  for (const _ of [1, 2]) {
+    expect(await sources(other)).toBeUndefined()
+    expect(await sources(tokens.app)).toEqual(shown)
+    expect(await sources(tokens.curator)).toEqual(shown)
+  }
+})
+
+test('a key that another process revokes reads nothing more', async () => {
+  const { read, tagFor, ganglion, dataDir, reader } = await productWithPage()
+  const tag = await tagFor(reader)
+  const other = await Ganglion.open({ dataDir })
+  const key = (await ganglion.apiKeys.list()).find(({ role }) => role === 'reader')
+  await other.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
+  expect((await read(reader, tag)).status).toBe(401)
+  await other.close()
+})
+
+test('listings have tags as well, which change with what is listed', async () => {
+  const { request, write, reader } = await productWithPage()
+  for (const path of ['/knowledge-bases', '/knowledge-bases/handbook/neurons', '/knowledge-bases/handbook/graph']) {
+    const get = (tag: string) => request('GET', `/api/v1${path}`, { as: reader, headers: { 'if-none-match': tag } })
+    const tag = (await get('""')).headers.get('etag') ?? ''
+    expect((await get(tag)).status).toBe(304)
+    write({ 'neurons/desk.md': page(90, 'Nine to five.', `title: Desk of ${path}\n`) })
+    expect((await get(tag)).status).toBe(path === '/knowledge-bases' ? 304 : 200)
+  }
+})
