@@ -8,6 +8,8 @@ import type { GeneratedChunk } from './chunks.ts'
 /** What is measured: an index of chunks, each a page of its own. Searches answer with how many they found. */
 export type Contestant = {
   open: () => void
+  /** Whether it has the chunk of that number. */
+  has: (number: number) => boolean
   /** Takes chunks in, the first of which has the number `from`, in place of those with the same numbers. */
   put: (from: number, chunks: readonly GeneratedChunk[]) => void
   /** The best pages that hold all of the words, with an excerpt of each. */
@@ -30,8 +32,9 @@ export function contestantOf(name: string, folder: string): Contestant {
 
 function ganglion(engine: Engine, directory: string): Contestant {
   let index: KbIndex
-  const pageOf = ({ title, text }: GeneratedChunk, n: number) => ({
-    key: `bench_${String(n).padStart(8, '0')}`,
+  const keyOf = (number: number) => `bench_${String(number).padStart(8, '0')}`
+  const pageOf = ({ title, text }: GeneratedChunk, number: number) => ({
+    key: keyOf(number),
     kind: 'wiki' as const,
     version: '1',
     title,
@@ -45,6 +48,7 @@ function ganglion(engine: Engine, directory: string): Contestant {
     open() {
       index = new KbIndex(directory, { language: 'en', engine })
     },
+    has: (number) => index.version(keyOf(number)) !== undefined,
     put: (from, chunks) => index.apply({ put: chunks.map((chunk, at) => pageOf(chunk, from + at)), remove: [] }),
     search: (words) => index.search(words.join(' '), scope).hits.length,
     retrieve: (words) => index.retrieve(words.join(' '), { ...scope, limit: limits.chunks }).length,
@@ -72,6 +76,7 @@ function fts5(directory: string): Contestant {
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS chunks USING fts5(title, text, tokenize = 'porter unicode61')")
     },
+    has: (number) => db.prepare('SELECT rowid FROM chunks WHERE rowid = ?').get(number + 1) !== undefined,
     put(from, chunks) {
       const remove = db.prepare('DELETE FROM chunks WHERE rowid = ?')
       const insert = db.prepare('INSERT INTO chunks (rowid, title, text) VALUES (?, ?, ?)')
