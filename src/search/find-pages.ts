@@ -149,16 +149,17 @@ function findSome(
   let left = limit
   for (let count = required.length - 1; count > 0 && left > 0; count--) {
     if (!counts.includes(count)) continue
-    const { pages } = search(
-      any,
-      left,
-      counts.map((matched) => (matched === count ? 1 : 0)),
-    )
+    const { pages } = search(any, left, equalTo(counts, count))
     tiers.push({ pages, leaves })
     left -= pages.length
   }
-  const matching = counts.map((count) => Math.min(count, 1))
-  const total = matching.reduce((sum, matched) => sum + matched, 0)
+  const matching = new Uint8Array(counts.length)
+  let total = 0
+  for (let page = 0; page < counts.length; page++) {
+    if (counts[page] === 0) continue
+    matching[page] = 1
+    total++
+  }
   return { ...result(tiers, () => matching), total, matched: total === 0 ? 'all' : 'some' }
 }
 
@@ -211,10 +212,23 @@ function result(tiers: readonly Tier[], matching: FoundPages['matching']): Pick<
   return { pages, matching }
 }
 
+// Loops: of a million pages, `map` would take longer than the search.
+
+/** 1 where the count is so high. */
+function equalTo(counts: Uint8Array, count: number): Uint8Array {
+  const equal = new Uint8Array(counts.length)
+  for (let page = 0; page < equal.length; page++) if (counts[page] === count) equal[page] = 1
+  return equal
+}
+
 function without(pages: Uint8Array, others: Uint8Array): Uint8Array {
-  return pages.map((isIn, page) => (others[page] === 1 ? 0 : isIn))
+  const left = pages.slice()
+  for (let page = 0; page < left.length; page++) if (others[page] === 1) left[page] = 0
+  return left
 }
 
 function joined(pages: Uint8Array, others: Uint8Array): Uint8Array {
-  return pages.map((isIn, page) => isIn | (others[page] ?? 0))
+  const all = pages.slice()
+  for (let page = 0; page < all.length; page++) if (others[page] === 1) all[page] = 1
+  return all
 }

@@ -1,7 +1,7 @@
 import type { Deadline } from '../index/deadline.ts'
 import type { TermEntry } from './dictionary.ts'
 import { PostingCollector } from './phrase-postings.ts'
-import { type ComputedPostings, end, PostingCursor, TermPostings } from './posting-list.ts'
+import { type ComputedPostings, PostingCursor, TermPostings } from './posting-list.ts'
 import type { Segment } from './segment.ts'
 
 /** The postings of several terms as if they were one. @throws {SearchTimeout} */
@@ -19,10 +19,7 @@ export function anyPostings(
   const frequencies = new Uint32Array(last - first + 1)
   for (const list of lists) {
     deadline.check()
-    for (const cursor = new PostingCursor(list); cursor.chunk !== end; cursor.next()) {
-      const at = cursor.chunk - first
-      frequencies[at] = (frequencies[at] ?? 0) + cursor.frequency
-    }
+    list.addFrequencies(frequencies, first)
   }
   const found = new PostingCollector()
   for (let at = 0; at < frequencies.length; at++) {

@@ -1,14 +1,13 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
-import { mostFrequent, type PageMatches, type TermChunk, type TermEngine } from '../index/term-engine.ts'
+import type { PageMatches, TermChunk, TermEngine } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
 import { anyPostings } from './any-postings.ts'
-import type { TermEntry } from './dictionary.ts'
 import type { InvertedPage } from './invert.ts'
 import { matchPages } from './match-pages.ts'
 import { phrasePostings } from './phrase-postings.ts'
@@ -16,6 +15,7 @@ import { type ComputedPostings, type PostingList, TermPostings } from './posting
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
 import { addSimilar } from './similar-terms.ts'
+import { TermDirectory } from './term-directory.ts'
 import { TopChunks } from './top-chunks.ts'
 import { type WeightedList, WindowScorer } from './window-scorer.ts'
 
@@ -24,29 +24,24 @@ type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCou
 
 /** Chunks that are inverted at once, at most. */
 const maxPending = 1024
-/** Terms whose places are kept in memory: words that are asked for, and those of feedback, come again and again. */
-const maxEntries = 10_000
 
 /** Postings in immutable segments on disk: the engine for knowledge bases that outgrow the heap. */
 export class SegmentEngine implements TermEngine {
   readonly #catalog: Catalog
   readonly #store: IndexStore
   readonly #log: SegmentLog
+  readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
   /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
-  /** Terms that were looked up in these segments. */
-  #entries: { segments: readonly OpenSegment[]; byTerm: Map<string, ReadonlyMap<OpenSegment, TermEntry>> } = {
-    segments: [],
-    byTerm: new Map(),
-  }
 
   /** Within a transaction. @param directory of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
     this.#catalog = catalog
     this.#store = store
     this.#log = new SegmentLog(catalog, store, directory)
+    this.#directory = new TermDirectory(this.#log.removedTerms, () => this.#segments)
     this.#scorer = new WindowScorer(catalog)
   }
 
@@ -131,7 +126,7 @@ export class SegmentEngine implements TermEngine {
   }
 
   chunksWith(term: string, visible: Visible): number {
-    return this.#countOf(term, this.#entriesOf(term), visible).chunkCount
+    return this.#directory.countOf(term, visible).chunkCount
   }
 
   similarTerms(
@@ -185,18 +180,18 @@ export class SegmentEngine implements TermEngine {
     deadline.check()
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
-    const terms = mostFrequent(this.#expansions(leaf.prefix, visible, deadline))
+    const terms = this.#directory.withPrefix(leaf.prefix, visible, deadline)
     return terms.length === 1 ? this.#ofTerm(terms[0] ?? '', visible) : this.#ofTerms(terms, visible, deadline)
   }
 
   #ofTerm(term: string, visible: Visible): Found {
-    const entries = this.#entriesOf(term)
+    const entries = this.#directory.entriesOf(term)
     const lists = new Map(Array.from(entries, ([open, entry]) => [open, new TermPostings(open.segment, entry)]))
-    return { lists, ...this.#countOf(term, entries, visible) }
+    return { lists, ...this.#directory.countOf(term, visible) }
   }
 
   #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
-    const entries = terms.map((term) => this.#entriesOf(term))
+    const entries = terms.map((term) => this.#directory.entriesOf(term))
     return this.#computed(visible, (open, isVisible) => {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
       return ofSegment.length === 0 ? undefined : anyPostings(open.segment, ofSegment, isVisible, deadline)
@@ -204,7 +199,7 @@ export class SegmentEngine implements TermEngine {
   }
 
   #ofPhrase(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
-    const entries = terms.map((term) => this.#entriesOf(term))
+    const entries = terms.map((term) => this.#directory.entriesOf(term))
     return this.#computed(visible, (open, isVisible) => {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
       if (ofSegment.length < terms.length) return undefined
@@ -233,72 +228,6 @@ export class SegmentEngine implements TermEngine {
       }
     }
     return found
-  }
-
-  /** The terms of visible chunks that begin with a prefix, with the number of visible chunks that hold each. */
-  #expansions(prefix: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][] {
-    const beginning = Buffer.from(prefix)
-    const counts = new Map<string, number>()
-    let steps = 0
-    for (const { segment } of this.#segments) {
-      for (const cursor = segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
-        if (++steps % 1024 === 0) deadline.check()
-        const count = cursor.chunkCount(visible.classes)
-        if (count === 0) continue
-        const term = cursor.text
-        counts.set(term, (counts.get(term) ?? 0) + count)
-      }
-    }
-    return Array.from(counts, ([term, count]): [string, number] => [
-      term,
-      count - this.#removedOf(term, visible).chunks,
-    ]).filter(([, chunkCount]) => chunkCount > 0)
-  }
-
-  #entriesOf(term: string): ReadonlyMap<OpenSegment, TermEntry> {
-    const segments = this.#segments
-    if (this.#entries.segments !== segments || this.#entries.byTerm.size >= maxEntries) {
-      this.#entries = { segments, byTerm: new Map() }
-    }
-    const known = this.#entries.byTerm.get(term)
-    if (known !== undefined) return known
-    const bytes = Buffer.from(term)
-    const entries = new Map<OpenSegment, TermEntry>()
-    for (const open of segments) {
-      const entry = open.segment.dictionary.find(bytes)
-      if (entry !== undefined) entries.set(open, entry)
-    }
-    this.#entries.byTerm.set(term, entries)
-    return entries
-  }
-
-  /** In how many visible chunks and pages a term is. */
-  #countOf(
-    term: string,
-    entries: ReadonlyMap<OpenSegment, TermEntry>,
-    visible: Visible,
-  ): { chunkCount: number; pageCount: number } {
-    let [chunkCount, pageCount] = [0, 0]
-    for (const { counts } of entries.values()) {
-      for (const { class: ofPages, chunks, pages } of counts) {
-        if (visible.classes[ofPages] !== 1) continue
-        chunkCount += chunks
-        pageCount += pages
-      }
-    }
-    const removed = this.#removedOf(term, visible)
-    return { chunkCount: chunkCount - removed.chunks, pageCount: pageCount - removed.pages }
-  }
-
-  /** What is counted in segments, but is gone. */
-  #removedOf(term: string, { classes }: Visible): { chunks: number; pages: number } {
-    const removed = { chunks: 0, pages: 0 }
-    for (let ofPages = 0; ofPages < classes.length; ofPages++) {
-      const count = classes[ofPages] === 1 ? this.#log.removedTerms.countOf(term, ofPages) : undefined
-      removed.chunks += count?.chunks ?? 0
-      removed.pages += count?.pages ?? 0
-    }
-    return removed
   }
 }
 

@@ -104,6 +104,23 @@ export function decodeBlock(
   return chunk
 }
 
+/** Adds the frequencies of `count` postings to those that are there, from the place of the chunk `first` on. */
+export function addPostings(
+  bytes: Uint8Array,
+  at: number,
+  count: number,
+  frequencies: Uint32Array,
+  first: number,
+): void {
+  const reader = new ByteReader(bytes, at)
+  let place = -first
+  for (let left = count; left > 0; left--) {
+    const head = reader.varint()
+    place += head >>> 1
+    frequencies[place] = (frequencies[place] ?? 0) + ((head & 1) === 1 ? 1 : reader.varint() + 2)
+  }
+}
+
 /** Appends all postings of a term, with their positions, to a buffer; without those of pages that are marked as dropped. */
 export function decodeTerm(
   bytes: Uint8Array,

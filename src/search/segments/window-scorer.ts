@@ -167,7 +167,7 @@ export class WindowScorer {
           pageShare * pageWeight * saturation(frequency, length, visible.averagePageLength),
       }
       ofList.fill(0)
-      const ofBlocks = list.count > 2 * bounds.length ? list.bounds(scoring) : undefined
+      const ofBlocks = list.count > 2 * bounds.length ? list.bounds(scoring, this.#catalog) : undefined
       if (ofBlocks === undefined) this.#boundByPostings(list, scoring, windows, ofList)
       else boundByBlocks(list, ofBlocks, windows, ofList)
       for (let window = 0; window < bounds.length; window++) {
