@@ -37,7 +37,7 @@ export class NativeWriter {
     changes: NativeChanges,
     { parents = [ref], tree = '', at = 1_700_000_000, committer = 'Native <native@example.com>' } = {},
   ): void {
-    const [first = ref, ...others] = parents.map((parent) => this.git('rev-parse', `${parent}^0`))
+    const [first = ref, ...others] = parents.map((parent) => `${parent}^0`)
     const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
     const lines = [
       `commit ${ref}\n`,

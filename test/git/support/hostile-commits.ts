@@ -1,20 +1,27 @@
-import { execFileSync } from 'node:child_process'
-import type { Oid } from '../../../src/git/object.ts'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { encodeCommit, hashObject, type ObjectType, type Oid, treeOfCommit } from '../../../src/git/object.ts'
 import { Tree, toBinaryName } from '../../../src/git/tree.ts'
-import { nativeGit } from './native-git.ts'
+import { nativeGitBytes } from './native-git.ts'
 
 export type Entry = { mode: string; name: string; oid: Oid }
+
+const person = { name: 'Native', email: 'native@example.com' }
 
 /** Writes objects that no git would write by itself into a repository. Names are text, or bytes as `latin1` has them. */
 export class HostileCommits {
   readonly dir: string
+  readonly #objects: string
+  readonly #written = new Map<Oid, Buffer>()
 
   constructor(dir: string) {
     this.dir = dir
+    this.#objects = join(dir, existsSync(join(dir, '.git')) ? '.git/objects' : 'objects')
   }
 
   blob(content: string | Buffer): Oid {
-    return nativeGit(this.dir, ['hash-object', '-w', '--stdin'], content)
+    return this.#write('blob', Buffer.from(content))
   }
 
   /** In git's order; nothing else about the entries is looked at. */
@@ -24,15 +31,11 @@ export class HostileCommits {
     const data = inOrder.map(({ mode, name, oid }) =>
       Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]),
     )
-    return nativeGit(
-      this.dir,
-      ['hash-object', '-w', '-t', 'tree', '--literally', '--stdin'],
-      Buffer.concat([Buffer.alloc(0), ...data]),
-    )
+    return this.#write('tree', Buffer.concat(data))
   }
 
   entries(tree: Oid): readonly Entry[] {
-    return Tree.decode(execFileSync('git', ['cat-file', 'tree', tree], { cwd: this.dir })).entries
+    return Tree.decode(this.#read(tree, 'tree')).entries
   }
 
   /** A tree with one path set; `null` removes it. */
@@ -51,15 +54,29 @@ export class HostileCommits {
   }
 
   commit(tree: Oid, ...parents: Oid[]): Oid {
-    return nativeGit(
-      this.dir,
-      ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent])],
-      'A hostile commit\n',
-    )
+    const at = new Date()
+    const signature = { ...person, at }
+    const fields = { tree, parents, author: signature, committer: signature, message: 'A hostile commit\n' }
+    return this.#write('commit', encodeCommit(fields))
   }
 
   /** The tree of a commit. */
   treeOf(commit: Oid): Oid {
-    return nativeGit(this.dir, ['rev-parse', `${commit}^{tree}`])
+    return treeOfCommit(this.#read(commit, 'commit'))
+  }
+
+  #read(oid: Oid, type: ObjectType): Buffer {
+    return this.#written.get(oid) ?? nativeGitBytes(this.dir, ['cat-file', type, oid])
+  }
+
+  #write(type: ObjectType, data: Buffer): Oid {
+    const oid = hashObject(type, data)
+    const file = join(this.#objects, oid.slice(0, 2), oid.slice(2))
+    if (!existsSync(file)) {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, deflateSync(Buffer.concat([Buffer.from(`${type} ${data.length}\0`), data]), { level: 1 }))
+    }
+    this.#written.set(oid, data)
+    return oid
   }
 }

@@ -1,12 +1,22 @@
 import { execFileSync } from 'node:child_process'
 
-/** Runs the machine's own git, as another program beside the server would. */
+const settings = Object.entries({
+  'user.name': 'Native',
+  'user.email': 'native@example.com',
+  // A commit or a fetch would start another git, to see whether there is something to tidy up.
+  'maintenance.auto': 'false',
+}).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+
+/** Runs the machine's own git, as another program beside the server would. Gives its output as text, without the last line ends. */
 export function nativeGit(dir: string, args: readonly string[], input?: string | Buffer): string {
-  return execFileSync('git', ['-c', 'user.name=Native', '-c', 'user.email=native@example.com', ...args], {
+  return nativeGitBytes(dir, args, input).toString().trimEnd()
+}
+
+export function nativeGitBytes(dir: string, args: readonly string[], input?: string | Buffer): Buffer {
+  return execFileSync('git', [...settings, ...args], {
     cwd: dir,
-    encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(input === undefined ? {} : { input }),
-  }).trimEnd()
+  })
 }
