@@ -176,12 +176,16 @@ export class KbIndex implements SearchIndex {
     {
       reach = 'chunk',
       vector,
+      synonyms = [],
       feedback = feedbackParameters,
     }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
   ): ChunkHit[] {
     const near = vector && ((visible: Visible) => this.vectors?.near(vector, visible))
     const limit = new Deadline(timeLimits.question)
-    return this.#store.reading(() => retrieveChunks(question, this.#parts, { scope, reach, limit, near, feedback }))
+    const table = this.#synonymsOf(synonyms)
+    return this.#store.reading(() =>
+      retrieveChunks(question, this.#parts, { scope, reach, limit, near, synonyms: table, feedback }),
+    )
   }
 
   near(vector: Float32Array, scope: Scope): PageHit[] {

@@ -90,6 +90,8 @@ export type RetrieveOptions = {
   reach?: Reach | undefined
   /** The vector of the question; without it, and without vectors of the chunks, words alone count. */
   vector?: Float32Array | undefined
+  /** Groups of words and phrases that are looked for in place of each other, too. */
+  synonyms?: readonly (readonly string[])[]
 }
 
 /** The engines that an index can have. */

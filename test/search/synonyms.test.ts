@@ -42,6 +42,23 @@ describe.each(engines)('%s', (engine) => {
     ])
   })
 
+  test.each([
+    ['Where is k8s?', ['s_2', 's_1']],
+    ['Is the vpn down?', ['s_4', 's_5', 's_3']],
+    ['What is a virtual private network?', ['s_5', 's_3', 's_4']],
+    ['the container platform', ['s_1', 's_2']],
+  ])('a question is answered by what is called otherwise, after what is called so: %s', (question, keys) => {
+    const index = newIndex(engine, pages)
+    expect(index.retrieve(question, curator, { synonyms }).map(({ key }) => key)).toEqual(keys)
+  })
+
+  test('a long question of synonyms looks for 64 more terms at most', () => {
+    const word = (n: number) => `w${n.toString(36)}x`
+    const groups = Array.from({ length: 200 }, (_, n) => [word(n), `${word(n)}y one two three`])
+    const question = Array.from({ length: 200 }, (_, n) => word(n)).join(' ')
+    expect(() => newIndex(engine, pages).retrieve(question, curator, { synonyms: groups })).not.toThrow()
+  })
+
   test('other synonyms give other answers of the same index', () => {
     const index = newIndex(engine, pages)
     const keys = (groups: string[][]) => index.search('vpn', curator, { synonyms: groups }).hits.map(({ key }) => key)

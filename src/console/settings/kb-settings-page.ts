@@ -146,6 +146,7 @@ function partsOf(values: SettingValues, errors: FormErrors | undefined) {
           choices: engines,
           errors,
         }),
+        lines('search.synonyms', 'Synonyms', 'A group on each line, such as “vpn = virtual private network”.'),
       ),
   }
 }

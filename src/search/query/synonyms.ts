@@ -2,25 +2,39 @@ import type { Analyser } from '../text/analyser.ts'
 import { type Query, weighted } from './query.ts'
 import type { QueryItem } from './query-items.ts'
 import { join, literalOf, phraseQuery } from './query-words.ts'
+import { type QuestionTerm, questionTerms } from './question.ts'
 
 /** What a synonym counts beside the word that was typed. */
 const weight = 0.7
 /** Synonyms of one word or phrase that are looked for, at most. */
 const maxAlternatives = 20
 
+/** Terms that are looked for beside those of a question, at most. */
+const maxTerms = 64
+
 /** Groups of words and phrases that mean the same, analysed once. */
 export class Synonyms {
-  /** By terms with a space between: what finds the others of their groups. */
-  readonly #alternatives = new Map<string, Query[]>()
+  /** By terms with a space between: the others of their groups. */
+  readonly #alternatives = new Map<string, Alternative[]>()
   /** Words of the longest phrase. */
   #maxWords = 0
 
   constructor(groups: readonly (readonly string[])[], analyser: Analyser) {
     for (const group of groups) {
-      const members = group.map((text) => ({ key: termsOf(text, analyser), query: phraseQuery(text, analyser) }))
+      const members = group.map((text) => {
+        const terms = questionTerms(text, analyser)
+        const share = weight / terms.length
+        return {
+          key: termsOf(text, analyser),
+          query: phraseQuery(text, analyser),
+          terms: terms.map((one) => ({ term: one.term, weight: share * one.weight })),
+        }
+      })
       for (const { key } of members) {
         if (key === '') continue
-        const others = members.flatMap((other) => (other.key === key ? [] : (other.query ?? [])))
+        const others = members.flatMap((other) =>
+          other.key === key || other.query === undefined ? [] : [{ ...other, query: other.query }],
+        )
         const all = [...(this.#alternatives.get(key) ?? []), ...others].slice(0, maxAlternatives)
         this.#alternatives.set(key, all)
         this.#maxWords = Math.max(this.#maxWords, key.split(' ').length)
@@ -33,19 +47,37 @@ export class Synonyms {
     const found = items.map((): Query[] => [])
     if (this.#maxWords === 0) return found
     const terms = items.map((item) => (item.type === 'word' && !item.negated ? termsOf(item.text, analyser) : ''))
-    for (let start = 0; start < items.length; start++) {
-      for (let end = start + 1; end <= Math.min(items.length, start + this.#maxWords); end++) {
-        if (terms[end - 1] === '') break
-        const alternatives = this.#alternatives.get(terms.slice(start, end).join(' '))
-        if (alternatives === undefined) continue
-        const typed = items.slice(start, end).map((item) => ('text' in item ? item.text : ''))
-        const synonyms = alternatives.map((query) => as(literalOf(typed.join(' ')), weighted(query, weight)))
-        for (let at = start; at < end; at++) found[at]?.push(join('or', synonyms))
-      }
+    for (const { start, end, alternatives } of this.#within(terms)) {
+      const typed = items.slice(start, end).map((item) => ('text' in item ? item.text : ''))
+      const synonyms = alternatives.map(({ query }) => as(literalOf(typed.join(' ')), weighted(query, weight)))
+      for (let at = start; at < end; at++) found[at]?.push(join('or', synonyms))
     }
     return found
   }
+
+  /** The terms of what words and phrases of a question are called, too. */
+  ofQuestion(question: string, analyser: Analyser): QuestionTerm[] {
+    const terms = analyser.tokens(question).map(({ term }) => term)
+    const found = this.#within(terms).flatMap(({ alternatives }) => alternatives.flatMap((one) => one.terms))
+    return found.slice(0, maxTerms)
+  }
+
+  /** The runs of terms that have synonyms. No run goes over an empty term. */
+  #within(terms: readonly string[]): { start: number; end: number; alternatives: readonly Alternative[] }[] {
+    return terms.flatMap((_, start) => {
+      const gap = terms.indexOf('', start)
+      const last = Math.min(gap < 0 ? terms.length : gap, start + this.#maxWords)
+      const ends = Array.from({ length: Math.max(0, last - start) }, (_, length) => start + length + 1)
+      return ends.flatMap((end) => {
+        const alternatives = this.#alternatives.get(terms.slice(start, end).join(' '))
+        return alternatives === undefined ? [] : [{ start, end, alternatives }]
+      })
+    })
+  }
 }
+
+/** What finds a synonym: in a query, and in a question. */
+type Alternative = { query: Query; terms: readonly QuestionTerm[] }
 
 function termsOf(text: string, analyser: Analyser): string {
   return analyser

@@ -5,6 +5,7 @@ import type { TermEngine } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { particleNouns } from '../query/compound.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
+import type { Synonyms } from '../query/synonyms.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import type { Nearness } from '../vectors/nearness.ts'
@@ -36,19 +37,19 @@ export function retrieveChunks(
     reach: Reach
     limit: Deadline
     near?: Near | undefined
+    synonyms: Synonyms
     feedback: FeedbackParameters
   },
 ): ChunkHit[] {
   const { analyser, engine, store, catalog } = parts
-  const { scope, reach, limit, near } = options
+  const { scope, reach, limit, near, synonyms } = options
   const visible = catalog.visible(scope)
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
   const asked = questionTerms(question, analyser)
   const compounds = particleNouns(question, analyser).filter((term) => chunksWith(term) > 0)
-  const terms = [
-    ...asked,
-    ...compounds.filter((term) => !asked.some((known) => known.term === term)).map((term) => ({ term, weight: 1 })),
-  ]
+  const added = [...compounds.map((term) => ({ term, weight: 1 })), ...synonyms.ofQuestion(question, analyser)]
+  const terms = [...asked]
+  for (const one of added) if (!terms.some(({ term }) => term === one.term)) terms.push(one)
   const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit)
   const candidates = worthTelling(found, terms, parts)
   const { chunkCount, averageChunkLength: averageLength } = visible

@@ -45,7 +45,8 @@ export async function retrievePassages(
 ): Promise<Passage[]> {
   // What is cited is what a curator, or the policy, has let in.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
-  const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach }))
+  const { synonyms } = await kb.settings()
+  const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach, synonyms }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)
     if (neuron === undefined) return []

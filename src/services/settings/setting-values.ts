@@ -3,7 +3,10 @@ import { candidateKinds, type Zone } from '../../contract/vocabulary.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import type { SettingEdit } from '../../markdown/kb-file-edit.ts'
 
-/** Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between. */
+/**
+ * Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between, groups
+ * of synonyms on a line each, as `vpn = virtual private network`.
+ */
 export type SettingValues = Record<SettingName, string>
 
 export const settingNames = [
@@ -22,6 +25,7 @@ export const settingNames = [
   'sources.types',
   'rename.rewriteLinks',
   'search.engine',
+  'search.synonyms',
   ...candidateKinds.map((kind) => `zones.kinds.${kind}` as const),
 ] as const
 export type SettingName =
@@ -36,7 +40,7 @@ export type SettingName =
   | 'protectMain'
   | 'sources.types'
   | 'rename.rewriteLinks'
-  | 'search.engine'
+  | `search.${'engine' | 'synonyms'}`
   | `zones.kinds.${(typeof candidateKinds)[number]}`
 
 /** File types that a knowledge base takes only if its settings say so. */
@@ -73,6 +77,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
     'sources.types': optional.length === optionalFileTypes.length ? 'all' : optional.join(', '),
     'rename.rewriteLinks': String(settings.rewriteLinks),
     'search.engine': settings.searchEngine,
+    'search.synonyms': settings.synonyms.map((group) => group.join(' = ')).join('\n'),
     ...ofKinds,
   }
   return values as SettingValues
@@ -86,6 +91,7 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   if (name === 'lint.schedule') return [{ path, value: text === '' ? 'never' : text }]
   if (name === 'tone' || name.startsWith('zones.kinds.')) return [{ path, value: text === '' ? undefined : text }]
   if (name === 'sources.types' && text === 'all') return [{ path, value: 'all' }]
+  if (name === 'search.synonyms') return [{ path, value: partsOf(text, /\r?\n/).map((line) => partsOf(line, /\s=\s/)) }]
   if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
   if (flags.has(name)) return [{ path, value: text === 'true' }]
   // Unquoted, as people write it; what is no number is text, and refused.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseKbFile } from '../../../src/markdown/kb-file.ts'
 import { NativeWriter } from '../../services/native-writer.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
@@ -93,6 +94,23 @@ test('who was slower keeps what was typed, sees what others changed, and may go 
   expect(shown.texts('.patch ins, .patch del').join()).not.toContain('language')
   expect((await admin.post(path, { ...fieldsOf(shown), do: 'commit' })).status).toBe(303)
   expect(kbYaml()).toMatch(/language: de\n.*\ntone: mine/)
+})
+
+test('synonyms are a group on each line', async () => {
+  const typed = 'vpn = virtual private network\n\n k8s  =  Kubernetes = k, 8, s \na=b = c'
+  const shown = await preview({ ...fieldsOf(await admin.get(path)), 'search.synonyms': typed })
+  expect((await admin.post(path, { ...fieldsOf(shown), do: 'commit' })).status).toBe(303)
+  expect(parseKbFile(kbYaml()).settings.synonyms).toEqual([
+    ['vpn', 'virtual private network'],
+    ['k8s', 'Kubernetes', 'k, 8, s'],
+    ['a=b', 'c'],
+  ])
+  const fields = fieldsOf(await admin.get(path))
+  expect(fields['search.synonyms']).toBe('vpn = virtual private network\nk8s = Kubernetes = k, 8, s\na=b = c')
+  expect((await preview({ ...fields, 'search.synonyms': 'alone' })).status).toBe(400)
+  const emptied = await preview({ ...fields, 'search.synonyms': ' ' })
+  expect((await admin.post(path, { ...fieldsOf(emptied), do: 'commit' })).status).toBe(303)
+  expect(parseKbFile(kbYaml()).settings.synonyms).toEqual([])
 })
 
 test('settings are for administrators; a file with errors is not changed here', async () => {
