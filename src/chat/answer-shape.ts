@@ -8,16 +8,17 @@ const month =
   '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
 const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)days?'
 /** A number that is none of a name or an identifier: not the 1 of `SEV1`. */
-const number = String.raw`(?<![\p{L}\d_.-])\d[\d.,]*(?![\d_])`
+const number = String.raw`(?<![\p{L}\d_.#-])\d[\d.,]*(?![\d_])`
 
 const duration = new RegExp(
   String.raw`(?:${number}|\b(?:${numberWord}))[\s-]*(?:business |working |calendar )?${timeUnit}\b|\b(?:daily|hourly|nightly|weekly|monthly|quarterly|yearly|annually|once|twice|immediately|instantly|at once|always|never|forever|indefinitely|every|each)\b`,
   'iu',
 )
 const date = new RegExp(
-  String.raw`\b(?:19|20)\d\d\b|\b${month}\.?\s+\d|\d\.?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\bv?\d+\.\d+|\b(?:today|tomorrow|noon|midnight)\b`,
+  String.raw`\b(?:19|20)\d\d\b|\b${month}\.?\s+\d|\d\.?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\b(?:today|tomorrow|noon|midnight)\b`,
   'iu',
 )
+const version = /\bv?\d+\.\d+/i
 const condition =
   /\b(?:when(?:ever)?|if|after|before|once|until|while|during|as soon as|as long as|on (?:start(?:up)?|exit|demand|restart|save)|every|each|daily|weekly|monthly|at night|at (?:the )?(?:end|start|beginning)|by default|within|upon|unless|immediately|always|never)\b/i
 const quantity = new RegExp(
@@ -32,7 +33,7 @@ const name =
 const place =
   /[\w~.-]*\/[\w.-]+|(?<![\w.])\.[a-z]\w+|\bhttps?:|→|&gt;|\s>\s|`[^`]+`|\*\*[^*]+\*\*|\b(?:in|on|at|under|below|above|inside|within|into|from|next to|beside|to) (?:the |your |an? |its |this )?["“*_`]*[\p{L}\p{N}.]/iu
 const reason =
-  /\b(?:because|since|due to|so that|so as|in order|therefore|thus|hence|reasons?|causes?|caused|to (?:avoid|prevent|ensure|protect|keep|make sure|allow)|this is|otherwise|as (?:a|it|they|this|the)|prevents?|allows?|lets?|helps?|means?|happens?|ensures?|must|requires?|needs?|advantages?|benefits?)\b/i
+  /\b(?:because|since|due to|so that|so as|in order|therefore|thus|hence|reasons?|causes?|caused|to (?:avoid|prevent|ensure|protect|keep|make sure|allow)|this is|otherwise|results? in|leads? to|so you|useful|as (?:a|it|they|this|the)|prevents?|allows?|lets?|helps?|means?|happens?|ensures?|must|requires?|needs?|advantages?|benefits?)\b/i
 /** How manuals tell to do something: a verb in the imperative at the beginning, or after what it is for. */
 const verbs =
   'activate|add|adjust|allow|append|apply|ask|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|export|fetch|find|follow|generate|go|hold|import|include|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|navigate|open|override|pass|paste|place|press|provide|pull|push|put|read|reload|remove|rename|replace|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
@@ -54,7 +55,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
     case 'who':
       return hasNewName(text, asked) || addsMatch(role, text, asked)
     case 'when':
-      return addsMatch(date, text, asked) || (!asksForDate.test(asked) && condition.test(text))
+      return hasNewDate(text, asked) || (!asksForDate.test(asked) && condition.test(text))
     case 'duration':
       return addsMatch(duration, text, asked)
     case 'quantity':
@@ -75,6 +76,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
 }
 
 const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
+const asksForVersion = /\b(?:what|which) version\b|\bwhen .*\b(?:add|introduc|deprecat|remov|chang|drop|support)\w*/i
 const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu
 
 /** After `how much`: a number alone is none of anything. */
@@ -84,7 +86,7 @@ const measured = new RegExp(
 )
 
 /** A number that an asked noun goes with stands so many words before it at most, or after it: `512 MB of RAM`, `RAM: 512 MB`. */
-const maxBefore = 8
+const maxBefore = 5
 const maxAfter = 2
 const countOf = /\b(?:number|count|amount|total|maximum|minimum|limit) (?:of|for)\b|\blimit/i
 
@@ -100,6 +102,11 @@ export function hasNumberNear(nouns: readonly string[], terms: string, text: str
 
 const numeric =
   /^(?:\d.*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelv|dozen|hundr|thousand|million|half|none|unlimit)$/
+
+/** Whether a text has a date that the question has not, or the version that it asks for. */
+export function hasNewDate(text: string, asked: string): boolean {
+  return addsMatch(asksForVersion.test(asked) ? version : date, text, asked)
+}
 
 /** Whether a text has a name that the question has not. */
 export function hasNewName(text: string, asked: string): boolean {

@@ -15,6 +15,8 @@ export type Question = {
   audience: Audience
   /** BCP 47. */
   language: string
+  /** Groups of words and phrases that mean the same in the knowledge base. */
+  synonyms: readonly (readonly string[])[]
 }
 
 export type Answer = {

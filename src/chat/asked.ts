@@ -3,7 +3,7 @@ import { foldWord } from '../search/text/fold-word.ts'
 import { isUnspaced } from '../search/text/script.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { holds, type Unit } from './units.ts'
-import { wordGroups } from './word-groups.ts'
+import { type Equivalents, equivalents, wordGroups } from './word-groups.ts'
 
 /** A word that a question asks with. */
 export type AskedWord = {
@@ -30,6 +30,8 @@ export type Asked = {
   /** The terms of the thing that it wants one of, or the number of. */
   focus: readonly string[]
   focusText: string
+  /** Finds the last verb of an English question with the preposition that goes with it: `released under`. */
+  ending: RegExp | undefined
   /** Terms of what somebody does, of a question who does it. */
   act: ReadonlySet<string>
 }
@@ -55,11 +57,23 @@ const lightWeight = 0.25
 const minRarity = 0.5
 const maxWords = 64
 
-/** @param texts the question, then those before it that it leans on. */
-export function askedBy(texts: readonly string[], units: readonly Unit[], analyser: Analyser, language: string): Asked {
+/**
+ * @param texts the question, then those before it that it leans on. @param synonyms groups of words and phrases that count as
+ * much as the words of the question.
+ */
+export function askedBy(
+  texts: readonly string[],
+  units: readonly Unit[],
+  analyser: Analyser,
+  { language, synonyms = [] }: { language: string; synonyms?: readonly (readonly string[])[] },
+): Asked {
   const isEnglish = /^en\b/i.test(language)
   const [text = ''] = texts
-  const groups = isEnglish ? wordGroups(analyser) : new Map<string, readonly string[]>()
+  const groups: Equivalents = isEnglish ? wordGroups(analyser) : new Map()
+  const names = equivalents(
+    synonyms.map((alike) => ({ alike })),
+    analyser,
+  )
   const words = new Map<string, AskedWord & { isLight: boolean }>()
   for (const [index, each] of texts.entries()) {
     const question = isEnglish ? each.replace(greeting, '') : each
@@ -73,7 +87,7 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
       if (words.has(key) || words.size === maxWords) continue
       const isLight = isEnglish && lightWords.has(surface.toLowerCase())
       const instead = isEnglish ? mistakable.get(surface.toLowerCase()) : undefined
-      const terms = [key, ...(run[0]?.also ?? [])]
+      const terms = [key, ...(run[0]?.also ?? []), ...(names.get(key) ?? [])]
       words.set(key, {
         terms: instead === undefined ? terms : [],
         others:
@@ -93,11 +107,11 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
           words.set(sign, { terms: [], others: [], exact, weight: 1, isName: true, isLight: false })
       }
     }
-    for (const [phrase, others] of groups) {
-      if (!phrase.includes(' ') || !holds(all, phrase)) continue
-      const [first = '', ...rest] = phrase.split(' ')
-      const parts = [first, ...rest].flatMap((term) => words.get(term) ?? [])
-      for (const part of parts) part.others = [...part.others, ...others]
+    for (const [phrase, others] of phrasesIn(all, groups)) {
+      for (const part of partsOf(phrase, words)) part.others = [...part.others, ...others]
+    }
+    for (const [phrase, others] of phrasesIn(all, names)) {
+      for (const part of partsOf(phrase, words)) part.terms = [...part.terms, ...others]
     }
   }
   const act = isEnglish ? actOf(text, analyser) : ''
@@ -108,8 +122,29 @@ export function askedBy(texts: readonly string[], units: readonly Unit[], analys
     kind: isEnglish ? kindOf(text) : undefined,
     act: new Set([act, ...(groups.get(act) ?? [])]),
     focusText: isEnglish ? focusOf(text) : '',
+    ending: isEnglish ? endingOf(text) : undefined,
     focus: isEnglish ? runsOf(focusOf(text), analyser).map((run) => run.map(({ term }) => term).join(' ')) : [],
   }
+}
+
+/** The phrases of several terms that the terms of a question hold, with what stands for them. */
+function phrasesIn(terms: string, groups: Equivalents): [phrase: string, others: readonly string[]][] {
+  return [...groups].filter(([phrase]) => phrase.includes(' ') && holds(terms, phrase))
+}
+
+function partsOf<Word>(phrase: string, words: ReadonlyMap<string, Word>): Word[] {
+  return phrase.split(' ').flatMap((term) => words.get(term) ?? [])
+}
+
+const prepositions = 'in|on|at|to|from|under|by|with|for|into|of|as'
+const endsWith = new RegExp(String.raw`(\p{L}{3,}) (${prepositions})\s*\??\s*$`, 'iu')
+const beginsWith = new RegExp(String.raw`^\s*(${prepositions}|since) (?:which|what) .* (\p{L}{3,})\s*\??\s*$`, 'iu')
+
+function endingOf(question: string): RegExp | undefined {
+  const [, verb, after] = endsWith.exec(question) ?? []
+  const [, before, last] = beginsWith.exec(question) ?? []
+  const [word, preposition] = [verb ?? last, after ?? before]
+  return word && preposition ? new RegExp(String.raw`\b${word} ${preposition}\b`, 'i') : undefined
 }
 
 /** The first word after `who` that says something. */

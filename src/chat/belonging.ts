@@ -2,6 +2,8 @@ import type { Unit } from './units.ts'
 
 /** Steps or rows that follow one sentence. */
 const maxFollowing = 16
+/** Characters that are quoted of a paragraph: the sentence that answers often only begins to. */
+const maxParagraph = 500
 
 const anaphor = /^(?:it|they|he|she|this|that|these|those|there|then|otherwise|such)\b/i
 
@@ -17,6 +19,23 @@ export function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   const announcing =
     after?.block === unit.block && announcement.test(after.text) ? [after, ...following(after, units)] : []
   return before?.block === unit.block && anaphor.test(unit.text) ? [before, ...announcing] : announcing
+}
+
+/** A unit's paragraph, with what its last sentence announces; of a long one the sentences around it, first those that follow. */
+export function paragraphOf(unit: Unit, units: readonly Unit[]): Unit[] {
+  const quoted = [unit]
+  if (unit.kind !== 'paragraph') return quoted
+  let left = maxParagraph - unit.text.length
+  for (const step of [1, -1]) {
+    for (let at = unit.position + step; ; at += step) {
+      const beside = units[at]
+      if (beside?.block !== unit.block || beside.text.length > left) break
+      left -= beside.text.length
+      quoted.push(beside)
+    }
+  }
+  const last = quoted.findLast(({ position }) => position > unit.position)
+  return last?.text.endsWith(':') ? [...quoted, ...following(last, units)] : quoted
 }
 
 /** What follows a question that the text asks itself: a sentence or two, and what they announce. */

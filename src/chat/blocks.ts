@@ -21,6 +21,8 @@ const rule = /^\s{0,3}(?:[-*_]\s*){3,}$/
 const separatorRow = /^[\s|:-]*-[\s|:-]*$/
 /** One of several lines that each say one thing: `Developed by: Ada`. */
 const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_]{1,2}:)\s+\S/u
+/** What opens a box or a tab in MkDocs and like tools: `!!! note "Before you begin"`, `=== "Linux"`. */
+const container = /^\s*(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
@@ -51,7 +53,7 @@ export function blocksOf(content: string): Block[] {
         { depth: depthMark.length, text: quotable(title) },
       ]
       open = undefined
-    } else if (line.trim() === '' || rule.test(line)) {
+    } else if (line.trim() === '' || rule.test(line) || container.test(line)) {
       open = undefined
     } else if (definition.test(line) && defined(blocks.at(-1), lines[at - 1])) {
       open = define(blocks, line.replace(definition, '').trim())

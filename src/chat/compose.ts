@@ -4,7 +4,7 @@ import type { Unit } from './units.ts'
 /** Characters of an answer; a unit that reaches beyond it is left out, with all that follow. */
 const maxAnswer = 9000
 
-/** The units as Markdown, in pieces that joined are the answer: each is followed by its citation. */
+/** The units as Markdown, in pieces that joined are the answer. A citation follows each, of a paragraph its last sentence. */
 export function compose(units: readonly Unit[]): string[] {
   const pieces: string[] = []
   let length = 0
@@ -14,6 +14,8 @@ export function compose(units: readonly Unit[]): string[] {
     if (length > maxAnswer) break
     pieces.push(piece)
   }
+  const last = units[pieces.length - 1]
+  if (last && goesOn(last, units[pieces.length])) pieces.push(` ${citationOf(last)}`)
   return pieces
 }
 
@@ -25,10 +27,11 @@ function separator(before: Unit | undefined, unit: Unit): string {
 }
 
 function quote(unit: Unit, after: Unit | undefined): string {
-  const citation = `[${unit.passage.seqId}]`
+  const citation = citationOf(unit)
   if (unit.kind === 'code') return `${safeQuote(fenced(unit))}\n\n${citation}`
   const text = safeQuote(withoutCodeMarkup(unit.text.replace(/^(?:`{3,}|~{3,})/, ''))).trim()
   const announces = after?.passage === unit.passage && after.kind !== 'paragraph' && text.endsWith(':')
+  if (goesOn(unit, after)) return text
   return unit.marker + (announces ? `${text.slice(0, -1)} ${citation}:` : `${text} ${citation}`)
 }
 
@@ -43,6 +46,15 @@ function fenced({ text, marker }: Unit): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const mark = '`'.repeat(longest + 1)
   return `${mark}${marker}\n${text}\n${mark}`
+}
+
+/** Whether the next unit is the next sentence of a unit's paragraph. */
+function goesOn({ kind, block, position }: Unit, after: Unit | undefined): boolean {
+  return kind === 'paragraph' && after?.block === block && after.position === position + 1
+}
+
+function citationOf({ passage }: Unit): string {
+  return `[${passage.seqId}]`
 }
 
 function isListed({ kind }: Unit): boolean {

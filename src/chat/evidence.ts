@@ -1,7 +1,8 @@
-import { hasNewName, hasNumberNear, hasShapeOf } from './answer-shape.ts'
+import { hasNewDate, hasNewName, hasNumberNear, hasShapeOf } from './answer-shape.ts'
 import type { Asked, AskedWord } from './asked.ts'
 import { belonging, isQuestion, isStep } from './belonging.ts'
 import { type Counts, type Coverage, countsIn, coverageOf, worth } from './coverage.ts'
+import { kindOf } from './question-kind.ts'
 import { defines, posedBy, saysWho } from './statement.ts'
 import { holds, type Unit } from './units.ts'
 
@@ -16,6 +17,8 @@ export type Evidence = {
   own: ReadonlySet<AskedWord>
   /** Whether it answers what is asked for: names are there, and what the kind of the question wants. */
   isAnswer: boolean
+  /** Whether the date that is asked for stands in its heading alone. */
+  isDatedByHeading: boolean
 }
 
 /** What holds less of the question is never an answer, and is not looked at more closely. */
@@ -37,6 +40,8 @@ const shapeBonus = 0.12
 const procedureBonus = 0.1
 const adjacencyBonus = 0.1
 const rankBonus = 0.15
+/** For the verb of the question with its preposition: `written in` of `Which language is it written in?`. */
+const endingBonus = 0.25
 /** For the part of the question that stands in the sentence itself, and that which stands in its title and headings. */
 const ownBonus = 0.3
 const contextBonus = 0.2
@@ -78,13 +83,23 @@ function evidenceOf(
   }
   const support = share(best)
   const held = new Set(words.filter((_, at) => (own[at] ?? 0) > 0))
-  if (support < minSupport) return { unit, support, score: support, own: held, isAnswer: false }
+  if (support < minSupport)
+    return { unit, support, score: support, own: held, isAnswer: false, isDatedByHeading: false }
   const quoted = [unit, ...belonging(unit, units)]
   const posed = posedBy(unit)
   const isPosed =
-    posed !== '' && !(isQuestion(unit) && quoted.length === 1) && share(countsIn(words, posed, '')) >= minPosed
+    posed !== undefined &&
+    (kind === undefined || kindOf(posed.text) === kind) &&
+    !(isQuestion(unit) && quoted.length === 1) &&
+    share(countsIn(words, posed.terms, '')) >= minPosed
   const isProcedure = kind === 'way' && quoted.some(isStep)
-  const hasShape = kind === undefined || isProcedure || isPosed || showsWhatIsAsked(asked, terms, unit, quoted)
+  const isDatedByHeading =
+    kind === 'when' &&
+    unit.isFirst &&
+    !hasNewDate(unit.text, asked.text) &&
+    hasNewDate(unit.path.at(-1) ?? '', asked.text)
+  const hasShape =
+    kind === undefined || isProcedure || isPosed || isDatedByHeading || showsWhatIsAsked(asked, terms, unit, quoted)
   const [inHeading, inContext] = [share(heading), share(context)]
   const bonus =
     ownBonus * share(own) +
@@ -95,6 +110,7 @@ function evidenceOf(
     (isProcedure ? procedureBonus : 0) +
     (adjacencyBonus * adjacent(words, unit)) / Math.max(1, words.length - 1) +
     rankBonus * unit.passage.rank +
+    (asked.ending?.test(unit.text) ? endingBonus : 0) +
     (isIn(unit.title, terms) ? titleBonus : 0) -
     (unit.text.length < short && unit.kind === 'paragraph' ? shortPenalty : 0) -
     (isEcho(unit, terms) ? echoPenalty : 0) -
@@ -115,6 +131,7 @@ function evidenceOf(
     score: support + (held.size > 0 || inHeading > 0.5 ? bonus : 0),
     own: held,
     isAnswer: hasShape && isThere && (kind !== 'definition' || defines(words, unit)),
+    isDatedByHeading,
   }
 }
 

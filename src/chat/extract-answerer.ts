@@ -10,12 +10,18 @@ import { select } from './select.ts'
 import { type Unit, unitsOf } from './units.ts'
 
 /** Passages that are read: the answer is not in those that rank below. */
-const maxPassages = 20
+const maxPassages = 10
 /**
  * So much of an English question must be in a sentence or around it, weighed by how rare each word is; less where the kind of the
  * question wants what few sentences have, a length of time or a date, and where no other page holds nearly as much.
  */
-const minSupport: Readonly<Partial<Record<Kind, number>>> = { duration: 0.58, when: 0.6 }
+const minSupport: Readonly<Partial<Record<Kind, number>>> = {
+  duration: 0.58,
+  way: 0.65,
+  when: 0.6,
+  other: 0.72,
+  'yes or no': 0.75,
+}
 const minSupportOfOthers = 0.8
 const minSupportAlone = 0.58
 /** How much less of the question another page holds at most. */
@@ -54,10 +60,10 @@ export const extractAnswerer: Answerer = {
   },
 }
 
-function supporting({ message, history, passages, language }: Question): Unit[] {
+function supporting({ message, history, passages, language, synonyms }: Question): Unit[] {
   const analyser = analyserFor(language)
   const units = unitsOf(passages.slice(0, maxPassages), analyser, language)
-  const asked = askedBy(questionContext(message, history, analyser), units, analyser, language)
+  const asked = askedBy(questionContext(message, history, analyser), units, analyser, { language, synonyms })
   if (!asked.hasSubject) return []
   const evidence = weigh(asked, units)
   const { kind } = asked

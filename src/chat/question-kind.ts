@@ -31,9 +31,16 @@ const kinds: readonly [kind: Kind, asks: RegExp][] = [
   ['who', /\bwho(?:m|se)?\b|\b(?:what|which) (?:person|people|company|organi[sz]ation|team|vendor)\b/i],
   ['place', /\bwhere\b|\b(?:in )?(?:what|which) (?:place|folder|directory|path|menu|city|cities|country|countries)\b/i],
   ['reason', /\bwhy\b|\bhow come\b|\bwhat(?:['’]s| is) the reason\b/i],
-  ['way', /\bhow\b/i],
+  [
+    'way',
+    /\bhow (?:to\b|(?:do|can|could|should|would|might|must|shall|may) (?:i|we|you|one|people|users?|somebody|someone|anyone)\b)/i,
+  ],
+  ['other', /\bhow\b/i],
   ['definition', /\bwhat (?:does|do) .{1,40}\b(?:do|mean|stand for)\b|\bwhat(?:['’]s| is| are) .{1,40} for\s*\??\s*$/i],
-  ['definition', /\bwhat(?:['’]s| is| are) (?:an? |the )?[^\s?]+(?: [^\s?]+)?\s*\??\s*$/i],
+  [
+    'definition',
+    /\bwhat(?:['’]s| is| are) (?:an? |the )?(?!default\b|current\b|latest\b|first\b|last\b|name\b)[^\s?]+(?: [^\s?]+)?\s*\??\s*$/i,
+  ],
   [
     'choice',
     /\b(?:which|what) (?!(?:is|are|was|were|do|does|did|can|if|about|happens?|should|would|must|will)\b)\p{L}+/iu,

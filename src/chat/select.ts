@@ -1,6 +1,6 @@
-import { belonging, following } from './belonging.ts'
+import { belonging, following, paragraphOf } from './belonging.ts'
 import type { Evidence } from './evidence.ts'
-import type { Unit } from './units.ts'
+import { headingOf, type Unit } from './units.ts'
 
 /** Sentences that are chosen for what they hold; what belongs to them comes on top. */
 const maxChosen = 3
@@ -28,9 +28,15 @@ export function select(evidence: readonly Evidence[], minSupport: (one: Evidence
     if (chosen.length === maxChosen || candidate.score < minPartOfBest * (candidates[0]?.score ?? 0)) break
     if (chosen.every((other) => adds(candidate, other))) chosen.push(candidate)
   }
-  const quoted = new Set(chosen.flatMap(({ unit }) => [unit, ...belonging(unit, units)]))
+  const quoted = new Set(chosen.flatMap((one) => quotedFor(one, units)))
   const order = [...new Set(chosen.map(({ unit }) => unit.passage))]
   return [...quoted].sort((a, b) => order.indexOf(a.passage) - order.indexOf(b.passage) || a.position - b.position)
+}
+
+/** A unit with what it is not understood without; where only its heading has the date that is asked for, with that. */
+function quotedFor({ unit, isDatedByHeading }: Evidence, units: readonly Unit[]): Unit[] {
+  const quoted = [...paragraphOf(unit, units), ...belonging(unit, units)]
+  return isDatedByHeading ? [headingOf(unit), ...quoted] : quoted
 }
 
 /** Whether a unit says what one that was chosen before does not; beside a row or an item, that is a word of the question. */

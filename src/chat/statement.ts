@@ -5,7 +5,7 @@ import type { Unit } from './units.ts'
 
 /** Stems of verbs that say what their subject is or does. */
 const saying = setOf(
-  'is are was were mean means refer stand describ let allow enabl provid repres contain take do doe handl manag show help defin',
+  'is are was were will can may must has have mean means refer stand describ let allow enabl provid repres contain take do doe handl manag show help defin form run make give let keep consist',
 )
 /** Words of headings that add nothing to what they are about: `Introduction to modules`, `What is a module?`. */
 const framing = setOf('a about an introduct is of overview the to us what')
@@ -38,11 +38,12 @@ export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, te
   })
 }
 
-/** The question that a unit answers: the one that it is or begins with, or the heading that it stands first under. Terms. */
-export function posedBy(unit: Unit): string {
-  if (isQuestion(unit)) return unit.terms
-  if (unit.posed !== '') return unit.posed
-  return unit.isFirst && /\?\s*$/.test(unit.path.at(-1) ?? '') ? unit.heading : ''
+/** The question that a unit answers: the one that it is or begins with, or the heading that it stands first under. */
+export function posedBy(unit: Unit): { terms: string; text: string } | undefined {
+  if (isQuestion(unit)) return { terms: unit.terms, text: unit.text }
+  if (unit.posed !== '') return { terms: unit.posed, text: unit.text }
+  const heading = unit.path.at(-1) ?? ''
+  return unit.isFirst && /\?\s*$/.test(heading) ? { terms: unit.heading, text: heading } : undefined
 }
 
 function isOnly(subject: readonly AskedWord[], heading: string): boolean {

@@ -87,6 +87,12 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
   return units
 }
 
+/** The heading that a unit stands under, to be quoted before it. */
+export function headingOf(unit: Unit): Unit {
+  const text = unit.path.at(-1) ?? ''
+  return { ...unit, kind: 'paragraph', marker: '', text, terms: unit.heading, block: -1, position: unit.position - 0.5 }
+}
+
 /** The sentences of a block; one does not end within a link or code, whatever marks stand there. */
 function quotableSentences(text: string, language: string): string[] {
   const sentences: string[] = []
@@ -94,7 +100,7 @@ function quotableSentences(text: string, language: string): string[] {
   let taken = 0
   for (const { start, end: stop } of sentencesOf(text, language)) {
     from ??= Math.max(start, taken)
-    const end = stop + closingMarks(text.slice(from, stop), text.slice(stop, stop + 3))
+    const end = stop + closingMarks(text.slice(0, stop), text.slice(stop, stop + 3))
     const sentence = text.slice(from, end)
     taken = end
     if (isOpen(sentence)) continue
@@ -104,10 +110,10 @@ function quotableSentences(text: string, language: string): string[] {
   return from === undefined ? sentences : [...sentences, text.slice(from)]
 }
 
-/** The length of the marks after a sentence that end its emphasis: `**May I?** Yes.` is two sentences. */
-function closingMarks(sentence: string, after: string): number {
+/** The length of the marks after a sentence that end an emphasis: `**May I?** Yes.` is two sentences. */
+function closingMarks(before: string, after: string): number {
   const [marks = ''] = /^(?:\*\*|__|~~|==|\*|_)(?=\s|$)/.exec(after) ?? []
-  return marks !== '' && sentence.split(marks).length % 2 === 0 ? marks.length : 0
+  return marks !== '' && before.split(marks).length % 2 === 0 ? marks.length : 0
 }
 
 function isOpen(text: string): boolean {

@@ -122,27 +122,41 @@ new, newer, newest
 late, later, latest`
 
 /** What stands for a term, as terms or phrases of them, by the term or phrase. */
-const byAnalyser = new WeakMap<Analyser, ReadonlyMap<string, readonly string[]>>()
+export type Equivalents = ReadonlyMap<string, readonly string[]>
+
+const byAnalyser = new WeakMap<Analyser, Equivalents>()
 
 /**
  * The terms and phrases that are asked with others: those after a term or a phrase of several, as `holds` takes them. English.
  */
-export function wordGroups(analyser: Analyser): ReadonlyMap<string, readonly string[]> {
+export function wordGroups(analyser: Analyser): Equivalents {
   const known = byAnalyser.get(analyser)
   if (known !== undefined) return known
+  const lines = groups.trim().split('\n')
+  const found = equivalents(
+    lines.map((line) => {
+      const [alike = '', more] = line.split(';')
+      return { alike: alike.split(','), more: more?.split(',') }
+    }),
+    analyser,
+  )
+  byAnalyser.set(analyser, found)
+  return found
+}
+
+/** The same of groups of texts: those that are `alike` go both ways, those of `more` are asked for by them. */
+export function equivalents(
+  groups: readonly { alike: readonly string[]; more?: readonly string[] | undefined }[],
+  analyser: Analyser,
+): Equivalents {
   const others = new Map<string, Set<string>>()
-  const phrase = (words: string) =>
-    analyser
-      .tokens(words)
-      .map(({ term }) => term)
-      .join(' ')
-  const phrases = (words = '') =>
-    words
-      .split(',')
-      .map(phrase)
-      .filter((one) => one !== '')
-  for (const line of groups.trim().split('\n')) {
-    const [alike = '', more] = line.split(';')
+  // A compound such as `GlobalProtect` stands in a text as one term, too.
+  const phrases = (texts: readonly string[]) =>
+    texts.flatMap((text) => {
+      const tokens = analyser.tokens(text)
+      return tokens.length === 0 ? [] : [tokens.map(({ term }) => term).join(' '), ...(tokens[0]?.also ?? [])]
+    })
+  for (const { alike, more = [] } of groups) {
     const both = phrases(alike)
     for (const one of both) {
       const set = others.get(one) ?? new Set()
@@ -150,7 +164,5 @@ export function wordGroups(analyser: Analyser): ReadonlyMap<string, readonly str
       others.set(one, set)
     }
   }
-  const found = new Map([...others].map(([one, set]) => [one, [...set]]))
-  byAnalyser.set(analyser, found)
-  return found
+  return new Map([...others].map(([one, set]) => [one, [...set]]))
 }

@@ -27,6 +27,16 @@ describe('what a kind of question wants', () => {
     expect(hasShapeOf('when', said, 'When was the porter paged?')).toBe(false)
   })
 
+  test('a version is a point in time only where one is asked for', () => {
+    expect(hasShapeOf('when', 'It is included since 7.2.', 'When was the company founded?')).toBe(false)
+    expect(hasShapeOf('when', 'It is included since 7.2.', 'Since which version is it included?')).toBe(true)
+    expect(hasShapeOf('when', 'It is included since 7.2.', 'When was it added?')).toBe(true)
+  })
+
+  test('the number of a ticket counts nothing', () => {
+    expect(hasShapeOf('quantity', 'Ticket #4421 adds users.', 'How many users are there?')).toBe(false)
+  })
+
   test('how much is more than a number', () => {
     expect(hasShapeOf('quantity', 'Lift 4 is out of order.', 'How much does it cost?')).toBe(false)
     expect(hasShapeOf('quantity', 'A ride is 4 euros.', 'How much does it cost?')).toBe(true)

@@ -21,10 +21,10 @@ async function answerTo(message: string, ...contents: string[]): Promise<string>
 describe('the extract', () => {
   testAnswerer(async () => extractAnswerer)
 
-  test('quotes the sentence that answers, with its citation', async () => {
+  test('quotes the paragraph that answers, with its citation', async () => {
     const { answer } = await ask(extractAnswerer, question({ passages: [refunds, vip] }))
     expect(answer).toEqual({
-      text: 'When a VIP customer raises a ticket, page the on-call lead at once. [handbook_00000001]',
+      text: 'When a VIP customer raises a ticket, page the on-call lead at once. Do not wait for triage. [handbook_00000001]',
       cited: [vip.seqId],
       answeredBy: 'extract',
     })
@@ -80,7 +80,37 @@ describe('the extract', () => {
         'Who writes the invoice reminder?',
         'An unpaid invoice gets a reminder. It is written by finance.',
       ),
-    ).toContain('An unpaid invoice gets a reminder. [kb_00000001]')
+    ).toBe('An unpaid invoice gets a reminder. It is written by finance. [kb_00000001]')
+  })
+
+  test('quotes of a long paragraph what stands around the sentence', async () => {
+    const sentence = (n: number) =>
+      `Sentence ${n} of many has nothing to say about what was asked, now or later, in this place or in any other.`
+    const before = [1, 2, 3, 4, 5].map(sentence)
+    const after = [6, 7, 8, 9, 10].map(sentence)
+    const said = 'Refunds are approved by the head of finance.'
+    const text = await answerTo('Who approves refunds?', [...before, said, ...after].join(' '))
+    expect(text).toBe(`${[said, ...after.slice(0, 4)].join(' ')} [kb_00000001]`)
+  })
+
+  test('quotes what the last sentence of a paragraph announces', async () => {
+    const content = 'Backups run at night. Start one by hand with:\n\n```sh\nbackup now\n```\n\nFeed the dog.'
+    expect(await answerTo('When do backups run?', content)).toBe(
+      'Backups run at night. Start one by hand with [kb_00000001]:\n\n```sh\nbackup now\n```\n\n[kb_00000001]',
+    )
+  })
+
+  test('quotes a heading that alone has the date that is asked for', async () => {
+    const content =
+      '### Version 1.3 (2022-07-19)\n\n- Needs parser 3.4.\n\n### Version 1.2 (2021-01-05)\n\n- New icons.'
+    expect(await answerTo('When was version 1.3 released?', content)).toBe(
+      'Version 1.3 (2022-07-19) [kb_00000001]\n\n- Needs parser 3.4. [kb_00000001]',
+    )
+  })
+
+  test('does not quote the marks of boxes and tabs', async () => {
+    const content = '!!! note "Mind the night"\n    Backups run at night.\n\n=== "Linux"\n\n    Feed the dog.'
+    expect(await answerTo('When do backups run?', content)).toBe('Backups run at night. [kb_00000001]')
   })
 
   test('says nothing twice', async () => {
@@ -112,9 +142,9 @@ describe('the extract', () => {
   })
 
   test.each([
-    ['**Backups run at night. They are kept.** See below.', 'Backups run at night.'],
-    ['Keep calm. **Backups** run *at night*.', '**Backups** run *at night*.'],
-    ['_Keep calm. Backups run at night._', 'Backups run at night.'],
+    ['**Backups run at night. They are kept.** See below.', 'Backups run at night. They are kept. See below.'],
+    ['Keep calm. **Backups** run *at night*.', 'Keep calm. **Backups** run *at night*.'],
+    ['_Keep calm. Backups run at night._', 'Keep calm. Backups run at night.'],
     [
       'Backups run daily at `2**3` and 2 * 3 in run_at_night.',
       'Backups run daily at `2**3` and 2 * 3 in run_at_night.',
@@ -146,7 +176,7 @@ describe('the extract', () => {
 
   test('does not end a sentence within a link', async () => {
     const said = 'Backups run at night, says [the log](https://a.test/?q=1! Yes).'
-    expect(await answerTo('When do backups run?', `${said} Ask Ada.`)).toBe(`${said} [kb_00000001]`)
+    expect(await answerTo('When do backups run?', `${said} Ask Ada.`)).toBe(`${said} Ask Ada. [kb_00000001]`)
   })
 
   test('quotes one fact of several', async () => {
@@ -169,10 +199,10 @@ describe('the extract', () => {
 
   test('gives the answer to a question that the text asks itself', async () => {
     expect(await answerTo('May support refund 200 euros?', 'May support refund 200 euros? Yes, without asking.')).toBe(
-      'May support refund 200 euros? [kb_00000001] Yes, without asking. [kb_00000001]',
+      'May support refund 200 euros? Yes, without asking. [kb_00000001]',
     )
     expect(await answerTo('How do I import a vault?', 'A vault to import? One command:\n\n- `import`')).toBe(
-      'A vault to import? [kb_00000001] One command [kb_00000001]:\n\n- `import` [kb_00000001]',
+      'A vault to import? One command [kb_00000001]:\n\n- `import` [kb_00000001]',
     )
   })
 
@@ -180,7 +210,8 @@ describe('the extract', () => {
     const message = 'Who approves large refunds?'
     const said = 'Refunds are approved by the head of finance.'
     const others = ['Coffee is free.', 'Tea is free.', 'Lunch is not.']
-    expect(await answerTo(message, [said, ...others].join(' '))).toBe(`${said} [kb_00000001]`)
+    const paragraph = [said, ...others].join(' ')
+    expect(await answerTo(message, paragraph)).toBe(`${paragraph} [kb_00000001]`)
     expect(await answerTo(message, [said, ...others].map((text) => `- ${text}\n`).join(''))).toBe(refusalIn('en'))
   })
 
@@ -228,14 +259,15 @@ describe('the extract', () => {
 })
 
 describe('the extract keeps to what is asked', () => {
-  const gate = 'The gate opens at 7:00. It was painted by Ada Byron in blue. Lorries use the gate in the north.'
+  const gate =
+    'The gate opens at 7:00.\n\nThe gate was painted by Ada Byron in blue.\n\nLorries use the gate in the north.'
 
   test.each([
-    ['Who painted the gate?', 'It was painted by Ada Byron in blue.'],
+    ['Who painted the gate?', 'The gate was painted by Ada Byron in blue.'],
     ['When does the gate open?', 'The gate opens at 7:00.'],
     ['Which gate do lorries use?', 'Lorries use the gate in the north.'],
   ])('%s', async (message, said) => {
-    expect(await answerTo(message, gate)).toContain(`${said} [kb_00000001]`)
+    expect(await answerTo(message, gate)).toBe(`${said} [kb_00000001]`)
   })
 
   test.each([
@@ -250,12 +282,42 @@ describe('the extract keeps to what is asked', () => {
   })
 
   test('takes words that mean the same', async () => {
-    expect(await answerTo('How do I turn on the siren?', 'Enable the siren with `siren 1`. Feed the dog.')).toBe(
+    expect(await answerTo('How do I turn on the siren?', 'Enable the siren with `siren 1`.\n\nFeed the dog.')).toBe(
       'Enable the siren with `siren 1`. [kb_00000001]',
     )
-    expect(await answerTo('How do I get rid of the siren?', 'Uninstall the siren with `rm siren`. Feed the dog.')).toBe(
-      'Uninstall the siren with `rm siren`. [kb_00000001]',
-    )
+    expect(
+      await answerTo('How do I get rid of the siren?', 'Uninstall the siren with `rm siren`.\n\nFeed the dog.'),
+    ).toBe('Uninstall the siren with `rm siren`. [kb_00000001]')
+  })
+
+  test('takes what the knowledge base calls a word otherwise for the word', async () => {
+    const passages = [
+      passage({ seqId: 'kb_00000001', title: 'Page', content: 'Enter through GlobalProtect at night.' }),
+    ]
+    const asked = { message: 'How do I enter through the VPN?', passages }
+    expect((await ask(extractAnswerer, question(asked))).answer.cited).toEqual([])
+    for (const group of [
+      ['vpn', 'GlobalProtect'],
+      ['GlobalProtect', 'VPN', 'virtual private network'],
+    ]) {
+      const { answer } = await ask(extractAnswerer, question({ ...asked, synonyms: [group] }))
+      expect(answer.cited).toEqual(['kb_00000001'])
+    }
+  })
+
+  test('prefers what says the verb with its preposition', async () => {
+    const contents = [
+      'The native language of Gate is JSON, but it is written by hand.',
+      'Gate is a server written in Go.',
+    ]
+    expect(await answerTo('Which language is Gate written in?', ...contents)).toContain('written in Go')
+    expect(await answerTo('In which language is Gate written?', ...contents)).toContain('written in Go')
+  })
+
+  test('does not take a question that the text asks itself for one of another kind', async () => {
+    const content = '## Who gets the student discount?\n\nStudents of a school do.'
+    expect(await answerTo('How large is the student discount?', content)).toBe(refusalIn('en'))
+    expect(await answerTo('Who gets a student discount?', content)).toContain('Students of a school')
   })
 
   test('does not take founded for found', async () => {
@@ -264,7 +326,7 @@ describe('the extract keeps to what is asked', () => {
   })
 
   test('says what a thing is, not what is done with it', async () => {
-    const content = 'Keep the badge dry. A badge is a card that opens doors. To get a badge, ask the porter.'
+    const content = 'Keep the badge dry.\n\nA badge is a card that opens doors.\n\nTo get a badge, ask the porter.'
     expect(await answerTo('What is a badge?', content)).toBe('A badge is a card that opens doors. [kb_00000001]')
     expect(await answerTo('What is a badge?', 'badge\n: A card that opens doors.\n\ndoor\n: What a badge opens.')).toBe(
       '- badge: A card that opens doors. [kb_00000001]',
@@ -279,7 +341,7 @@ describe('the extract keeps to what is asked', () => {
   test('answers with what follows a question in bold, and with what that announces', async () => {
     const content = '**May I bring my dog?**\nYes, but:\n\n- on a lead\n- not on Mondays\n\nCats stay at home.'
     expect(await answerTo('Can I bring a dog?', content)).toBe(
-      '**May I bring my dog?** [kb_00000001] Yes, but [kb_00000001]:\n\n- on a lead [kb_00000001]\n- not on Mondays [kb_00000001]',
+      '**May I bring my dog?** Yes, but [kb_00000001]:\n\n- on a lead [kb_00000001]\n- not on Mondays [kb_00000001]',
     )
   })
 
@@ -300,13 +362,13 @@ describe('the extract keeps to what is asked', () => {
   test('shows a command with the sentence before it', async () => {
     const content = 'To open the gate, turn the wheel first. For example:\n\n```sh\nwheel --turn\n```\n\nFeed the dog.'
     expect(await answerTo('How do I open the gate?', content)).toBe(
-      'To open the gate, turn the wheel first. [kb_00000001] For example [kb_00000001]:\n\n```sh\nwheel --turn\n```\n\n[kb_00000001]',
+      'To open the gate, turn the wheel first. For example [kb_00000001]:\n\n```sh\nwheel --turn\n```\n\n[kb_00000001]',
     )
   })
 
   test('takes words that every object of JavaScript knows for words', async () => {
     const said = 'Call the constructor of `Gate` with `new`.'
-    expect(await answerTo('How do I call the constructor?', `${said} Feed the dog.`)).toBe(`${said} [kb_00000001]`)
+    expect(await answerTo('How do I call the constructor?', `${said}\n\nFeed the dog.`)).toBe(`${said} [kb_00000001]`)
   })
 
   test('takes signs for what they are', async () => {

@@ -20,7 +20,8 @@ async function withModel(...replies: Reply[]) {
   return { server, failures, answerer: fallbackAnswerer(model, extractAnswerer, (error) => failures.push(error)) }
 }
 
-const extract = 'When a VIP customer raises a ticket, page the on-call lead at once. [handbook_00000001]'
+const extract =
+  'When a VIP customer raises a ticket, page the on-call lead at once. Do not wait for triage. [handbook_00000001]'
 
 describe('with a model that answers', () => {
   testAnswerer(async () => (await withModel(says(...'Page. [handbook_00000001] [made_00000001]'))).answerer)

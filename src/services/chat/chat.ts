@@ -44,7 +44,7 @@ export async function* chat(
   if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
 
   const { message } = question
-  const { tone, language } = await kb.settings()
+  const { tone, language, synonyms } = await kb.settings()
   const said = known === undefined ? [] : await ganglion.chatSessions.lastTurns(known.id, maxHistory)
   const readable = readableTurns(said, await citable(kb, audience))
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
@@ -53,7 +53,7 @@ export async function* chat(
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages, reach: 'section' })
   signal.throwIfAborted()
   const { text, cited, answeredBy, notice } = yield* answerer.answer(
-    { message, history, passages, tone, audience, language },
+    { message, history, passages, tone, audience, language, synonyms },
     signal,
   )
   signal.throwIfAborted()

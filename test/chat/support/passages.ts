@@ -35,6 +35,7 @@ export function question(fields: Partial<Question> = {}): Question {
     tone: null,
     audience: 'tool',
     language: 'en',
+    synonyms: [],
     ...fields,
   }
 }
