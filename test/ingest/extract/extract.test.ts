@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExtractOptions, extractDocument } from '../../../src/ingest/extract/extract.ts'
 import { runNode } from '../../support/process.ts'
-import { extractBytes } from './conformance.ts'
+import { extractConfined } from './conformance.ts'
 import { writePdf } from './support/pdf-writer.ts'
 
 let folder: string
@@ -82,6 +82,6 @@ test('a checkout whose packages are a link to those of another reads documents',
 
 test('twenty at once do not mix', async () => {
   const texts = Array.from({ length: 20 }, (_, index) => `Text ${index}.`)
-  const extracted = await Promise.all(texts.map((text) => extractBytes('txt', text)))
+  const extracted = await Promise.all(texts.map((text) => extractConfined('txt', text)))
   expect(extracted.map(({ markdown }) => markdown)).toEqual(texts)
 })
