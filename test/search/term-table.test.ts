@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TermCounter } from '../../src/search/rank/term-counter.ts'
-import { eachTerm, hashOf } from '../../src/search/text/term-hash.ts'
+import { hashOf, TermScan } from '../../src/search/text/term-hash.ts'
 import { TermTable } from '../../src/search/text/term-table.ts'
 
 const term = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '中', '𝒳'), minLength: 1, maxLength: 3 })
@@ -13,7 +13,9 @@ test('a table gives each different term of a text an index, in their order', () 
       const table = new TermTable()
       const text = `${textOf(words)} `
       const indexes: number[] = []
-      eachTerm(text, 0, text.length, (start, end, hash) => void indexes.push(table.add(text, start, end, hash)))
+      const scan = new TermScan()
+      scan.scan(text, 0, text.length)
+      for (let at = 0; at < scan.count; at++) indexes.push(table.addAt(text, scan, at))
       const different = [...new Set(words)]
       expect(table.terms).toEqual(different)
       expect(indexes).toEqual(words.map((word) => different.indexOf(word)))

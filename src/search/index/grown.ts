@@ -1,5 +1,5 @@
 /** Returns a longer copy of a typed array, so that it has room for `length` elements and twice as many as before. */
-export function grown<Elements extends Uint8Array | Uint32Array | Float64Array>(
+export function grown<Elements extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
   array: Elements,
   length: number,
 ): Elements {

@@ -17,16 +17,19 @@ const maxChecked = 64 * 1024 ** 2
 
 /**
  * A SQLite file as it is, or empty where there is none.
- * @param bigTables are not checked in a big file: there, what is damaged fails when it is read.
+ * @param options.bigTables are not checked in a file of more than `limit` bytes: there, what is damaged fails when it is read.
  * @throws where it is damaged.
  */
-export function openSound(file: string, bigTables: readonly string[] = []): DatabaseSync {
+export function openSound(
+  file: string,
+  { bigTables = [], limit = maxChecked }: { bigTables?: readonly string[]; limit?: number } = {},
+): DatabaseSync {
   const db = new DatabaseSync(file, { timeout })
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").all()
     // Table by table: a check of the whole would go through FTS5's own structures, which takes ten times as long.
-    const isBig = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxChecked
+    const isBig = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > limit
     for (const { name } of names) {
       if (isBig && bigTables.includes(String(name))) continue
       const { quick_check: found } =

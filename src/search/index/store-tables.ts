@@ -5,6 +5,8 @@ import { isOfContent, openSound, removeFile } from './store-file.ts'
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
 const storeVersion = 9
 
+/** KB of the file that are kept in memory: the inner pages of a tree of a million chunks take 10 MB. */
+const cacheSize = 16 * 1024
 /** Those whose size grows with what is indexed. The catalog is read as a whole, and has checksums. */
 const bigTables = ['pages', 'chunks', 'hashes', 'removed', 'catalog']
 
@@ -52,8 +54,9 @@ export function openStore(file: string, analyser: string): DatabaseSync {
 
 /** A file with the tables as `made` says; what another version made is emptied. */
 function openMade(file: string, made: string): DatabaseSync {
-  const db = openSound(file, bigTables)
+  const db = openSound(file, { bigTables })
   try {
+    db.exec(`PRAGMA cache_size = -${cacheSize}`)
     if (!isMade(db, made)) make(db, made)
     return db
   } catch (error) {

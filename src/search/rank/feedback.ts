@@ -1,6 +1,6 @@
 import { boundary } from '../index/page-terms.ts'
 import { isNameTerm } from '../text/name-terms.ts'
-import { eachTerm } from '../text/term-hash.ts'
+import { TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
 import { idf, saturation } from './bm25.ts'
 import { TermCounter } from './term-counter.ts'
@@ -61,16 +61,17 @@ function relevanceModel(
   { chunkCount, chunksWith }: Figures,
   { pages, decay }: FeedbackParameters,
 ): Map<string, number> {
-  const table = new TermTable()
+  const [table, scan] = [new TermTable(), new TermScan()]
   const likely: number[] = []
   const best = candidates[0]?.score ?? 0
   for (const { score, terms, length } of bestOfPages(candidates, pages)) {
     const each = Math.exp((score / best - 1) / decay) / length
     for (const [from, to] of textsOnce(terms)) {
-      eachTerm(terms, from, to, (start, end, hash) => {
-        const index = table.add(terms, start, end, hash)
+      scan.scan(terms, from, to)
+      for (let at = 0; at < scan.count; at++) {
+        const index = table.addAt(terms, scan, at)
         likely[index] = (likely[index] ?? 0) + each
-      })
+      }
     }
   }
   const chosen: { term: string; likelihood: number; rarity: number }[] = []

@@ -1,10 +1,11 @@
-import { eachTerm } from '../text/term-hash.ts'
+import { TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
 
 /** Counts how often each of some terms stands in texts of terms with spaces between. */
 export class TermCounter {
   readonly #table: TermTable
   readonly #counts: Uint32Array
+  readonly #scan = new TermScan()
   #found: number[] = []
 
   constructor(terms: readonly string[]) {
@@ -14,13 +15,14 @@ export class TermCounter {
 
   /** Counts in the part of a text from one place to before another: each begins or ends a term. */
   add(text: string, from: number, to: number): void {
-    eachTerm(text, from, to, (start, end, hash) => {
-      const index = this.#table.find(text, start, end, hash)
-      if (index < 0) return
+    this.#scan.scan(text, from, to)
+    for (let at = 0; at < this.#scan.count; at++) {
+      const index = this.#table.findAt(text, this.#scan, at)
+      if (index < 0) continue
       const count = this.#counts[index] ?? 0
       if (count === 0) this.#found.push(index)
       this.#counts[index] = count + 1
-    })
+    }
   }
 
   /** What was counted since the last time: terms by their index, in the order in which they came. */

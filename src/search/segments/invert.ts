@@ -1,5 +1,5 @@
 import { boundary } from '../index/page-terms.ts'
-import { eachTerm } from '../text/term-hash.ts'
+import { TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
 import { PostingBuffer } from './posting-buffer.ts'
 import { type Facts, Segment, type SegmentShape, SegmentWriter } from './segment.ts'
@@ -20,21 +20,20 @@ export function invert(pages: readonly InvertedPage[], facts: Facts): Segment {
 
 /** Writes a segment of some whole pages. @param pages by ascending id, as their chunks are */
 export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], facts: Facts): SegmentShape {
-  const table = new TermTable()
-  const lists: PostingLists[] = []
+  const collected = { table: new TermTable(), lists: [] as PostingLists[], scan: new TermScan() }
   let chunkCount = 0
   for (const { chunks } of pages) {
     for (const { id, terms } of chunks) {
       chunkCount++
-      addChunk(table, lists, id, terms)
+      addChunk(collected, id, terms)
     }
   }
   const writer = new SegmentWriter(sink, facts)
   const buffer = new PostingBuffer()
-  for (const { term, index } of inOrder(table.terms)) {
+  for (const { term, index } of inOrder(collected.table.terms)) {
     if (term === boundary) continue
     buffer.clear()
-    lists[index]?.fill(buffer)
+    collected.lists[index]?.fill(buffer)
     writer.add(Buffer.from(term), buffer)
   }
   return writer.finish(
@@ -44,17 +43,21 @@ export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], fa
 }
 
 /** Positions count boundaries, so that none reaches across. */
-function addChunk(table: TermTable, lists: PostingLists[], chunk: number, terms: string): void {
-  let position = 0
-  eachTerm(terms, 0, terms.length, (start, end, hash) => {
-    const index = table.add(terms, start, end, hash)
+function addChunk(
+  { table, lists, scan }: { table: TermTable; lists: PostingLists[]; scan: TermScan },
+  chunk: number,
+  terms: string,
+): void {
+  scan.scan(terms, 0, terms.length)
+  for (let position = 0; position < scan.count; position++) {
+    const index = table.addAt(terms, scan, position)
     let list = lists[index]
     if (list === undefined) {
       list = new PostingLists()
       lists.push(list)
     }
-    list.add(chunk, position++)
-  })
+    list.add(chunk, position)
+  }
 }
 
 /** The postings of a term while they are collected. */

@@ -1,4 +1,5 @@
-import { boundary } from '../index/page-terms.ts'
+import { hashOf, TermScan } from '../text/term-hash.ts'
+import { TermTable } from '../text/term-table.ts'
 
 /** A page that is gone, and the terms of its chunks. */
 type RemovedPage = { class: number; chunks: readonly { terms: string }[] }
@@ -9,38 +10,58 @@ type Count = { chunks: number; pages: number }
  * those of what there is.
  */
 export class RemovedTerms {
-  readonly #counts = new Map<number, Map<string, Count>>()
+  readonly #byClass = new Map<number, TermCounts>()
 
   add(page: RemovedPage): void {
-    this.#change(page, 1)
+    const counts = this.#byClass.get(page.class) ?? new TermCounts()
+    this.#byClass.set(page.class, counts)
+    counts.change(page, 1)
   }
 
   /** A page is in no segment any more. */
   subtract(page: RemovedPage): void {
-    this.#change(page, -1)
+    const counts = this.#byClass.get(page.class)
+    counts?.change(page, -1)
+    if (counts?.pageCount === 0) this.#byClass.delete(page.class)
   }
 
   countOf(term: string, ofPages: number): Count | undefined {
-    return this.#counts.get(ofPages)?.get(term)
-  }
-
-  #change({ class: ofPage, chunks }: RemovedPage, amount: 1 | -1): void {
-    const counts = this.#counts.get(ofPage) ?? new Map<string, Count>()
-    this.#counts.set(ofPage, counts)
-    const terms = chunks.map((chunk) => new Set(chunk.terms.split(' ')))
-    for (const term of terms.flatMap((ofChunk) => [...ofChunk])) countFor(counts, term).chunks += amount
-    for (const term of terms.reduce((all, ofChunk) => all.union(ofChunk), new Set<string>())) {
-      const count = countFor(counts, term)
-      count.pages += amount
-      if (count.pages === 0 || term === '' || term === boundary) counts.delete(term)
-    }
+    return this.#byClass.get(ofPages)?.countOf(term)
   }
 }
 
-function countFor(counts: Map<string, Count>, term: string): Count {
-  const known = counts.get(term)
-  if (known !== undefined) return known
-  const made = { chunks: 0, pages: 0 }
-  counts.set(term, made)
-  return made
+/** The counts of the terms of some pages. */
+class TermCounts {
+  pageCount = 0
+  readonly #table = new TermTable()
+  readonly #scan = new TermScan()
+  readonly #chunks: number[] = []
+  readonly #pages: number[] = []
+  /** The last chunk and page with each term, so that it counts once in each. */
+  readonly #lastChunk: number[] = []
+  readonly #lastPage: number[] = []
+  #number = 0
+
+  change({ chunks }: RemovedPage, amount: 1 | -1): void {
+    this.pageCount += amount
+    const page = ++this.#number
+    for (const { terms } of chunks) {
+      const chunk = ++this.#number
+      this.#scan.scan(terms, 0, terms.length)
+      for (let at = 0; at < this.#scan.count; at++) {
+        const index = this.#table.addAt(terms, this.#scan, at)
+        if (this.#lastChunk[index] === chunk) continue
+        this.#lastChunk[index] = chunk
+        this.#chunks[index] = (this.#chunks[index] ?? 0) + amount
+        if (this.#lastPage[index] === page) continue
+        this.#lastPage[index] = page
+        this.#pages[index] = (this.#pages[index] ?? 0) + amount
+      }
+    }
+  }
+
+  countOf(term: string): Count | undefined {
+    const index = this.#table.find(term, 0, term.length, hashOf(term))
+    return index < 0 ? undefined : { chunks: this.#chunks[index] ?? 0, pages: this.#pages[index] ?? 0 }
+  }
 }

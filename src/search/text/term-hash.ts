@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { grown } from '../index/grown.ts'
 
 const space = 32
 /** Chosen anew in each process, so that nobody can write a text whose terms have the same hash. */
@@ -16,24 +17,39 @@ export function hashOf(text: string, start = 0, end = text.length): number {
   return hash
 }
 
-/** Calls with every term between spaces, of the part of a text from one place to before another. */
-export function eachTerm(
-  text: string,
-  from: number,
-  to: number,
-  visit: (start: number, end: number, hash: number) => void,
-): void {
-  let start = from
-  let hash = firstHash
-  for (let at = from; at < to; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit !== space) {
-      hash = nextHash(hash, unit)
-      continue
+/** The terms between the spaces of a text: where each begins and ends, and its {@link hashOf}. */
+export class TermScan {
+  count = 0
+  starts = new Uint32Array(256)
+  ends = new Uint32Array(256)
+  hashes = new Int32Array(256)
+
+  /** Scans the part of a text from one place to before another, in place of what was scanned before. */
+  scan(text: string, from: number, to: number): void {
+    this.count = 0
+    let start = from
+    let hash = firstHash
+    for (let at = from; at < to; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit !== space) {
+        hash = nextHash(hash, unit)
+        continue
+      }
+      if (at > start) this.#add(start, at, hash)
+      start = at + 1
+      hash = firstHash
     }
-    if (at > start) visit(start, at, hash)
-    start = at + 1
-    hash = firstHash
+    if (to > start) this.#add(start, to, hash)
   }
-  if (to > start) visit(start, to, hash)
+
+  #add(start: number, end: number, hash: number): void {
+    if (this.count === this.starts.length) {
+      this.starts = grown(this.starts, this.count + 1)
+      this.ends = grown(this.ends, this.count + 1)
+      this.hashes = grown(this.hashes, this.count + 1)
+    }
+    this.starts[this.count] = start
+    this.ends[this.count] = end
+    this.hashes[this.count++] = hash
+  }
 }

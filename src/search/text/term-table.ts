@@ -1,4 +1,4 @@
-import { hashOf } from './term-hash.ts'
+import { hashOf, type TermScan } from './term-hash.ts'
 
 /**
  * Different terms with an index each, from 0 on. A term is looked up where it stands in a text, by its `hashOf`, so that the text
@@ -29,6 +29,16 @@ export class TermTable {
     this.#slots[slot] = this.terms.length
     if (2 * this.terms.length > this.#slots.length) this.#grow()
     return this.terms.length - 1
+  }
+
+  /** The index of a term that was scanned in a text; see {@link find}. */
+  findAt(text: string, { starts, ends, hashes }: TermScan, at: number): number {
+    return this.find(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
+  }
+
+  /** See {@link add}. */
+  addAt(text: string, { starts, ends, hashes }: TermScan, at: number): number {
+    return this.add(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
   }
 
   /** Where the term is, or would be. */
