@@ -36,8 +36,8 @@ import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
 /** Milliseconds of CPU time that a query may take, and a question. */
 const timeLimits = { query: 250, question: 1000 }
-/** Milliseconds that a change, or a quiet moment, is used to tidy up. */
-const workTime = 5
+/** Milliseconds that a quiet moment is used to tidy up; and a change, besides, by how many chunks come or go. */
+const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
 /** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
 const maxInMemory = { chunks: 20_000, terms: 100_000 }
 /** Bytes of vectors that take as much memory as one chunk's postings. */
@@ -209,7 +209,7 @@ export class KbIndex implements SearchIndex {
     if (this.engine === 'minisearch') return hasMore
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
-      hasMore = this.#engine.terms.work(performance.now() + workTime)
+      hasMore = this.#engine.terms.work(performance.now() + workTime.quiet)
     })
     return hasMore
   }
@@ -236,9 +236,11 @@ export class KbIndex implements SearchIndex {
   #change(newStamp: string, work: (engine: TermEngine) => void): void {
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
+      const before = this.#writer.changedChunks
       work(this.#engine.terms)
       this.#engine.terms.commit()
-      this.#engine.terms.work(performance.now() + workTime)
+      const time = workTime.change + workTime.chunk * (this.#writer.changedChunks - before)
+      this.#engine.terms.work(performance.now() + time)
       this.#catalog.save()
       this.#store.setStamp(newStamp, this.#catalog.pageCount)
     })
