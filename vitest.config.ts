@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -24,7 +25,7 @@ export default defineConfig({
     // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
     isolate: false,
     maxWorkers: 2,
-    env: temporaryFiles(),
+    env: { ...temporaryFiles(), NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
   },
 })
 

@@ -4,7 +4,12 @@ import { join } from 'node:path'
 const { XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env
 const caches = XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'))
 // Not in the folder for temporary files, Node's own default: what another user puts there would be run.
-if (caches) enableCompileCache(join(caches, 'ganglion'))
+if (caches) {
+  const folder = join(caches, 'ganglion')
+  enableCompileCache(folder)
+  // Threads read the variable; the call is for this thread alone.
+  process.env.NODE_COMPILE_CACHE ??= folder
+}
 
 const { runProgram } = await import('./cli/program.ts')
 process.exitCode = await runProgram(process.argv.slice(2))

@@ -7,7 +7,7 @@ export type Finished = { code: number | null; signal: NodeJS.Signals | null; std
 
 /** A Node process of the running test's own: at the end of the test it is killed if it still runs. */
 export function startNode(args: string[], options: { cwd?: string; env?: Record<string, string> } = {}): ChildProcess {
-  const { GANGLION_DATA: _, ...inherited } = process.env
+  const { GANGLION_DATA: _, NODE_COMPILE_CACHE: __, ...inherited } = process.env
   const child = spawn(process.execPath, args, { cwd: options.cwd, env: { ...inherited, ...options.env } })
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
