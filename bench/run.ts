@@ -10,6 +10,7 @@ import { benchTyped } from './quality/typed.ts'
 import { benchReview } from './review.ts'
 import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
+import { benchVectors } from './vectors.ts'
 
 const benches = {
   approvals: benchApprovals,
@@ -24,6 +25,7 @@ const benches = {
   soak: benchSoak,
   answers: benchAnswers,
   typed: benchTyped,
+  vectors: benchVectors,
 }
 
 const wanted = process.argv.slice(2).filter((word) => word in benches)

@@ -98,8 +98,11 @@ export class Scorer {
   }
 }
 
+/** What pages are ordered by. */
+export type PageOrder = Pick<Catalog, 'pageOf' | 'keyOf'>
+
 /** The best `limit` of what was scored, best first; what is equal, in the order of the pages' keys and the text. */
-export function best(scored: readonly ScoredChunk[], limit: number, catalog: Catalog): ScoredChunk[] {
+export function best(scored: readonly ScoredChunk[], limit: number, catalog: PageOrder): ScoredChunk[] {
   const scores = Float64Array.from(scored, ({ score }) => score).sort()
   const least = scores[scores.length - limit] ?? 0
   return scored
@@ -109,7 +112,7 @@ export function best(scored: readonly ScoredChunk[], limit: number, catalog: Cat
 }
 
 /** Compares what is equal otherwise: by the keys of the pages, and in the order of the text. */
-export function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: Catalog): number {
+export function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: PageOrder): number {
   if (a.page === b.page) return a.chunk - b.chunk
   return catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1
 }

@@ -1,83 +1,14 @@
-import type { Catalog } from '../index/catalog.ts'
-import { best, type ScoredChunk } from '../rank/scorer.ts'
-
-/** Cosines are kept as whole parts of this, so that sums of them are exact: the same in whatever order they are added. */
-const unit = 2 ** 14
-const hidden = -(2 ** 31)
+import type { ScoredChunk } from '../rank/scorer.ts'
 
 /**
  * How near the visible chunks with a vector are to a question, in standard scores: by how many standard deviations a chunk is nearer
  * than the mean of all of them. What is not visible is not in the mean.
  */
-export class Nearness {
-  readonly #parts: Int32Array
-  readonly #chunks: readonly number[]
-  readonly #rowOf: readonly number[]
-  readonly #catalog: Catalog
-  readonly #mean: number
-  readonly #deviation: number
+export interface Nearness {
   /** Visible chunks with a vector. */
   readonly count: number
-
-  /**
-   * @param cosines calls back with the cosine of each visible row.
-   * @param chunks by row. @param rowOf by chunk.
-   */
-  constructor(
-    cosines: (each: (row: number, cosine: number) => void) => void,
-    { chunks, rowOf, catalog }: { chunks: readonly number[]; rowOf: readonly number[]; catalog: Catalog },
-  ) {
-    const parts = new Int32Array(chunks.length).fill(hidden)
-    let [count, sum, squares] = [0, 0, 0]
-    cosines((row, cosine) => {
-      const part = Math.round(cosine * unit)
-      parts[row] = part
-      count++
-      sum += part
-      squares += part * part
-    })
-    this.#parts = parts
-    this.#chunks = chunks
-    this.#rowOf = rowOf
-    this.#catalog = catalog
-    this.count = count
-    this.#mean = sum / Math.max(1, count)
-    this.#deviation = Math.sqrt(Math.max(0, squares / Math.max(1, count) - this.#mean ** 2))
-  }
-
   /** The standard score of a visible chunk; undefined where it has no vector. */
-  of(chunk: number): number | undefined {
-    const row = this.#rowOf[chunk]
-    const part = row === undefined ? undefined : this.#parts[row]
-    return part === undefined || part === hidden ? undefined : this.#standard(part)
-  }
-
+  of(chunk: number): number | undefined
   /** The chunks that are nearest, best first, by their standard scores. */
-  nearest(limit: number): ScoredChunk[] {
-    const least = this.#leastOf(limit)
-    const scored: ScoredChunk[] = []
-    for (const [row, part] of this.#parts.entries()) {
-      if (part < least || part === hidden) continue
-      const chunk = this.#chunks[row] ?? 0
-      scored.push({ chunk, page: this.#catalog.pageOf(chunk), score: this.#standard(part) })
-    }
-    return best(scored, limit, this.#catalog)
-  }
-
-  #standard(part: number): number {
-    return this.#deviation === 0 ? 0 : (part - this.#mean) / this.#deviation
-  }
-
-  /** What the least of the nearest `limit` rows has, by counting. */
-  #leastOf(limit: number): number {
-    // A cosine of bytes can be a little beyond 1.
-    const counts = new Uint32Array(4 * unit)
-    for (const part of this.#parts) if (part !== hidden) counts[part + 2 * unit] = (counts[part + 2 * unit] ?? 0) + 1
-    let found = 0
-    for (let bin = counts.length - 1; bin >= 0; bin--) {
-      found += counts[bin] ?? 0
-      if (found >= limit) return bin - 2 * unit
-    }
-    return hidden
-  }
+  nearest(limit: number): ScoredChunk[]
 }

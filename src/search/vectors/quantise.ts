@@ -16,6 +16,13 @@ export function quantise(vector: Float32Array): Quantised {
   return { scale: Math.fround(peak / Math.sqrt(squares) / largest), bytes }
 }
 
+/** Of two vectors of one length. */
+export function cosine(a: Quantised, b: Quantised): number {
+  let product = 0
+  for (let at = 0; at < a.bytes.length; at++) product += (a.bytes[at] ?? 0) * (b.bytes[at] ?? 0)
+  return product * a.scale * b.scale
+}
+
 /** As it is kept: the scale as a 32-bit float, little-endian, then the bytes. */
 export function toBlob({ scale, bytes }: Quantised): Uint8Array {
   const blob = new Uint8Array(scaleLength + bytes.length)

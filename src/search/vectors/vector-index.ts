@@ -2,8 +2,11 @@ import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { Visible } from '../index/visible.ts'
 import { embeddedText } from './embedded-text.ts'
-import { Nearness } from './nearness.ts'
-import { quantise } from './quantise.ts'
+import { EstimatedNearness } from './estimated-nearness.ts'
+import { ExactNearness } from './exact-nearness.ts'
+import type { Nearness } from './nearness.ts'
+import { cosine, type Quantised, quantise } from './quantise.ts'
+import { SignRows } from './sign-rows.ts'
 import { VectorRows } from './vector-rows.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -26,8 +29,9 @@ export type EmbeddingWork = {
 
 /** Chunks that are looked at in one go: some 20 ms. */
 const stepSize = 2000
-/** Bounds of the vectors in memory: beyond, chunks are found by their words only. */
-const maxChunks = 100_000
+/** Chunks whose whole vectors are in memory, for an exact search; of more, the signs are. */
+const maxExact = 100_000
+/** Bytes of vectors, or signs, in memory. Chunks beyond are found by their words only. */
 const maxBytes = 200 * 2 ** 20
 /** Rows of chunks that are gone, as a part of all, before the others move together. */
 const maxGone = 0.25
@@ -37,9 +41,12 @@ export class VectorIndex {
   readonly #store: VectorStore
   readonly #pages: IndexStore
   readonly #catalog: Catalog
-  #rows: VectorRows | undefined
+  readonly #maxExact: number
+  #rows: VectorRows | SignRows | undefined
   /** By row. */
   #chunks: number[] = []
+  /** Places in the store, by row. */
+  #places: number[] = []
   /** By chunk. */
   #rowOf: number[] = []
   /** Chunks without a vector, by hash. */
@@ -49,7 +56,9 @@ export class VectorIndex {
   /** The id of the last hash that was looked at. */
   #lookedAt = 0
 
-  constructor(store: VectorStore, pages: IndexStore, catalog: Catalog) {
+  /** @param exact chunks that are searched exactly, at most */
+  constructor(store: VectorStore, pages: IndexStore, catalog: Catalog, exact = maxExact) {
+    this.#maxExact = exact
     this.#store = store
     this.#pages = pages
     this.#catalog = catalog
@@ -57,7 +66,9 @@ export class VectorIndex {
 
   /** Bytes in memory. */
   get size(): number {
-    return this.#rows === undefined ? 0 : VectorRows.bytesFor(this.#rows.count, this.#rows.dimensions)
+    if (this.#rows === undefined) return 0
+    const { count, dimensions } = this.#rows
+    return (this.#rows instanceof SignRows ? SignRows : VectorRows).bytesFor(count, dimensions)
   }
 
   /** Looks at more of the chunks, and returns at most `limit` texts that lack vectors. */
@@ -100,12 +111,19 @@ export class VectorIndex {
     const rows = this.#rows
     if (rows === undefined || rows.dimensions !== question.length) return undefined
     const query = quantise(question)
-    const nearness = new Nearness(
-      (each) => {
-        for (const { from, count } of this.#visibleRuns(visible)) rows.cosines(query, from, count, each)
-      },
-      { chunks: this.#chunks, rowOf: this.#rowOf, catalog: this.#catalog },
-    )
+    const known = { chunks: this.#chunks, rowOf: this.#rowOf, catalog: this.#catalog }
+    const nearness =
+      rows instanceof SignRows
+        ? new EstimatedNearness(
+            (each) => {
+              for (const { from, count } of this.#visibleRuns(visible)) rows.distances(query, from, count, each)
+            },
+            { signs: rows, cosine: (row) => this.#cosine(query, row) },
+            known,
+          )
+        : new ExactNearness((each) => {
+            for (const { from, count } of this.#visibleRuns(visible)) rows.cosines(query, from, count, each)
+          }, known)
     return nearness.count === 0 ? undefined : nearness
   }
 
@@ -125,7 +143,12 @@ export class VectorIndex {
   }
 
   get #isFull(): boolean {
-    return this.#chunks.length >= maxChunks || this.size >= maxBytes
+    return this.#rows instanceof SignRows && this.size >= maxBytes
+  }
+
+  #cosine(query: Quantised, row: number): number | undefined {
+    const vector = this.#store.at(this.#places[row] ?? 0)
+    return vector?.bytes.length === query.bytes.length ? cosine(query, vector) : undefined
   }
 
   /** Puts a chunk among those with a vector, or those without. */
@@ -141,7 +164,10 @@ export class VectorIndex {
     this.#rows ??= new VectorRows(vector.bytes.length)
     this.#rowOf[chunk] = this.#rows.count
     this.#chunks.push(chunk)
+    this.#places.push(vector.place)
     this.#rows.push(vector)
+    if (this.#rows instanceof VectorRows && (this.#rows.count > this.#maxExact || this.size > maxBytes))
+      this.#rows = signsOf(this.#rows)
   }
 
   #texts(limit: number): LackingText[] {
@@ -179,10 +205,17 @@ export class VectorIndex {
     if (gone <= maxGone * this.#chunks.length) return gone
     this.#rows?.keep(kept)
     this.#chunks = kept.map((row) => this.#chunks[row] ?? 0)
+    this.#places = kept.map((row) => this.#places[row] ?? 0)
     this.#rowOf = []
     for (const [row, chunk] of this.#chunks.entries()) this.#rowOf[chunk] = row
     return 0
   }
+}
+
+function signsOf(rows: VectorRows): SignRows {
+  const signs = new SignRows(rows.dimensions)
+  for (let row = 0; row < rows.count; row++) signs.push(rows.at(row))
+  return signs
 }
 
 function keyOf(hash: Uint8Array): string {

@@ -42,8 +42,14 @@ export class VectorStore {
     return this.#dimensions
   }
 
-  find(hash: Uint8Array): Quantised | undefined {
-    const row = this.#sql.get`SELECT vector FROM vectors WHERE hash = ${hash}`
+  /** A vector, and the place that {@link at} finds it in. */
+  find(hash: Uint8Array): (Quantised & { place: number }) | undefined {
+    const row = this.#sql.get`SELECT rowid, vector FROM vectors WHERE hash = ${hash}`
+    return row?.vector instanceof Uint8Array ? { ...fromBlob(row.vector), place: Number(row.rowid) } : undefined
+  }
+
+  at(place: number): Quantised | undefined {
+    const row = this.#sql.get`SELECT vector FROM vectors WHERE rowid = ${place}`
     return row?.vector instanceof Uint8Array ? fromBlob(row.vector) : undefined
   }
 
@@ -54,7 +60,8 @@ export class VectorStore {
         const { length } = vector.bytes
         this.#dimensions ??= length
         if (length !== this.#dimensions) throw new OtherDimensions(length, this.#dimensions)
-        this.#sql.run`INSERT OR REPLACE INTO vectors (hash, vector) VALUES (${hash}, ${toBlob(vector)})`
+        this.#sql.run`INSERT INTO vectors (hash, vector) VALUES (${hash}, ${toBlob(vector)})
+          ON CONFLICT (hash) DO UPDATE SET vector = excluded.vector`
       }
       if (vectors.length === 0) return
       this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('dimensions', ${String(this.#dimensions)})`

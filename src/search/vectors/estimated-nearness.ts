@@ -1,0 +1,109 @@
+import { best, type PageOrder, type ScoredChunk } from '../rank/scorer.ts'
+import type { Nearness } from './nearness.ts'
+import type { SignRows } from './sign-rows.ts'
+
+/** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */
+const sampleSize = 1000
+/** Rows by distance whose cosines are computed for each of the nearest that are asked for. */
+const perNearest = 10
+const hidden = 0xffff
+
+/** What is read of vectors that are not in memory. */
+export type Vectors = {
+  signs: SignRows
+  /** The cosine of a row and the question, from the whole vector; undefined where it is gone. */
+  cosine: (row: number) => number | undefined
+}
+
+/**
+ * Finds what is nearest in two stages: the distances of the signs of all visible rows say which ones are worth reading, and the
+ * cosines of those, which are exact, say how near they are. So what it finds has the scores of the exact search, but for a sample's
+ * error, and what it misses are chunks whose signs mislead. What is drawn into the sample depends on visible vectors alone.
+ */
+export class EstimatedNearness implements Nearness {
+  readonly #vectors: Vectors
+  readonly #distances: Uint16Array
+  readonly #chunks: readonly number[]
+  readonly #rowOf: readonly number[]
+  readonly #catalog: PageOrder
+  readonly #mean: number
+  readonly #deviation: number
+  readonly count: number
+
+  /**
+   * @param distances calls back with the distance of each visible row.
+   * @param chunks by row. @param rowOf by chunk.
+   */
+  constructor(
+    distances: (each: (row: number, distance: number) => void) => void,
+    vectors: Vectors,
+    { chunks, rowOf, catalog }: { chunks: readonly number[]; rowOf: readonly number[]; catalog: PageOrder },
+  ) {
+    this.#distances = new Uint16Array(chunks.length).fill(hidden)
+    let count = 0
+    distances((row, distance) => {
+      this.#distances[row] = distance
+      count++
+    })
+    this.count = count
+    this.#vectors = vectors
+    this.#chunks = chunks
+    this.#rowOf = rowOf
+    this.#catalog = catalog
+    const sample = this.#sample()
+    this.#mean = sum(sample) / Math.max(1, sample.length)
+    const squares = sum(sample.map((cosine) => (cosine - this.#mean) ** 2))
+    this.#deviation = Math.sqrt(squares / Math.max(1, sample.length))
+  }
+
+  of(chunk: number): number | undefined {
+    const row = this.#rowOf[chunk]
+    if (row === undefined || (this.#distances[row] ?? hidden) === hidden) return undefined
+    return this.#standard(row)
+  }
+
+  nearest(limit: number): ScoredChunk[] {
+    const most = this.#mostOf(perNearest * limit)
+    const scored: ScoredChunk[] = []
+    for (const [row, distance] of this.#distances.entries()) {
+      if (distance > most || distance === hidden) continue
+      const score = this.#standard(row)
+      const chunk = this.#chunks[row] ?? 0
+      if (score !== undefined) scored.push({ chunk, page: this.#catalog.pageOf(chunk), score })
+    }
+    return best(scored, limit, this.#catalog)
+  }
+
+  #standard(row: number): number | undefined {
+    const cosine = this.#vectors.cosine(row)
+    if (cosine === undefined) return undefined
+    return this.#deviation === 0 ? 0 : (cosine - this.#mean) / this.#deviation
+  }
+
+  /** Cosines of visible rows, in ascending order so that their sums are the same whatever the order of the rows. */
+  #sample(): number[] {
+    const share = (2 ** 32 * sampleSize) / Math.max(1, this.count)
+    const cosines: number[] = []
+    for (const [row, distance] of this.#distances.entries()) {
+      if (distance === hidden || this.#vectors.signs.lotOf(row) >= share) continue
+      const cosine = this.#vectors.cosine(row)
+      if (cosine !== undefined) cosines.push(cosine)
+    }
+    return cosines.sort((a, b) => a - b)
+  }
+
+  /** The distance of the last of the nearest `limit` rows, by counting. */
+  #mostOf(limit: number): number {
+    const counts = new Uint32Array(this.#vectors.signs.farthest + 1)
+    for (const distance of this.#distances) if (distance !== hidden) counts[distance] = (counts[distance] ?? 0) + 1
+    let found = 0
+    return counts.findIndex((count) => {
+      found += count
+      return found >= Math.min(limit, this.count)
+    })
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { EstimatedNearness } from '../../../src/search/vectors/estimated-nearness.ts'
+import { ExactNearness } from '../../../src/search/vectors/exact-nearness.ts'
+import { cosine, type Quantised, quantise } from '../../../src/search/vectors/quantise.ts'
+import { SignRows } from '../../../src/search/vectors/sign-rows.ts'
+import { VectorRows } from '../../../src/search/vectors/vector-rows.ts'
+
+/** The same numbers in [-1, 1) for the same seed. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 31 - 1
+  }
+}
+
+function vectors(count: number, dimensions: number, seed = 1): Quantised[] {
+  const next = numbers(seed)
+  return Array.from({ length: count }, () => quantise(Float32Array.from({ length: dimensions }, next)))
+}
+
+function distancesOf(rows: SignRows, query: Quantised, from = 0, count = rows.count - from): number[] {
+  const found: number[] = []
+  rows.distances(query, from, count, (row, distance) => {
+    found[row] = distance
+  })
+  return found
+}
+
+function filled(all: readonly Quantised[]): SignRows {
+  const rows = new SignRows(all[0]?.bytes.length ?? 0)
+  for (const one of all) rows.push(one)
+  return rows
+}
+
+test.each([1, 3, 127, 128, 129, 384, 1536, 4096])(
+  'of %i dimensions, a vector has its own signs, and its opposite all others',
+  (dimensions) => {
+    const [one, other] = vectors(2, dimensions, dimensions)
+    if (one === undefined || other === undefined) throw new Error('There is none.')
+    const opposite = { ...one, bytes: one.bytes.map((byte) => -byte) }
+    const [own, far, farthest] = distancesOf(filled([one, other, opposite]), one)
+    expect(own).toBe(0)
+    // A component that is exactly 0 has the same sign in both.
+    expect(farthest).toBeGreaterThan(filled([one]).farthest * 0.9)
+    if (dimensions > 100) expect(Math.abs((far ?? 0) / filled([one]).farthest - 0.5)).toBeLessThan(0.15)
+  },
+)
+
+test('the share of bits that differ is near the angle', () => {
+  const dimensions = 512
+  const [a, b] = vectors(2, dimensions, 5)
+  if (a === undefined || b === undefined) throw new Error('There is none.')
+  for (const part of [0, 0.2, 0.5, 0.8, 1]) {
+    const between = quantise(Float32Array.from(a.bytes, (byte, at) => (1 - part) * byte + part * (b.bytes[at] ?? 0)))
+    const angle = Math.acos(Math.min(1, cosine(a, between))) / Math.PI
+    const [distance = 0] = distancesOf(filled([between]), a)
+    expect(Math.abs(distance / 512 - angle)).toBeLessThan(0.06)
+  }
+})
+
+test('more rows than one block, some of which are kept, have the distances and lots that they had', () => {
+  const all = vectors(9000, 20)
+  const rows = filled(all)
+  const query = vectors(1, 20, 9)[0] ?? { scale: 1, bytes: new Int8Array(20) }
+  const before = distancesOf(rows, query)
+  expect(distancesOf(rows, query, 4090, 10).filter(() => true)).toEqual(before.slice(4090, 4100))
+  const lots = all.map((_, row) => rows.lotOf(row))
+  const kept = all.flatMap((_, row) => (row % 3 === 1 ? [row] : []))
+  rows.keep(kept)
+  rows.push(query)
+  expect(rows.count).toBe(kept.length + 1)
+  expect(distancesOf(rows, query)).toEqual([...kept.map((row) => before[row]), 0])
+  expect(kept.map((_, row) => rows.lotOf(row))).toEqual(kept.map((row) => lots[row]))
+})
+
+const catalog = { pageOf: (chunk: number) => chunk, keyOf: String }
+
+/** Both searches over vectors of which some are visible; `order` is that in which they came. */
+function searches(
+  all: readonly Quantised[],
+  query: Quantised,
+  order: readonly number[],
+  isVisible: (one: number) => boolean,
+) {
+  const exact = new VectorRows(query.bytes.length)
+  const signs = new SignRows(query.bytes.length)
+  const rowOf: number[] = []
+  for (const [row, one] of order.entries()) {
+    const vector = all[one] ?? query
+    exact.push(vector)
+    signs.push(vector)
+    rowOf[one] = row
+  }
+  const known = { chunks: order, rowOf, catalog }
+  const visible = order.flatMap((one, row) => (isVisible(one) ? [row] : []))
+  return {
+    exact: new ExactNearness((each) => {
+      for (const row of visible) exact.cosines(query, row, 1, each)
+    }, known),
+    estimated: new EstimatedNearness(
+      (each) => {
+        for (const row of visible) signs.distances(query, row, 1, each)
+      },
+      { signs, cosine: (row) => cosine(exact.at(row), query) },
+      known,
+    ),
+  }
+}
+
+test('two stages find the nearest as the exact search does, with nearly the same scores, and nothing that is hidden', () => {
+  const all = vectors(6000, 64)
+  const query = all[17] ?? vectors(1, 64)[0]
+  if (query === undefined) throw new Error('There is none.')
+  const order = all.map((_, one) => one)
+  const { exact, estimated } = searches(all, query, order, (one) => one % 4 !== 0)
+  const best = exact.nearest(10)
+  const found = estimated.nearest(100)
+  expect(found[0]?.chunk).toBe(17)
+  expect(found.every(({ chunk }) => chunk % 4 !== 0)).toBe(true)
+  expect(found).toHaveLength(100)
+  const missed = best.filter(({ chunk }) => !found.some((one) => one.chunk === chunk))
+  expect(missed.length).toBeLessThanOrEqual(1)
+  expect(estimated.count).toBe(exact.count)
+  for (const chunk of [17, 21, 5999]) expect(estimated.of(chunk)).toBeCloseTo(exact.of(chunk) ?? 0, 0)
+  expect([estimated.of(16), estimated.of(7000)]).toEqual([undefined, undefined])
+})
+
+test('neither the order in which vectors came, nor those that are hidden, change a score', () => {
+  const all = vectors(3000, 32)
+  const hidden = vectors(3000, 32, 77)
+  const query = vectors(1, 32, 3)[0] ?? hidden[0]
+  if (query === undefined) throw new Error('There is none.')
+  const order = all.map((_, one) => one)
+  const plain = searches(all, query, order, () => true).estimated
+  const twin = searches(
+    [...all, ...hidden],
+    query,
+    [...hidden.map((_, at) => 3000 + at), ...order.toReversed()],
+    (one) => one < 3000,
+  )
+  expect(twin.estimated.nearest(50)).toEqual(plain.nearest(50))
+  expect(twin.estimated.count).toBe(plain.count)
+  expect(twin.estimated.of(5)).toBe(plain.of(5))
+})
+
+test('few, equal, or vanished vectors are no error', () => {
+  const [one] = vectors(1, 8)
+  if (one === undefined) throw new Error('There is none.')
+  const same = searches([one, one, one], one, [0, 1, 2], () => true).estimated
+  expect(same.nearest(10)).toHaveLength(3)
+  expect(same.of(1)).toBe(0)
+  const none = searches([one], one, [0], () => false).estimated
+  expect([none.count, none.nearest(10)]).toEqual([0, []])
+  const signs = filled([one, one])
+  const gone = new EstimatedNearness(
+    (each) => signs.distances(one, 0, 2, each),
+    { signs, cosine: () => undefined },
+    { chunks: [0, 1], rowOf: [0, 1], catalog },
+  )
+  expect([gone.nearest(5), gone.of(0)]).toEqual([[], undefined])
+})
+
+test('the bits that differ are counted right, whatever the vectors', () => {
+  const Component = fc.integer({ min: -127, max: 127 })
+  const Vector = fc
+    .array(Component, { minLength: 5, maxLength: 5 })
+    .map((bytes) => ({ scale: 1, bytes: Int8Array.from(bytes) }))
+  fc.assert(
+    fc.property(Vector, Vector, Vector, (a, b, c) => {
+      const rows = filled([a, b, c])
+      const [ab, ac] = [distancesOf(rows, a)[1] ?? 0, distancesOf(rows, a)[2] ?? 0]
+      // A metric: symmetric, and no way around is shorter.
+      expect(distancesOf(rows, b)[0]).toBe(ab)
+      expect(distancesOf(rows, b)[2]).toBeLessThanOrEqual(ab + ac)
+    }),
+  )
+})
