@@ -50,7 +50,13 @@ export class ObjectReader {
   #ask(request: Request): void {
     this.#child ??= this.#start()
     this.#waiting.push(request)
-    this.#child.stdin.write(`${request.oid}\n`)
+    const { stdin } = this.#child
+    // What is asked for in one turn of the event loop is written at once.
+    if (stdin.writableCorked === 0) {
+      stdin.cork()
+      process.nextTick(() => stdin.uncork())
+    }
+    stdin.write(`${request.oid}\n`)
     if (this.#waiting.length === 1) this.#watch()
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import type { Delta, GitObject, ObjectType, Oid } from './object.ts'
+import { storeUncompressed } from './stored-zlib.ts'
 
 const typeCode = { commit: 1, tree: 2, blob: 3, offsetDelta: 6 } as const satisfies Record<
   ObjectType | 'offsetDelta',
@@ -9,6 +10,8 @@ const typeCode = { commit: 1, tree: 2, blob: 3, offsetDelta: 6 } as const satisf
 
 /** As deep as git itself packs: each step is one more object to read. */
 const deepestChain = 50
+/** Bytes up to which an object is not compressed: setting up zlib takes longer than all else that is done for it. */
+const smallest = 400
 
 /** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
 function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
@@ -43,7 +46,7 @@ export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string
   let offset = header.length
   for (const [oid, object] of objects) {
     const { head, plain, depth } = encodeEntry(object, offset, packed)
-    const body = deflateSync(plain, { level: 1, chunkSize: 1024 })
+    const body = plain.length <= smallest ? storeUncompressed(plain) : deflateSync(plain, { level: 1, chunkSize: 1024 })
     packed.set(oid, { oid, offset, crc: crc32(body, crc32(head)), depth, size: object.data.length })
     parts.push(head, body)
     offset += head.length + body.length

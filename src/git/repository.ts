@@ -153,7 +153,9 @@ export class Repository {
   async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
     if (objects.size === 0) return async () => {}
     const release = await writePack(this.gitDir, objects)
-    for (const [oid, object] of objects) this.#cache.set(oid, object)
+    // A tree that another tree of the batch follows is not read again, and many of them would drive out what is.
+    const superseded = new Set([...objects.values()].map(({ from }) => from?.base))
+    for (const [oid, object] of objects) if (!superseded.has(oid)) this.#cache.set(oid, object)
     return release
   }
 

@@ -24,6 +24,8 @@ export class Projection {
   readonly read: SQLTagStore
   readonly #writer: DatabaseSync
   readonly #reader: DatabaseSync
+  readonly #savepoint: StatementSync
+  readonly #release: StatementSync
   readonly #dataVersion: StatementSync
   readonly #file: string
   #hasSavepoint = false
@@ -35,6 +37,8 @@ export class Projection {
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
     this.write = this.#writer.createTagStore(200)
     this.read = this.#reader.createTagStore(200)
+    this.#savepoint = this.#writer.prepare('SAVEPOINT work')
+    this.#release = this.#writer.prepare('RELEASE work')
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version')
   }
 
@@ -80,8 +84,8 @@ export class Projection {
 
   /** Sets the one point that {@link rollbackToSavepoint} goes back to. Within a transaction. */
   savepoint(): void {
-    if (this.#hasSavepoint) this.#writer.exec('RELEASE work')
-    this.#writer.exec('SAVEPOINT work')
+    if (this.#hasSavepoint) this.#release.run()
+    this.#savepoint.run()
     this.#hasSavepoint = true
   }
 

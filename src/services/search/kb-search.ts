@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../../contract/errors.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
@@ -92,7 +91,7 @@ export class KbSearch {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.embedder?.close()
-    await within(patience, this.#index.close()).catch(() => undefined)
+    await within(patience, this.#index.close(), () => undefined).catch(() => undefined)
   }
 
   /** Pages that are near a query by meaning; undefined where no model gives its vector in time. As {@link search} else. */
@@ -131,7 +130,7 @@ export class KbSearch {
       }
       throw new GanglionError('unavailable')
     }
-    return within(patience, unlessStale(attempt))
+    return within(patience, unlessStale(attempt), refuse)
   }
 
   /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
@@ -140,25 +139,23 @@ export class KbSearch {
     if (this.#index.complete === undefined) return followed
     followed.catch(() => undefined) // told to whoever waits for it
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())
-    const waiting = new AbortController()
-    const late = delay(Math.max(0, this.#updatePatience - age), false, { signal: waiting.signal }).catch(() => true)
-    try {
-      return await Promise.race([followed, late])
-    } finally {
-      waiting.abort()
-    }
+    return within(Math.max(0, this.#updatePatience - age), followed, () => false)
   }
 }
 
-async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+/** The result of some work, or, where that takes longer than some time, another one. */
+async function within<Result>(milliseconds: number, work: Promise<Result>, late: () => Result): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    const busy = new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
-    timer = setTimeout(() => reject(busy), milliseconds)
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
   })
   try {
-    return await Promise.race([work, timeout])
+    return await Promise.race([work, timeout.then(late)])
   } finally {
     clearTimeout(timer)
   }
+}
+
+function refuse(): never {
+  throw new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
 }
