@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Transcriber } from '../ingest/extracted.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { IdentityProviderOptions } from '../services/people/identity-provider.ts'
+import type { EmbeddingEndpoint } from '../services/search/embedding-model.ts'
 import type { S3Options } from '../store/blobs/s3-blobs.ts'
 import { BucketUrl } from './bucket.ts'
 import { ProxyList } from './proxy-list.ts'
@@ -35,7 +36,7 @@ export type Environment = {
   /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: LanguageModel | undefined
   /** What finds chunks by meaning; without it search knows words only. */
-  embeddings: LanguageModel | undefined
+  embeddings: EmbeddingEndpoint | undefined
   /** What turns recordings into text; without it they have none. */
   transcriber: Transcriber | undefined
   /** The identity provider that people may sign in with; without it none. */
@@ -77,6 +78,8 @@ const Variables = z.object({
   GANGLION_EMBEDDINGS_URL: endpointUrl(),
   GANGLION_EMBEDDINGS_MODEL: z.string().optional(),
   GANGLION_EMBEDDINGS_KEY: endpointKey(),
+  GANGLION_EMBEDDINGS_TEXT_PREFIX: z.string().max(200, 'must have at most 200 characters').default(''),
+  GANGLION_EMBEDDINGS_QUESTION_PREFIX: z.string().max(200, 'must have at most 200 characters').default(''),
   GANGLION_TRANSCRIBER_URL: endpointUrl(),
   GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
   GANGLION_TRANSCRIBER_KEY: endpointKey(),
@@ -146,7 +149,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
     languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
-    embeddings: endpoint(data.GANGLION_EMBEDDINGS_URL, data.GANGLION_EMBEDDINGS_MODEL, data.GANGLION_EMBEDDINGS_KEY),
+    embeddings: embeddingEndpoint(data),
     transcriber: endpoint(
       data.GANGLION_TRANSCRIBER_URL,
       data.GANGLION_TRANSCRIBER_MODEL,
@@ -154,6 +157,12 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     ),
     identityProvider: identityProvider(data),
   }
+}
+
+function embeddingEndpoint(data: z.output<typeof Variables>): EmbeddingEndpoint | undefined {
+  const { GANGLION_EMBEDDINGS_TEXT_PREFIX: textPrefix, GANGLION_EMBEDDINGS_QUESTION_PREFIX: questionPrefix } = data
+  const model = endpoint(data.GANGLION_EMBEDDINGS_URL, data.GANGLION_EMBEDDINGS_MODEL, data.GANGLION_EMBEDDINGS_KEY)
+  return model && { ...model, textPrefix, questionPrefix }
 }
 
 function identityProvider(data: z.output<typeof Variables>): IdentityProviderOptions | undefined {

@@ -54,6 +54,8 @@ test('every setting can be set', () => {
       GANGLION_EMBEDDINGS_URL: 'http://127.0.0.1:8080/v1/',
       GANGLION_EMBEDDINGS_MODEL: 'embed',
       GANGLION_EMBEDDINGS_KEY: 'sk-3',
+      GANGLION_EMBEDDINGS_TEXT_PREFIX: 'passage: ',
+      GANGLION_EMBEDDINGS_QUESTION_PREFIX: 'query: ',
       GANGLION_TRANSCRIBER_URL: 'http://127.0.0.1:8000/v1/',
       GANGLION_TRANSCRIBER_MODEL: 'whisper',
       GANGLION_TRANSCRIBER_KEY: 'sk-2',
@@ -84,7 +86,13 @@ test('every setting can be set', () => {
     ingestConcurrency: 4,
     webhookPrivate: true,
     languageModel: { url: 'http://127.0.0.1:11434/v1', model: 'small', apiKey: 'sk-1' },
-    embeddings: { url: 'http://127.0.0.1:8080/v1', model: 'embed', apiKey: 'sk-3' },
+    embeddings: {
+      url: 'http://127.0.0.1:8080/v1',
+      model: 'embed',
+      apiKey: 'sk-3',
+      textPrefix: 'passage: ',
+      questionPrefix: 'query: ',
+    },
     transcriber: { url: 'http://127.0.0.1:8000/v1', model: 'whisper', apiKey: 'sk-2' },
     identityProvider: {
       issuer: 'https://id.example.org/realms/main',

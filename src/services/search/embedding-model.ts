@@ -9,6 +9,9 @@ const questionLimits = { timeoutMs: 1_000, maxRetries: 1 }
 /** UTF-16 units of a question that are asked about: small models take some hundred words. */
 const maxQuestion = 2_000
 
+/** A model, and what is written before each text and each question, since some models were taught with it: `passage: `, `query: `. */
+export type EmbeddingEndpoint = LanguageModel & { textPrefix?: string; questionPrefix?: string }
+
 export type EmbeddingModelOptions = {
   /** Is told why the model fails: once, until it has answered again. */
   failed: (message: string) => void
@@ -22,7 +25,9 @@ export type EmbeddingCounts = { texts: number; questions: number; failures: numb
 
 /** The model of embeddings of a server: asked for one batch of texts at a time, so that it has time for questions. */
 export class EmbeddingModel {
+  /** What the vectors of its texts are known by. */
   readonly name: string
+  readonly #prefixes: { text: string; question: string }
   readonly #ofTexts: Embeddings
   readonly #ofQuestions: Embeddings
   readonly #turns = new KeyedLock()
@@ -30,8 +35,10 @@ export class EmbeddingModel {
   #isFailing = false
   readonly #counts = { texts: 0, questions: 0, failures: 0 }
 
-  constructor(model: LanguageModel, { failed, questionTimeoutMs, breakers }: EmbeddingModelOptions) {
-    this.name = model.model
+  constructor(model: EmbeddingEndpoint, { failed, questionTimeoutMs, breakers }: EmbeddingModelOptions) {
+    const { textPrefix = '', questionPrefix = '' } = model
+    this.name = textPrefix === '' ? model.model : `${model.model} ${JSON.stringify(textPrefix)}`
+    this.#prefixes = { text: textPrefix, question: questionPrefix }
     // A model that is too slow for a question can still work through the texts: each has a breaker of its own.
     this.#ofTexts = new Embeddings(model, textLimits, breakers?.texts)
     const timeoutMs = questionTimeoutMs ?? questionLimits.timeoutMs
@@ -47,7 +54,8 @@ export class EmbeddingModel {
   embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
     return this.#turns.run('', async () => {
       this.#counts.texts += texts.length
-      const vectors = await this.#ofTexts.embed(texts, signal)
+      const asked = texts.map((text) => this.#prefixes.text + text)
+      const vectors = await this.#ofTexts.embed(asked, signal)
       this.#isFailing = false
       return vectors
     })
@@ -58,7 +66,7 @@ export class EmbeddingModel {
     this.#counts.questions++
     try {
       const [vector] = await this.#ofQuestions.embed(
-        [text.slice(0, maxQuestion).toWellFormed()],
+        [this.#prefixes.question + text.slice(0, maxQuestion).toWellFormed()],
         new AbortController().signal,
       )
       return vector
