@@ -13,6 +13,7 @@ const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 /** What is broken, how large things are, and how safe. */
 export function healthPage(visit: Visit, report: HealthReport, now: Date): Html {
   const { version, problems, kbs, sources, shared } = report
+  const hasMeaning = kbs.some(({ meaning }) => meaning !== undefined)
   return page(visit, {
     title: 'Health',
     main: html`<h1>Health</h1>
@@ -27,8 +28,8 @@ export function healthPage(visit: Visit, report: HealthReport, now: Date): Html 
       ${verification(visit, report.verification, now)}
       <h2>Sizes</h2>
       <div class="scroll" tabindex="0" role="group" aria-label="Sizes"><table>
-        <thead><tr><th scope="col">What</th><th scope="col" class="number">Repository</th><th scope="col" class="number">Index</th></tr></thead>
-        <tbody>${kbs.map(({ slug, repository, index }) => html`<tr><th scope="row">${slug}</th><td class="number">${sizeText(repository)}</td><td class="number">${sizeText(index)}</td></tr>`)}</tbody>
+        <thead><tr><th scope="col">What</th><th scope="col" class="number">Repository</th><th scope="col" class="number">Index</th>${hasMeaning && html`<th scope="col" class="number">Found by meaning</th>`}</tr></thead>
+        <tbody>${kbs.map(({ slug, repository, index, meaning }) => html`<tr><th scope="row">${slug}</th><td class="number">${sizeText(repository)}</td><td class="number">${sizeText(index)}</td>${hasMeaning && html`<td class="number">${meaning && meaningText(meaning)}</td>`}</tr>`)}</tbody>
       </table></div>
       <dl class="report">
         <div><dt>Sources</dt><dd>${sources.count}, ${sizeText(sources.size)}</dd></div>
@@ -77,6 +78,11 @@ function outcome({ startedAt, by, finishedAt, result }: VerificationRun, now: Da
       ({ slug, id, problems, notes }) => html`<li>${slug ?? id}: ${problems.length === 0 ? 'fine' : ''}
         ${problems.length + notes.length > 0 && html`<ul>${problems.map(({ kind, message }) => html`<li dir="auto"><strong>${kind}</strong>: ${message}</li>`)}${notes.map((note) => html`<li dir="auto">${note}</li>`)}</ul>`}</li>`,
     )}</ul>`
+}
+
+function meaningText({ embedded, lacking }: { embedded: number; lacking: number }): string {
+  const chunks = `${number.format(embedded)} chunks`
+  return lacking === 0 ? chunks : `${chunks}, ${number.format(lacking)} texts wait`
 }
 
 function sizeText(bytes: number): string {

@@ -11,7 +11,13 @@ export type HealthReport = {
   problems: Problem[]
   /** When `ganglion backup` last ended here: ISO 8601, UTC. Undefined: never, or a copy was made by other means. */
   backedUpAt: string | undefined
-  kbs: { slug: string; repository: number; index: number }[]
+  /** `meaning`: chunks with a vector, and texts that lack one; undefined without an embeddings model, or while the KB is not open. */
+  kbs: {
+    slug: string
+    repository: number
+    index: number
+    meaning?: { embedded: number; lacking: number } | undefined
+  }[]
   sources: { count: number; size: number }
   /** Of the whole server: left out where other tenants share it. */
   shared: { database: number; freeDisk: number } | undefined
@@ -60,10 +66,12 @@ export class HealthReports {
 
   async #measure(tenantId: string): Promise<Sizes> {
     const { knowledgeBases, directory, sources } = this.#ganglion
+    const open = new Map((await this.#ganglion.openKbs()).map((kb) => [kb.identity.id, kb]))
     const kbs: HealthReport['kbs'] = []
     for (const { id, slug } of await knowledgeBases.list(tenantId)) {
       const [repository, index] = [await sizeOf(directory.repository(id)), await sizeOf(directory.index(id))]
-      kbs.push({ slug, repository, index })
+      const kb = open.get(id)
+      kbs.push({ slug, repository, index, meaning: kb && this.#ganglion.search(kb).embedder?.progress })
     }
     return { kbs, sources: await sources.totalSize(tenantId) }
   }

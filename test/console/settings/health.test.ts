@@ -38,6 +38,17 @@ test('what is broken, old or unknown is said', () => {
   expect(own('.report div').slice(1)).toEqual(['Database12.3 KB', 'Free on the disk25.6 %'])
 })
 
+test('how much is found by meaning is said where there is a model', () => {
+  const kbs = [
+    { slug: 'a', repository: 1, index: 1, meaning: { embedded: 1200, lacking: 0 } },
+    { slug: 'b', repository: 1, index: 1, meaning: { embedded: 5, lacking: 7 } },
+    { slug: 'c', repository: 1, index: 1 },
+  ]
+  expect(shown({ kbs })('thead th').at(-1)).toBe('Found by meaning')
+  expect(shown({ kbs })('tbody td:last-child')).toEqual(['1,200 chunks', '5 chunks, 7 texts wait', ''])
+  expect(shown({ kbs: kbs.slice(2) })('thead th').at(-1)).toBe('Index')
+})
+
 test('a verification is running, cut off, fine or not', () => {
   const run = { startedAt: '2026-03-20T11:00:00Z', by: hostile }
   expect(shown({ verification: run })('#verification [role=status]')[0]).toContain(
