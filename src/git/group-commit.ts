@@ -140,6 +140,7 @@ export class GroupCommit {
   /** Writes the objects, then moves the refs in order until one turns out to have been moved by somebody else. */
   async #publish(staging: Staging, heads: Heads): Promise<ReadonlySet<string>> {
     const release = await this.#repository.writeObjects(staging.objects)
+    for (const [commit, changes] of staging.changes) this.#repository.noteChanges(commit, changes)
     const moved = new Set<string>()
     try {
       for (const ref of this.#refs) {

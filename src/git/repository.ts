@@ -1,9 +1,10 @@
 import { appendFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
-import { type GitObject, type Oid, treeOfCommit } from './object.ts'
+import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from './object.ts'
 import { ObjectCache } from './object-cache.ts'
 import { type ObjectInfo, readObjectInfo } from './object-info.ts'
 import { ObjectReader } from './object-reader.ts'
@@ -28,12 +29,17 @@ const settings = `[core]
 \tdenyDeletes = true
 `
 
+/** Commits whose changes are kept. */
+const maxChanges = 2_000
+
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
   readonly #quarantine: string | undefined
   readonly #reader: ObjectReader
   readonly #cache = new ObjectCache()
+  /** What commits change against their first parents. */
+  readonly #changes = new LRUCache<Oid, readonly TreeChange[]>({ max: maxChanges })
 
   /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
   constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
@@ -116,6 +122,19 @@ export class Repository {
       tree = entry.oid
     }
     return undefined
+  }
+
+  /** Notes what a commit changes against its first parent, by path. */
+  noteChanges(commit: Oid, changes: readonly TreeChange[]): void {
+    this.#changes.set(commit, changes)
+  }
+
+  /** Every file that differs between two commits; it is known of a commit that this process made upon the other. */
+  async *diffCommits(before: Oid | undefined, after: Oid): AsyncGenerator<TreeChange> {
+    const known = this.#changes.get(after)
+    const [parent] = known === undefined ? [] : parentsOfCommit((await this.read(after)).data)
+    if (known !== undefined && parent === before) yield* known
+    else yield* this.diffTrees(before === undefined ? undefined : await this.treeOf(before), await this.treeOf(after))
   }
 
   /** Every file that differs between two trees; equal subtrees are never read. An absent side is an empty tree. */

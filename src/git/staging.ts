@@ -8,8 +8,8 @@ import {
   type Signature,
   treeOfCommit,
 } from './object.ts'
-import type { Repository } from './repository.ts'
-import { Tree, type TreeEntry, toBinaryName } from './tree.ts'
+import type { Repository, TreeChange } from './repository.ts'
+import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
 export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>
@@ -28,12 +28,17 @@ type Mark = { heads: Map<string, Oid | undefined>; objects: number }
 /** A changed path, cut into its folders: either a file's new blob (undefined: removed) or a folder with changes in it. */
 type ChangeTree = Map<string, { blob: Oid | undefined } | { folder: ChangeTree }>
 
+/** What a commit changes, as it is found out; undefined where a file takes the place of a folder, or a folder that of a file. */
+type Changed = { files: TreeChange[] | undefined }
+
 /**
  * Commits that are being prepared on top of a repository's refs. Nothing is written: the objects stay in memory until
  * the group commit that made this staging area writes them in one pack and moves the refs.
  */
 export class Staging {
   readonly objects = new Map<Oid, GitObject>()
+  /** What staged commits change against their first parents, by path. Of some it is not known. */
+  readonly changes = new Map<Oid, TreeChange[]>()
   readonly #repository: Repository
   readonly #heads: Map<string, Oid | undefined>
   /** Staged trees, decoded: the next commit most often builds on them. */
@@ -68,11 +73,14 @@ export class Staging {
     const changes: ChangeTree = new Map()
     for (const [path, change] of request.changes) addChange(changes, path, this.#blobOf(change))
     const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)
-    const tree = (await this.#applyChanges(base, changes)) ?? this.#putTree(Tree.empty)
+    const changed: Changed = { files: [] }
+    const tree = (await this.#applyChanges(base, changes, '', changed)) ?? this.#putTree(Tree.empty)
     const { message, author, committer, mergeParent } = request
     const parents = [parent, mergeParent].filter((oid) => oid !== undefined)
     const oid = this.#put('commit', encodeCommit({ tree, parents, author, committer, message }))
     this.#heads.set(ref, oid)
+    const files = changed.files?.sort((a, b) => (a.path < b.path ? -1 : 1))
+    if (files !== undefined) this.changes.set(oid, files)
     return oid
   }
 
@@ -98,11 +106,20 @@ export class Staging {
   }
 
   /** The folder's new tree, or undefined when nothing is left in it: git keeps no empty folders. */
-  async #applyChanges(base: Oid | undefined, changes: ChangeTree): Promise<Oid | undefined> {
+  async #applyChanges(
+    base: Oid | undefined,
+    changes: ChangeTree,
+    prefix: string,
+    changed: Changed,
+  ): Promise<Oid | undefined> {
     let tree = base === undefined ? Tree.empty : await this.#readTree(base)
     let delta: Delta | undefined
     for (const [name, change] of changes) {
-      const entry = 'blob' in change ? blobEntry(change.blob) : await this.#folderEntry(tree.get(name), change.folder)
+      const [old, path] = [tree.get(name), prefix + fromBinaryName(name)]
+      const isFile = 'blob' in change
+      if (old !== undefined && (old.mode === '40000') === isFile) changed.files = undefined
+      else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
+      const entry = isFile ? blobEntry(change.blob) : await this.#folderEntry(old, change.folder, `${path}/`, changed)
       ;({ tree, delta } = tree.with(name, entry))
     }
     if (tree.entries.length === 0) return undefined
@@ -110,8 +127,13 @@ export class Staging {
     return this.#putTree(tree, from)
   }
 
-  async #folderEntry(old: TreeEntry | undefined, changes: ChangeTree): Promise<Omit<TreeEntry, 'name'> | undefined> {
-    const oid = await this.#applyChanges(old?.mode === '40000' ? old.oid : undefined, changes)
+  async #folderEntry(
+    old: TreeEntry | undefined,
+    changes: ChangeTree,
+    prefix: string,
+    changed: Changed,
+  ): Promise<Omit<TreeEntry, 'name'> | undefined> {
+    const oid = await this.#applyChanges(old?.mode === '40000' ? old.oid : undefined, changes, prefix, changed)
     return oid === undefined ? undefined : { mode: '40000', oid }
   }
 
@@ -124,6 +146,10 @@ export class Staging {
     this.#trees.set(oid, tree)
     return oid
   }
+}
+
+function fileChange(path: string, before: Oid | undefined, after: Oid | undefined): TreeChange {
+  return { path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
 }
 
 function blobEntry(oid: Oid | undefined): Omit<TreeEntry, 'name'> | undefined {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { authorOfCommit, hashObject } from '../../src/git/object.ts'
-import { Repository } from '../../src/git/repository.ts'
+import { Repository, type TreeChange } from '../../src/git/repository.ts'
 import { Staging } from '../../src/git/staging.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
@@ -156,3 +157,42 @@ test('an author cannot break out of a commit header', async () => {
   expect(authorOfCommit((await repository.read(oid)).data).name).toBe('x  y  parent 123')
   repository.close()
 })
+
+const Path = fc.constantFrom('a.md', 'a/b.md', 'a/c.md', 'b/ü/d.md', 'b/ü.md', 'b.md', 'a')
+const Files = fc.dictionary(Path, fc.constantFrom('one', 'two', null), { minKeys: 1, maxKeys: 4 })
+
+test('what a staged commit is said to change is what its trees differ in', async () => {
+  const repository = await newRepository()
+  const diff = async (changes: AsyncIterable<TreeChange>) => {
+    const all: TreeChange[] = []
+    for await (const change of changes) all.push(change)
+    return all.sort((one, other) => (one.path < other.path ? -1 : 1))
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(Files, { minLength: 2, maxLength: 4 }), async (commits) => {
+      const staging = new Staging(repository, new Map())
+      const oids: string[] = []
+      for (const files of commits) {
+        const changes = new Map(Object.entries(files).filter(([path]) => !isBelowAnother(path, files)))
+        oids.push(await staging.commit(main, { changes, message: 'A change', author, committer: author }))
+      }
+      await repository.writeObjects(staging.objects)
+      for (const [index, oid] of oids.entries()) {
+        const before = oids[index - 1]
+        const known = staging.changes.get(oid)
+        const differing = await diff(repository.diffCommits(before, oid))
+        if (known !== undefined) expect(known).toEqual(differing)
+        repository.noteChanges(oid, known ?? differing)
+        expect(await diff(repository.diffCommits(before, oid))).toEqual(differing)
+        const fromNothing = repository.diffTrees(undefined, await repository.treeOf(oid))
+        expect(await diff(repository.diffCommits(undefined, oid))).toEqual(await diff(fromNothing))
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+/** A commit changes a file or what is below it, not both. */
+function isBelowAnother(path: string, files: Record<string, unknown>): boolean {
+  return Object.keys(files).some((other) => path.startsWith(`${other}/`))
+}

@@ -74,9 +74,8 @@ async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid):
   const { repository } = kb
   // What a rewritten queue has lost, git may have removed: then nobody can say what is new.
   if (from !== undefined && (await repository.find(from)) === undefined) return []
-  const before = from === undefined ? undefined : await repository.treeOf(from)
   const events: NewEvent[] = []
-  for await (const change of repository.diffTrees(before, await repository.treeOf(to))) {
+  for await (const change of repository.diffCommits(from, to)) {
     events.push(...(await eventsOfCandidate(kb, change)))
   }
   return events
