@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { ExtractPool } from '../chat/extract-pool.ts'
-import { DiffPool } from '../compare/diff-pool.ts'
+import type { ExtractPool } from '../chat/extract-pool.ts'
+import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
-import { ParserPool } from '../markdown/parser-pool.ts'
-import { RenderPool } from '../markdown/render/render-pool.ts'
+import type { ParserPool } from '../markdown/parser-pool.ts'
+import type { RenderPool } from '../markdown/render/render-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/api-keys.ts'
 import { Audit } from '../store/audit.ts'
@@ -47,6 +47,7 @@ import { CandidateRefs } from './review/candidate-refs.ts'
 import type { EmbeddingModel } from './search/embedding-model.ts'
 import { KbSearch } from './search/kb-search.ts'
 import { searchedSources } from './search/source-shelf.ts'
+import { Threads } from './threads.ts'
 
 export type GanglionOptions = {
   dataDir: string
@@ -59,6 +60,8 @@ export type GanglionOptions = {
   now?: () => Date
   /** Finds chunks by meaning, too; without it search knows words only. */
   embeddingModel?: EmbeddingModel | undefined
+  /** Threads that others use too, who close them. Without it there are own ones. */
+  threads?: Threads
 }
 
 type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
@@ -100,12 +103,12 @@ export class Ganglion {
   readonly tours: Tours
   readonly now: () => Date
   readonly embeddingModel: EmbeddingModel | undefined
-  readonly parser = new ParserPool()
-  readonly renderer = new RenderPool()
+  readonly parser: ParserPool
+  readonly renderer: RenderPool
   readonly neuronAnswers: NeuronAnswers
   readonly fileStreams = new FileStreams()
-  readonly diffs = new DiffPool()
-  readonly extracts = new ExtractPool()
+  readonly diffs: DiffPool
+  readonly extracts: ExtractPool
   readonly #searchPool = new SearchPool()
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
@@ -114,6 +117,7 @@ export class Ganglion {
   readonly #publicUrl: string
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
+  readonly #ownThreads: Threads | undefined
   /** The least recently used first. */
   readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
 
@@ -144,6 +148,12 @@ export class Ganglion {
     this.tours = new Tours(database.db)
     this.now = options.now ?? (() => new Date())
     this.embeddingModel = options.embeddingModel
+    const threads = options.threads ?? new Threads()
+    this.#ownThreads = options.threads === undefined ? threads : undefined
+    this.parser = threads.parser
+    this.renderer = threads.renderer
+    this.diffs = threads.diffs
+    this.extracts = threads.extracts
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
@@ -258,10 +268,7 @@ export class Ganglion {
     for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
     this.#open.clear()
     await this.#searchPool.close()
-    await this.parser.close()
-    await this.renderer.close()
-    await this.diffs.close()
-    await this.extracts.close()
+    await this.#ownThreads?.close()
     await this.#database.close()
   }
 

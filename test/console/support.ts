@@ -12,6 +12,7 @@ import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { IdentityProviderOptions } from '../../src/services/people/identity-provider.ts'
 import { signIn } from '../support/person.ts'
+import { threads } from '../support/threads.ts'
 
 export type Page = {
   status: number
@@ -63,7 +64,7 @@ export async function startConsole({
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
-  const ganglion = await Ganglion.open({ dataDir, publicUrl })
+  const ganglion = await Ganglion.open({ dataDir, publicUrl, threads })
   const { id: tenantId } = await ganglion.tenants.ensure('acme', ganglion.now())
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const using = { identityProvider, webhookPrivate, ...(answerer === undefined ? {} : { answerer }) }

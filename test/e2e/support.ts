@@ -9,6 +9,7 @@ import { Ganglion } from '../../src/services/ganglion.ts'
 import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
 import { validateAnswer } from '../http/support/openapi-validate.ts'
 import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown>; text: string }
 export type Send = { as?: string; headers?: Record<string, string>; body?: unknown }
@@ -46,6 +47,7 @@ export async function startProduct({
   const dataDir = restored ?? join(tempDir(), 'data')
   const ganglion = await Ganglion.open({
     dataDir,
+    threads,
     embeddingModel,
     ...(onError === undefined ? {} : { watch: { onError } }),
   })

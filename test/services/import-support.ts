@@ -12,6 +12,7 @@ import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
 
 export type Importing = {
   ganglion: Ganglion
@@ -26,7 +27,7 @@ export type Importing = {
 
 /** An empty knowledge base `notes`, and a folder of these files to import into it. */
 export async function importing(files: Record<string, string | Buffer>): Promise<Importing> {
-  const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data') })
+  const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data'), threads })
   onTestFinished(() => ganglion.close())
   const { id, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'notes' })
   const tenant = await ganglion.tenants.ensure('acme', new Date())

@@ -5,6 +5,7 @@ import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
 
 export type TestBed = {
   ganglion: Ganglion
@@ -22,7 +23,7 @@ export type TestBed = {
 /** A data directory of the running test's own, with the tenant `acme` and its knowledge base `handbook`. */
 export async function newTestBed(): Promise<TestBed> {
   const dataDir = tempDir()
-  let ganglion = await Ganglion.open({ dataDir })
+  let ganglion = await Ganglion.open({ dataDir, threads })
   onTestFinished(() => ganglion.close())
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
@@ -35,7 +36,7 @@ export async function newTestBed(): Promise<TestBed> {
   })
   const reopen = async () => {
     await ganglion.close()
-    ganglion = await Ganglion.open({ dataDir })
+    ganglion = await Ganglion.open({ dataDir, threads })
     return ganglion
   }
   const callers = { curator: caller('curator'), app: caller('app'), reader: caller('reader') }

@@ -5,6 +5,7 @@ import { openSession, type Session } from '../../../src/services/people/session.
 import type { User } from '../../../src/store/users.ts'
 import { signIn } from '../../support/person.ts'
 import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
 
 export const client = { address: '192.0.2.1', agent: 'Mozilla/5.0' }
 export const password = 'kolibri tanzt leise'
@@ -24,7 +25,7 @@ export type People = {
 /** A data directory with the tenant `acme`, and a clock that stands still. */
 export async function people(): Promise<People> {
   let now = Date.parse('2026-03-01T10:00:00.000Z')
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), now: () => new Date(now) })
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), threads, now: () => new Date(now) })
   onTestFinished(() => ganglion.close())
   const acme = await ganglion.tenants.ensure('acme', ganglion.now())
   return {

@@ -1,0 +1,19 @@
+import { ExtractPool } from '../chat/extract-pool.ts'
+import { DiffPool } from '../compare/diff-pool.ts'
+import { ParserPool } from '../markdown/parser-pool.ts'
+import { RenderPool } from '../markdown/render/render-pool.ts'
+
+/** Threads for work on hostile text. Each starts when it is needed, and belongs to no data directory. */
+export class Threads {
+  readonly parser = new ParserPool()
+  readonly renderer = new RenderPool()
+  readonly diffs = new DiffPool()
+  readonly extracts = new ExtractPool()
+
+  async close(): Promise<void> {
+    await this.parser.close()
+    await this.renderer.close()
+    await this.diffs.close()
+    await this.extracts.close()
+  }
+}
