@@ -1,12 +1,15 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, mergeConfig } from 'vitest/config'
+import shared from './vitest.shared.ts'
 
 /** Tests of the console in a real browser; they need Chromium. */
-export default defineConfig({
-  test: {
-    include: ['test/browser/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    fileParallelism: false,
-    pool: 'forks',
-  },
-})
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: {
+      include: ['test/browser/**/*.test.ts'],
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      fileParallelism: false,
+    },
+  }),
+)

@@ -1,0 +1,38 @@
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+/** What the configurations share whose tests run the product in their own process. */
+export default defineConfig({
+  plugins: [
+    {
+      // Takes the builds of packages that the product takes. Vite would take those for development, which are half as fast.
+      name: 'published-builds',
+      configResolved({ ssr, environments }) {
+        for (const { resolve } of [ssr, ...Object.values(environments)]) {
+          if (resolve?.conditions === undefined) continue
+          resolve.conditions = resolve.conditions.filter((condition) => condition !== 'development|production')
+        }
+      },
+    },
+  ],
+  test: {
+    pool: 'forks',
+    // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
+    isolate: false,
+    // A small process: the larger it is, the longer it takes to start a git.
+    execArgv: ['--heap-growing-percent=30', '--max-semi-space-size=8'],
+    env: { ...temporaryFiles(), NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+  },
+})
+
+/** Keeps temporary files in memory if the system has a folder for that, because the product flushes every write. */
+function temporaryFiles(): Record<string, string> {
+  const memory = '/dev/shm'
+  try {
+    accessSync(memory, constants.W_OK)
+    return { TMPDIR: memory }
+  } catch {
+    return {}
+  }
+}
