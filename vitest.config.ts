@@ -20,8 +20,6 @@ export default mergeConfig(
   defineConfig({
     test: {
       globalSetup: 'test/support/left-out.ts',
-      testTimeout: 20_000,
-      hookTimeout: 20_000,
       maxWorkers: Math.max(2, availableParallelism()),
       projects: Object.entries(areas).map(
         ([name, folders]): TestProjectInlineConfiguration => ({

@@ -17,6 +17,8 @@ export default defineConfig({
     },
   ],
   test: {
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
     pool: 'forks',
     // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
     isolate: false,

@@ -1,0 +1,34 @@
+import { availableParallelism } from 'node:os'
+import { defineConfig, mergeConfig } from 'vitest/config'
+import shared from './vitest.shared.ts'
+
+/** Tests for the inner loop: rules and parsers that take values and return values, and one way through each door. */
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: {
+      include: [
+        'test/{chat,compare,knowledge,models}/**/*.test.ts',
+        'test/markdown/*.test.ts',
+        'test/search/{analyser,highlight,offsets,query,sentences}.test.ts',
+        'test/console/{islands,layout}/**/*.test.ts',
+        // The doors: the API, MCP, git, the console, the command line. Every answer of the API is checked against its description.
+        'test/e2e/reading.test.ts',
+        'test/http/errors.test.ts',
+        'test/http/mcp-transport.test.ts',
+        'test/git/repository.test.ts',
+        'test/e2e/git-tips.test.ts',
+        'test/console/session/sign-in.test.ts',
+        'test/cli/kb.test.ts',
+      ],
+      // What tries thousands of texts, or a thread's limits.
+      exclude: [
+        'test/chat/{answer-filter,extract-pool}.test.ts',
+        'test/compare/diff-pool.test.ts',
+        'test/console/islands/upload-run.test.ts',
+        'test/markdown/{chunks,links,parse-parts,parser-pool,budget-pool,neuron-file,rewrite-links,yaml}.test.ts',
+      ],
+      maxWorkers: Math.max(2, availableParallelism()),
+    },
+  }),
+)
