@@ -36,12 +36,12 @@ const reason =
   /\b(?:because|since|due to|so that|so as|in order|therefore|thus|hence|reasons?|causes?|caused|to (?:avoid|prevent|ensure|protect|keep|make sure|allow)|this is|otherwise|results? in|leads? to|so you|useful|as (?:a|it|they|this|the)|prevents?|allows?|lets?|helps?|means?|happens?|ensures?|must|requires?|needs?|advantages?|benefits?)\b/i
 /** How manuals tell to do something: a verb in the imperative at the beginning, or after what it is for. */
 const verbs =
-  'activate|add|adjust|allow|append|apply|ask|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|export|fetch|find|follow|generate|go|hold|import|include|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|navigate|open|override|pass|paste|place|press|provide|pull|push|put|read|reload|remove|rename|replace|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
+  'activate|add|adjust|allow|append|apply|approve|ask|assign|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|contact|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|escalate|export|fetch|fill|find|follow|generate|give|go|hand|hold|import|include|inform|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|merge|navigate|notify|open|override|page|pass|paste|place|press|provide|pull|push|put|raise|read|reject|reload|reopen|remove|rename|replace|reply|report|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|tell|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
 const imperative = new RegExp(
   String.raw`(?:^|[.:,;]\s|\b(?:you|one|must|should|can|may|need to|have to|please|first|simply|then)\s)["“*_\x60]*(?:${verbs})\b|\bby \p{L}+ing\b|\b(?:is|are) \p{L}+(?:ed|en) (?:by|in|with|at|via|through|using|from)\b`,
   'imu',
 )
-const code = /`[^`]+`|[a-z]\(|\s--?[a-z]/i
+const code = /`[^`]*[\s(=/.-][^`]*`|[a-z]\(|\s--?[a-z]/i
 /** What cannot be done is no way to do it. */
 const impossible = /\b(?:cannot|can['’]t|(?:is|are) not)\b/i
 

@@ -37,6 +37,13 @@ describe('what a kind of question wants', () => {
     expect(hasShapeOf('quantity', 'Ticket #4421 adds users.', 'How many users are there?')).toBe(false)
   })
 
+  test('a name in code is no instruction, and a command is', () => {
+    const asked = 'What do I do when the gate breaks?'
+    expect(hasShapeOf('way', 'The `gate` is blue.', asked)).toBe(false)
+    expect(hasShapeOf('way', 'The gate heeds `gate --open`.', asked)).toBe(true)
+    expect(hasShapeOf('way', 'When the gate breaks, page the porter.', asked)).toBe(true)
+  })
+
   test('how much is more than a number', () => {
     expect(hasShapeOf('quantity', 'Lift 4 is out of order.', 'How much does it cost?')).toBe(false)
     expect(hasShapeOf('quantity', 'A ride is 4 euros.', 'How much does it cost?')).toBe(true)
