@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const PREFIX = 'gng_'
@@ -21,7 +21,7 @@ export function isToken(text: string): boolean {
 
 /** SHA-256, hexadecimal: a token has enough entropy to need neither salt nor a slow hash. */
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+  return hash('sha256', token)
 }
 
 function checksum(random: string): string {

@@ -207,7 +207,9 @@ export function findCandidate(sql: Projection['read'], id: string): CandidateRow
 }
 
 export function countPending(sql: Projection['read']): number {
-  return Number(sql.get`SELECT count(*) AS count FROM candidates WHERE status = 'pending'`?.count)
+  // Of the indexes that could be counted, SQLite would take one that is three times as wide.
+  const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
+  return Number(row?.count)
 }
 
 /** The ids of the pending candidates that come first in the queue's order. */
