@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { GitObject, Oid } from './object.ts'
 
-const maxBytes = 16 * 1024 * 1024
+const defaultMaxBytes = 16 * 1024 * 1024
 /** Bytes that an entry takes beside its data, more or less. */
 const entryBytes = 512
 /** Milliseconds without a use after which all is forgotten. */
@@ -8,39 +9,29 @@ const idleMs = 60_000
 
 /** Git objects that were used lately, up to 16 MB of memory. They are immutable, so none is ever out of date. */
 export class ObjectCache {
-  readonly #objects = new Map<Oid, GitObject>()
-  readonly #maxBytes: number
-  #bytes = 0
+  readonly #objects: LRUCache<Oid, GitObject>
   #idle: NodeJS.Timeout | undefined
 
-  constructor(options: { maxBytes?: number } = {}) {
-    this.#maxBytes = options.maxBytes ?? maxBytes
+  /** @param options.maxBytes of all objects; one that would take a sixteenth of them is not kept. */
+  constructor({ maxBytes = defaultMaxBytes }: { maxBytes?: number } = {}) {
+    const maxEntrySize = maxBytes / 16 + entryBytes
+    this.#objects = new LRUCache({ maxSize: maxBytes, maxEntrySize, sizeCalculation: bytesOf })
   }
 
   /** Bytes that the objects take. */
   get size(): number {
-    return this.#bytes
+    return this.#objects.calculatedSize
   }
 
   get(oid: Oid): GitObject | undefined {
     const known = this.#objects.get(oid)
-    if (known === undefined) return undefined
-    this.#objects.delete(oid)
-    this.#objects.set(oid, known)
-    this.#idle?.refresh()
+    if (known !== undefined) this.#idle?.refresh()
     return known
   }
 
-  /** Keeps an object, but for one that would take a sixteenth of the memory. */
   set(oid: Oid, object: GitObject): void {
-    if (this.#objects.has(oid) || object.data.length > this.#maxBytes / 16) return
+    if (this.#objects.has(oid)) return
     this.#objects.set(oid, withOwnMemory(object))
-    this.#bytes += bytesOf(object)
-    for (const [oldest, evicted] of this.#objects) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.#objects.delete(oldest)
-      this.#bytes -= bytesOf(evicted)
-    }
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.clear(), idleMs).unref()
   }
 
@@ -48,7 +39,6 @@ export class ObjectCache {
     clearTimeout(this.#idle)
     this.#idle = undefined
     this.#objects.clear()
-    this.#bytes = 0
   }
 }
 

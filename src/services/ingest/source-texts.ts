@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { extractReply } from '../../ingest/extract/reply.ts'
 import type { Extracted } from '../../ingest/extracted.ts'
 import { KeptJson } from './kept-json.ts'
@@ -17,8 +18,10 @@ const maxRecent = 8 * 2 ** 20
  */
 export class SourceTexts {
   readonly #files: KeptJson
-  /** The least recently read first. */
-  readonly #recent = new Map<string, Extracted>()
+  readonly #recent = new LRUCache<string, Extracted>({
+    maxSize: maxRecent,
+    sizeCalculation: ({ markdown }) => Math.max(1, markdown.length),
+  })
 
   /** See {@link KeptJson}. */
   constructor(directory: string, incoming: string) {
@@ -40,15 +43,7 @@ export class SourceTexts {
     const name = nameOf(document)
     const extracted = this.#recent.get(name) ?? (await this.find(document))
     if (extracted === undefined) return undefined
-    this.#recent.delete(name)
     this.#recent.set(name, extracted)
-    let length = 0
-    for (const { markdown } of this.#recent.values()) length += markdown.length
-    for (const [oldest, { markdown }] of this.#recent) {
-      if (length <= maxRecent) break
-      this.#recent.delete(oldest)
-      length -= markdown.length
-    }
     return extracted
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from './embedding-model.ts'
 
 const maxKept = 100
@@ -5,8 +6,7 @@ const maxKept = 100
 /** The vectors of a knowledge base's last questions: a question that is asked again, as with the next page, is not paid for twice. */
 export class QuestionVectors {
   readonly #model: EmbeddingModel
-  /** The least recently asked first. */
-  readonly #vectors = new Map<string, Promise<Float32Array | undefined>>()
+  readonly #vectors = new LRUCache<string, Promise<Float32Array | undefined>>({ max: maxKept })
 
   constructor(model: EmbeddingModel) {
     this.#model = model
@@ -15,12 +15,7 @@ export class QuestionVectors {
   /** Undefined where the model does not give it in time. */
   of(question: string): Promise<Float32Array | undefined> {
     const vector = this.#vectors.get(question) ?? this.#model.question(question)
-    this.#vectors.delete(question)
     this.#vectors.set(question, vector)
-    for (const [oldest] of this.#vectors) {
-      if (this.#vectors.size <= maxKept) break
-      this.#vectors.delete(oldest)
-    }
     void vector.then((found) => {
       if (found === undefined && this.#vectors.get(question) === vector) this.#vectors.delete(question)
     })
