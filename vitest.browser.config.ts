@@ -9,7 +9,8 @@ export default mergeConfig(
       include: ['test/browser/**/*.test.ts'],
       testTimeout: 120_000,
       hookTimeout: 120_000,
-      fileParallelism: false,
+      // Half of the time is waiting for pages to come to rest.
+      maxWorkers: 2,
     },
   }),
 )
