@@ -36,6 +36,17 @@ const pages = [
 ]
 
 describe.each(engines)('%s', (engine) => {
+  test('filters follow the changes of pages, before and after they are asked for the first time', () => {
+    const index = newIndex(engine, pages)
+    index.apply({ put: [page('f_2', 'A ticket is open.', { tags: ['Policy'] })], remove: ['f_1'] })
+    expect(keysOf(index, 'ticket tag:policy').sort()).toEqual(['f_2', 'f_5'])
+    index.apply({ put: [page('f_6', 'Another ticket.', { tags: ['policy'] })], remove: ['f_2'] })
+    expect(keysOf(index, 'ticket tag:policy').sort()).toEqual(['f_5', 'f_6'])
+    expect(index.search('ticket', { ...tool, limit: 9 }, { hasFacets: true }).facets?.tags).toEqual([
+      { value: 'policy', count: 1 },
+    ])
+  })
+
   test.each([
     ['ticket tag:policy', ['f_1']],
     ['ticket tag:#TEAM', ['f_1', 'f_2']],

@@ -1,8 +1,8 @@
 import type { Token } from './analyser.ts'
 import { hashOf } from './term-hash.ts'
 
-/** Runs that are kept at most, which take some 20 MB; a power of two. */
-const size = 2 ** 17
+/** Runs that are kept at most, which take some 10 MB; a power of two. */
+const size = 2 ** 16
 
 /** The tokens of runs of words, with offsets in the run: most words of a text come again and again. */
 export class KnownRuns {
