@@ -12,8 +12,9 @@ const areas = {
   e2e: ['e2e'],
   console: ['console'],
   search: ['search', 'markdown', 'chat', 'knowledge', 'compare', 'models', 'bench'],
-  rest: ['git', 'cli', 'store', 'ingest'],
 }
+const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
+const apart = filesOf(['faults', 'client', 'browser'])
 
 export default mergeConfig(
   shared,
@@ -21,12 +22,14 @@ export default mergeConfig(
     test: {
       globalSetup: 'test/support/left-out.ts',
       maxWorkers: Math.max(2, availableParallelism()),
-      projects: Object.entries(areas).map(
-        ([name, folders]): TestProjectInlineConfiguration => ({
-          extends: true,
-          test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
-        }),
-      ),
+      projects: [
+        ...Object.entries(areas).map(([name, folders]) => area(name, filesOf(folders), [])),
+        area('rest', filesOf(['**']), [...filesOf(Object.values(areas).flat()), ...apart]),
+      ],
     },
   }),
 )
+
+function area(name: string, include: string[], exclude: string[]): TestProjectInlineConfiguration {
+  return { extends: true, test: { name, include, exclude } }
+}

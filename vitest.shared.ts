@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -28,12 +28,17 @@ export default defineConfig({
   },
 })
 
-/** Keeps temporary files in memory if the system has a folder for that, because the product flushes every write. */
+/**
+ * Keeps temporary files in memory if the system has a folder for that, because the product flushes every write. In a container it
+ * often has 64 MB, which is too little.
+ */
 function temporaryFiles(): Record<string, string> {
   const memory = '/dev/shm'
+  const leastBytes = 2 ** 31
   try {
     accessSync(memory, constants.W_OK)
-    return { TMPDIR: memory }
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize < leastBytes ? {} : { TMPDIR: memory }
   } catch {
     return {}
   }
