@@ -151,12 +151,13 @@ function shownPart(
 
 /** Where the next `%%` is that stands in no code span. */
 function nextComment(text: string, from: number, spans: Map<number, number[]>): number | undefined {
-  token.lastIndex = from
-  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+  const tokens = new RegExp(token) // where it stands in the text is its own
+  tokens.lastIndex = from
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     const [run] = found
     if (run === mark) return found.index
     const end = run.startsWith('`') ? spanEnd(spans, found.index, run.length) : undefined
-    if (end !== undefined) token.lastIndex = end
+    if (end !== undefined) tokens.lastIndex = end
   }
   return undefined
 }

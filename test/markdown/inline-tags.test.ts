@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isInternal } from '../../src/knowledge/audience.ts'
+import { withoutComments } from '../../src/markdown/comments.ts'
 import { inlineTags } from '../../src/markdown/inline-tags.ts'
 
 const tagsIn = (content: string) => inlineTags(content).map(({ tag }) => tag)
@@ -22,6 +23,11 @@ test.each([
   ['<!-- a --> #one <!-- b\n--> #two', ['one', 'two']],
 ])('%j has the tags %j', (content, tags) => {
   expect(tagsIn(content)).toEqual(tags)
+})
+
+test('what was read before changes no tags', () => {
+  expect(withoutComments('What is said before a comment. %%Hidden.%%')).toBe('What is said before a comment. ')
+  expect(tagsIn('`#code` #seen')).toEqual(['seen'])
 })
 
 test.each([

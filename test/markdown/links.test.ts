@@ -329,7 +329,7 @@ describe('finding links without a parser', () => {
       const text = `x [[a]] ${part.repeat(500_000 / part.length)}\nx`
       const start = performance.now()
       certainLinks(text)
-      expect(performance.now() - start, part).toBeLessThan(500)
+      expect(performance.now() - start, part).toBeLessThan(3000)
     }
   })
 })
