@@ -1,3 +1,4 @@
+import { append } from './append.ts'
 import { scanInline } from './inline-scan.ts'
 import { isItem, scanList } from './list-scan.ts'
 import { withoutBlockId } from './obsidian-marks.ts'
@@ -32,7 +33,7 @@ export function scanBlocks(page: string): BlockSegment[] | undefined {
     const start = startOf(block) ?? page.length
     const end = startOf(blocks[index + 1]) ?? page.length
     if (pieces) {
-      if (open && 'pieces' in open) open.pieces.push(...pieces)
+      if (open && 'pieces' in open) append(open.pieces, pieces)
       else segments.push({ pieces: [...pieces] })
     } else if (open && 'end' in open) open.end = end
     else segments.push({ start, end })

@@ -1,5 +1,6 @@
 import type { Root } from 'mdast'
 import type { Chunk } from '../knowledge/chunk.ts'
+import { append } from './append.ts'
 import { type BlockSegment, scanBlocks } from './block-scan.ts'
 import { parseParts } from './parse-parts.ts'
 import { type BlockPiece, joinText, little, type Piece, packPieces } from './piece.ts'
@@ -21,11 +22,11 @@ export function findChunks(content: string): { chunks: Chunk[]; isPartial: boole
   const pieces: BlockPiece[] = []
   let isPartial = false
   for (const segment of segments) {
-    if ('pieces' in segment) pieces.push(...segment.pieces)
+    if ('pieces' in segment) append(pieces, segment.pieces)
     else {
       for (const { tree, source, start } of parseParts(content.slice(segment.start, segment.end))) {
         const base = segment.start + start
-        pieces.push(...(tree === undefined ? plainPieces(source, base) : treePieces(tree, content, base)))
+        append(pieces, tree === undefined ? plainPieces(source, base) : treePieces(tree, content, base))
         isPartial ||= tree === undefined
       }
     }
@@ -48,7 +49,7 @@ export function certainChunks(content: string): Chunk[] | undefined {
   const pieces: BlockPiece[] = []
   for (const segment of scanBlocks(content) ?? [undefined]) {
     if (segment === undefined || 'end' in segment) return undefined
-    pieces.push(...segment.pieces)
+    append(pieces, segment.pieces)
   }
   return chunksOf(content, pieces)
 }
@@ -81,8 +82,8 @@ function sectionChunks(content: string, section: Section, headings: string[]): C
   let together: Section[] = []
   const endTogether = () => {
     const [only, ...others] = together
-    if (only && others.length === 0 && !isEmpty(only)) chunks.push(...below(only))
-    else chunks.push(...pack(together.map(wholePiece)))
+    if (only && others.length === 0 && !isEmpty(only)) append(chunks, below(only))
+    else append(chunks, pack(together.map(wholePiece)))
     together = []
   }
   const below = (child: Section) => sectionChunks(content, child, [...headings, child.heading?.text ?? ''])
@@ -90,7 +91,7 @@ function sectionChunks(content: string, section: Section, headings: string[]): C
     if (isEmpty(child) || child.end - (child.heading?.start ?? 0) < little) together.push(child)
     else {
       endTogether()
-      chunks.push(...below(child))
+      append(chunks, below(child))
     }
   }
   endTogether()

@@ -1,5 +1,6 @@
 import type { Nodes } from 'mdast'
 import type { WikiLink } from '../knowledge/neuron.ts'
+import { append } from './append.ts'
 import { isReadableAlone, linkBlocks } from './link-scan.ts'
 import { type LinkNode, linkNodes, maxLinks } from './links.ts'
 import { parseParts } from './parse-parts.ts'
@@ -26,7 +27,7 @@ export function linkPlaces(content: string): LinkPlace[] | undefined {
   for (const part of partsWithLinks(content)) {
     const found = placesIn(part)
     if (found === undefined) return undefined
-    places.push(...found)
+    append(places, found)
   }
   return places.slice(0, maxLinks)
 }

@@ -1,5 +1,6 @@
 import type { Definition, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../knowledge/neuron.ts'
+import { append } from './append.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'
 import { parseDestination } from './markdown-link.ts'
 import { parseParts } from './parse-parts.ts'
@@ -21,11 +22,11 @@ export function findLinks(content: string): FoundLinks {
   const links: WikiLink[] = []
   let isPartial = false
   for (const segment of segments) {
-    if ('links' in segment) links.push(...segment.links)
+    if ('links' in segment) append(links, segment.links)
     else {
       for (const { tree, source, line } of parseParts(segment.source)) {
         const first = segment.line + line - 1
-        links.push(...(tree === undefined ? patternLinks(source, first) : treeLinks(tree, first)))
+        append(links, tree === undefined ? patternLinks(source, first) : treeLinks(tree, first))
         isPartial ||= tree === undefined
       }
     }
@@ -44,7 +45,7 @@ export function certainLinks(content: string): WikiLink[] | undefined {
   const links: WikiLink[] = []
   for (const segment of scanLinks(content) ?? [undefined]) {
     if (segment === undefined || 'source' in segment) return undefined
-    links.push(...segment.links)
+    append(links, segment.links)
   }
   return links.slice(0, maxLinks + 1)
 }
@@ -72,7 +73,10 @@ export function* linkNodes(tree: Root): Generator<LinkNode> {
     if (found !== undefined) yield { node, isInTable, ...found }
     if ('children' in node) {
       const isTable = isInTable || node.type === 'tableCell'
-      open.push(...node.children.toReversed().map((child) => ({ node: child, isInTable: isTable })))
+      append(
+        open,
+        node.children.toReversed().map((child) => ({ node: child, isInTable: isTable })),
+      )
     }
   }
 }
@@ -109,7 +113,7 @@ function definitionsOf(tree: Root): Map<string, Definition> {
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
     if (node.type === 'definition' && !definitions.has(node.identifier)) definitions.set(node.identifier, node)
-    else if ('children' in node && node.type !== 'paragraph') open.push(...node.children.toReversed())
+    else if ('children' in node && node.type !== 'paragraph') append(open, node.children.toReversed())
   }
   return definitions
 }

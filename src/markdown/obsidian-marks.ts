@@ -1,5 +1,6 @@
 import type { Blockquote, Heading, ListItem, Nodes, Paragraph, Root } from 'mdast'
 import { headingId } from '../knowledge/headings.ts'
+import { append } from './append.ts'
 
 const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/
 const blockId = /\s\^[A-Za-z0-9-]+$/
@@ -18,8 +19,8 @@ export function hideMarks(tree: Root): void {
     if (node.type === 'listItem' && node.children[0]?.type === 'paragraph') {
       // The paragraph of a short item has no element of its own.
       takeBlockId(node.children[0], node)
-      open.push(...node.children.slice(1))
-    } else if ('children' in node && node.type !== 'paragraph') open.push(...node.children)
+      append(open, node.children.slice(1))
+    } else if ('children' in node && node.type !== 'paragraph') append(open, node.children)
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Chunk } from '../../src/knowledge/chunk.ts'
 import { type BlockSegment, scanBlocks } from '../../src/markdown/block-scan.ts'
-import { certainChunks, extractChunks, treeChunks } from '../../src/markdown/chunks.ts'
+import { certainChunks, extractChunks, findChunks, treeChunks } from '../../src/markdown/chunks.ts'
 import { hideMarks } from '../../src/markdown/obsidian-marks.ts'
 import { parseMarkdown } from '../../src/markdown/parse-markdown.ts'
 import type { BlockPiece } from '../../src/markdown/piece.ts'
@@ -156,6 +156,17 @@ describe('a long block is taken apart', () => {
     expect(chunks.at(-1)?.text).toContain('2499')
     expect(plainChunks('x'.repeat(4_000_000))).toHaveLength(2000)
   })
+})
+
+test.each([
+  ['paragraphs', 'a\n\n', 174_000],
+  ['items', '- a\n', 131_000],
+  ['headings', '# a\n', 131_000],
+])('a page of 512 KB of the smallest %s has chunks', (_, block, count) => {
+  const { chunks, isPartial } = findChunks(block.repeat(count))
+  expect(isPartial).toBe(false)
+  expect(chunks.length).toBeGreaterThan(100)
+  expect(spells(chunks, 'a'.repeat(count))).toBe(true)
 })
 
 describe('the chunks of any page', () => {

@@ -58,11 +58,13 @@ describe('ParserPool', () => {
 
   test('of what uses too much CPU time gives the same, and says so; others are parsed', async () => {
     const own = new ParserPool({ budget: (characters) => (characters > 100_000 ? 1 : 60_000) })
-    const slow = needsParser(`\n\n${'- *b* [[c]]\n'.repeat(100_000)}`)
+    // Seconds of work before the links that are enough: the budget is looked at every 250 ms.
+    const work = '<i>b [x](y z\n\n'.repeat(100_000)
+    const slow = needsParser(`\n\n${work}${'- *b* [[c]]\n'.repeat(3000)}`)
     const [first, second, last] = await own.linksOfMany([needsParser('b'), slow, needsParser('c')])
     const { links, flag } = second ?? { links: [] }
     expect(flag).toBe('too-slow')
-    expect([links.length, links[0], links[1]]).toEqual([2000, link, { target: 'c', embed: false, line: 3 }])
+    expect([links.length, links[0], links[1]]).toEqual([2000, link, { target: 'c', embed: false, line: 200_003 }])
     expect([first, last]).toEqual([{ links: [link] }, { links: [link] }])
     expect(await own.chunks(slow)).toEqual({ chunks: plainChunks(slow), flag: 'too-slow' })
     expect(await own.linkPlaces(slow)).toBeUndefined()
