@@ -16,8 +16,9 @@ export async function clearStaleLock(path: string, staleAfterMs: number): Promis
 }
 
 /**
- * Removes what a git leaves that is killed while it writes `packed-refs`: each next one refuses to write beside it.
- * @param staleAfterMs how long nobody has written to it
+ * Removes the files that a git leaves behind when it is killed while it writes `packed-refs`. As long as they are there, no other git
+ * can write that file.
+ * @param staleAfterMs how long nobody has written to them
  */
 export async function clearPackedRefsLock(gitDir: string, staleAfterMs: number): Promise<void> {
   const paths = ['packed-refs.new', 'packed-refs.lock'].map((name) => join(gitDir, name))
