@@ -6,6 +6,7 @@ import { maxBatch } from '../../src/models/embeddings.ts'
 import { KbIndex } from '../../src/search/kb-index.ts'
 import type { FeedbackParameters } from '../../src/search/rank/feedback.ts'
 import type { Engine, IndexedDocument, Scope } from '../../src/search/search-index.ts'
+import { plainPage } from '../support/plain-page.ts'
 import type { TestDocument } from './collection.ts'
 import type { Ranker } from './ranker.ts'
 
@@ -59,15 +60,5 @@ async function embedAll({ vectors }: KbIndex, embed: Embed): Promise<void> {
 }
 
 function pageOf({ id, title, text }: TestDocument): IndexedDocument {
-  return {
-    key: id,
-    kind: 'wiki',
-    version: '1',
-    title,
-    aliases: [],
-    tags: [],
-    audience: undefined,
-    note: undefined,
-    chunks: extractChunks(text),
-  }
+  return plainPage({ key: id, title, chunks: extractChunks(text) })
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { KbIndex } from '../../src/search/kb-index.ts'
 import type { Engine, Scope } from '../../src/search/search-index.ts'
 import type { GeneratedChunk } from './chunks.ts'
+import { plainPage } from './plain-page.ts'
 
 /** What is measured: an index of chunks, each a page of its own. Searches answer with how many they found. */
 export type Contestant = {
@@ -33,17 +34,8 @@ export function contestantOf(name: string, folder: string): Contestant {
 function ganglion(engine: Engine, directory: string): Contestant {
   let index: KbIndex
   const keyOf = (number: number) => `bench_${String(number).padStart(8, '0')}`
-  const pageOf = ({ title, text }: GeneratedChunk, number: number) => ({
-    key: keyOf(number),
-    kind: 'wiki' as const,
-    version: '1',
-    title,
-    aliases: [],
-    tags: [],
-    audience: undefined,
-    note: undefined,
-    chunks: [{ headings: [], content: text, text }],
-  })
+  const pageOf = ({ title, text }: GeneratedChunk, number: number) =>
+    plainPage({ key: keyOf(number), title, chunks: [{ headings: [], content: text, text }] })
   return {
     open() {
       index = new KbIndex(directory, { language: 'en', engine })

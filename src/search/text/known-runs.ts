@@ -1,5 +1,5 @@
 import type { Token } from './analyser.ts'
-import { hashOf } from './term-hash.ts'
+import { hashOf, placeOf } from './term-hash.ts'
 
 /** Runs that are kept at most, which take some 10 MB; a power of two. */
 const size = 2 ** 16
@@ -12,18 +12,14 @@ export class KnownRuns {
 
   /** The tokens of the part of a text from one place to before another. */
   find(text: string, start: number, end: number): readonly Token[] | undefined {
-    const place = placeOf(hashOf(text, start, end))
+    const place = placeOf(hashOf(text, start, end), size)
     const known = this.#runs[place]
     return known?.length === end - start && text.startsWith(known, start) ? this.#tokens[place] : undefined
   }
 
   set(run: string, tokens: readonly Token[]): void {
-    const place = placeOf(hashOf(run))
+    const place = placeOf(hashOf(run), size)
     this.#runs[place] = run
     this.#tokens[place] = tokens
   }
-}
-
-function placeOf(hash: number): number {
-  return (hash ^ (hash >>> 15)) & (size - 1)
 }

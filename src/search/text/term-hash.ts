@@ -17,6 +17,11 @@ export function hashOf(text: string, start = 0, end = text.length): number {
   return hash
 }
 
+/** The place of a hash in a table. The lowest bits of a product depend on the lowest bits of its factors only. @param size a power of two */
+export function placeOf(hash: number, size: number): number {
+  return (hash ^ (hash >>> 15)) & (size - 1)
+}
+
 /** The terms between the spaces of a text: where each begins and ends, and its {@link hashOf}. */
 export class TermScan {
   count = 0

@@ -1,4 +1,4 @@
-import { hashOf, type TermScan } from './term-hash.ts'
+import { hashOf, placeOf, type TermScan } from './term-hash.ts'
 
 /**
  * Different terms with an index each, from 0 on. A term is looked up where it stands in a text, by its `hashOf`, so that the text
@@ -44,8 +44,7 @@ export class TermTable {
   /** Where the term is, or would be. */
   #slotOf(text: string, start: number, end: number, hash: number): number {
     const mask = this.#slots.length - 1
-    // The lowest bits of a product depend on the lowest bits of its factors only.
-    let slot = (hash ^ (hash >>> 15)) & mask
+    let slot = placeOf(hash, this.#slots.length)
     for (; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
       const index = (this.#slots[slot] ?? 0) - 1
       const term = this.terms[index] ?? ''
@@ -58,7 +57,7 @@ export class TermTable {
     const slots = new Uint32Array(2 * this.#slots.length)
     const mask = slots.length - 1
     for (const [index, hash] of this.#hashes.entries()) {
-      let slot = (hash ^ (hash >>> 15)) & mask
+      let slot = placeOf(hash, slots.length)
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = index + 1
     }

@@ -1,5 +1,5 @@
-import { best, type PageOrder, type ScoredChunk } from '../rank/scorer.ts'
-import type { Nearness } from './nearness.ts'
+import { best, type ScoredChunk } from '../rank/scorer.ts'
+import type { Nearness, VectorPlaces } from './nearness.ts'
 import type { SignRows } from './sign-rows.ts'
 
 /** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */
@@ -23,23 +23,18 @@ export type Vectors = {
 export class EstimatedNearness implements Nearness {
   readonly #vectors: Vectors
   readonly #distances: Uint16Array
-  readonly #chunks: readonly number[]
-  readonly #rowOf: readonly number[]
-  readonly #catalog: PageOrder
+  readonly #places: VectorPlaces
   readonly #mean: number
   readonly #deviation: number
   readonly count: number
 
-  /**
-   * @param distances calls back with the distance of each visible row.
-   * @param chunks by row. @param rowOf by chunk.
-   */
+  /** @param distances calls back with the distance of each visible row. */
   constructor(
     distances: (each: (row: number, distance: number) => void) => void,
     vectors: Vectors,
-    { chunks, rowOf, catalog }: { chunks: readonly number[]; rowOf: readonly number[]; catalog: PageOrder },
+    places: VectorPlaces,
   ) {
-    this.#distances = new Uint16Array(chunks.length).fill(hidden)
+    this.#distances = new Uint16Array(places.chunks.length).fill(hidden)
     let count = 0
     distances((row, distance) => {
       this.#distances[row] = distance
@@ -47,9 +42,7 @@ export class EstimatedNearness implements Nearness {
     })
     this.count = count
     this.#vectors = vectors
-    this.#chunks = chunks
-    this.#rowOf = rowOf
-    this.#catalog = catalog
+    this.#places = places
     const sample = this.#sample()
     this.#mean = sum(sample) / Math.max(1, sample.length)
     const squares = sum(sample.map((cosine) => (cosine - this.#mean) ** 2))
@@ -57,21 +50,22 @@ export class EstimatedNearness implements Nearness {
   }
 
   of(chunk: number): number | undefined {
-    const row = this.#rowOf[chunk]
+    const row = this.#places.rowOf[chunk]
     if (row === undefined || (this.#distances[row] ?? hidden) === hidden) return undefined
     return this.#standard(row)
   }
 
   nearest(limit: number): ScoredChunk[] {
+    const { chunks, catalog } = this.#places
     const most = this.#mostOf(perNearest * limit)
     const scored: ScoredChunk[] = []
     for (const [row, distance] of this.#distances.entries()) {
       if (distance > most || distance === hidden) continue
       const score = this.#standard(row)
-      const chunk = this.#chunks[row] ?? 0
-      if (score !== undefined) scored.push({ chunk, page: this.#catalog.pageOf(chunk), score })
+      const chunk = chunks[row] ?? 0
+      if (score !== undefined) scored.push({ chunk, page: catalog.pageOf(chunk), score })
     }
-    return best(scored, limit, this.#catalog)
+    return best(scored, limit, catalog)
   }
 
   #standard(row: number): number | undefined {

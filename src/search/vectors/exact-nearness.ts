@@ -1,5 +1,5 @@
-import { best, type PageOrder, type ScoredChunk } from '../rank/scorer.ts'
-import type { Nearness } from './nearness.ts'
+import { best, type ScoredChunk } from '../rank/scorer.ts'
+import type { Nearness, VectorPlaces } from './nearness.ts'
 
 /** Cosines are kept as whole parts of this, so that sums of them are exact: the same in whatever order they are added. */
 const unit = 2 ** 14
@@ -8,22 +8,14 @@ const hidden = -(2 ** 31)
 /** From the cosines of all visible chunks. */
 export class ExactNearness implements Nearness {
   readonly #parts: Int32Array
-  readonly #chunks: readonly number[]
-  readonly #rowOf: readonly number[]
-  readonly #catalog: PageOrder
+  readonly #places: VectorPlaces
   readonly #mean: number
   readonly #deviation: number
   readonly count: number
 
-  /**
-   * @param cosines calls back with the cosine of each visible row.
-   * @param chunks by row. @param rowOf by chunk.
-   */
-  constructor(
-    cosines: (each: (row: number, cosine: number) => void) => void,
-    { chunks, rowOf, catalog }: { chunks: readonly number[]; rowOf: readonly number[]; catalog: PageOrder },
-  ) {
-    const parts = new Int32Array(chunks.length).fill(hidden)
+  /** @param cosines calls back with the cosine of each visible row. */
+  constructor(cosines: (each: (row: number, cosine: number) => void) => void, places: VectorPlaces) {
+    const parts = new Int32Array(places.chunks.length).fill(hidden)
     let [count, sum, squares] = [0, 0, 0]
     cosines((row, cosine) => {
       const part = Math.round(cosine * unit)
@@ -33,29 +25,28 @@ export class ExactNearness implements Nearness {
       squares += part * part
     })
     this.#parts = parts
-    this.#chunks = chunks
-    this.#rowOf = rowOf
-    this.#catalog = catalog
+    this.#places = places
     this.count = count
     this.#mean = sum / Math.max(1, count)
     this.#deviation = Math.sqrt(Math.max(0, squares / Math.max(1, count) - this.#mean ** 2))
   }
 
   of(chunk: number): number | undefined {
-    const row = this.#rowOf[chunk]
+    const row = this.#places.rowOf[chunk]
     const part = row === undefined ? undefined : this.#parts[row]
     return part === undefined || part === hidden ? undefined : this.#standard(part)
   }
 
   nearest(limit: number): ScoredChunk[] {
+    const { chunks, catalog } = this.#places
     const least = this.#leastOf(limit)
     const scored: ScoredChunk[] = []
     for (const [row, part] of this.#parts.entries()) {
       if (part < least || part === hidden) continue
-      const chunk = this.#chunks[row] ?? 0
-      scored.push({ chunk, page: this.#catalog.pageOf(chunk), score: this.#standard(part) })
+      const chunk = chunks[row] ?? 0
+      scored.push({ chunk, page: catalog.pageOf(chunk), score: this.#standard(part) })
     }
-    return best(scored, limit, this.#catalog)
+    return best(scored, limit, catalog)
   }
 
   #standard(part: number): number {

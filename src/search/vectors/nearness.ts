@@ -1,4 +1,13 @@
-import type { ScoredChunk } from '../rank/scorer.ts'
+import type { PageOrder, ScoredChunk } from '../rank/scorer.ts'
+
+/** Which chunk each row of vectors is of, and the other way round. */
+export type VectorPlaces = {
+  /** By row. */
+  chunks: readonly number[]
+  /** By chunk. */
+  rowOf: readonly number[]
+  catalog: PageOrder
+}
 
 /**
  * How near the visible chunks with a vector are to a question, in standard scores: by how many standard deviations a chunk is nearer

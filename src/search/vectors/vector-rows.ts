@@ -35,7 +35,7 @@ export class VectorRows {
 
   /** A copy of a row. */
   at(row: number): Quantised {
-    return { scale: this.#scales[row] ?? 0, bytes: Int8Array.from(new Int8Array(this.#rows.at(row).slice().buffer)) }
+    return { scale: this.#scales[row] ?? 0, bytes: new Int8Array(this.#rows.at(row).slice().buffer) }
   }
 
   /** Calls back with the cosine of each of `count` rows and the query. @param query as long as the rows */
