@@ -136,15 +136,19 @@ function partsOf<Word>(phrase: string, words: ReadonlyMap<string, Word>): Word[]
   return phrase.split(' ').flatMap((term) => words.get(term) ?? [])
 }
 
-const prepositions = 'in|on|at|to|from|under|by|with|for|into|of|as'
-const endsWith = new RegExp(String.raw`(\p{L}{3,}) (${prepositions})\s*\??\s*$`, 'iu')
-const beginsWith = new RegExp(String.raw`^\s*(${prepositions}|since) (?:which|what) .* (\p{L}{3,})\s*\??\s*$`, 'iu')
+const prepositions: ReadonlySet<string> = new Set('in on at to from under by with for into of as'.split(' '))
+const fronted: ReadonlySet<string> = prepositions.union(new Set(['since']))
 
+/** `released under` of `Which license is it released under?`, and of `Under which license is it released?`. In time linear in the text. */
 function endingOf(question: string): RegExp | undefined {
-  const [, verb, after] = endsWith.exec(question) ?? []
-  const [, before, last] = beginsWith.exec(question) ?? []
-  const [word, preposition] = [verb ?? last, after ?? before]
-  return word && preposition ? new RegExp(String.raw`\b${word} ${preposition}\b`, 'i') : undefined
+  const words = question.toLowerCase().match(/[\p{L}\p{N}]+|[^\s?]/gu) ?? []
+  const [first = '', second = ''] = words
+  const [before = '', last = ''] = words.slice(-2)
+  const isFronted = fronted.has(first) && (second === 'which' || second === 'what')
+  const [verb, preposition] = prepositions.has(last) ? [before, last] : [last, isFronted ? first : '']
+  return preposition !== '' && /^\p{L}{3,}$/u.test(verb)
+    ? new RegExp(String.raw`\b${verb} ${preposition}\b`, 'i')
+    : undefined
 }
 
 /** The first word after `who` that says something. */
