@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { extractChunks } from '../../src/markdown/chunks.ts'
+import { extractChunks } from '../../src/markdown/chunks/chunks.ts'
 import { maxBatch } from '../../src/models/embeddings.ts'
 import { KbIndex } from '../../src/search/kb-index.ts'
 import type { FeedbackParameters } from '../../src/search/rank/feedback.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type Environment, readEnvironment } from './environment.ts'
+import { type Environment, readEnvironment } from './settings/environment.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
 export type Answer = { json: unknown; text: string; isNegative?: boolean }

@@ -7,21 +7,21 @@ type Adder = (program: Command) => void
 
 /** In the order of the help. A command line loads what its own first word needs, and no more. */
 const commands: readonly { words: readonly string[]; load: () => Promise<Adder> }[] = [
-  { words: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
-  { words: ['kb'], load: async () => (await import('./kb.ts')).addKnowledgeBaseCommands },
-  { words: ['key'], load: async () => (await import('./key.ts')).addKeyCommands },
-  { words: ['user'], load: async () => (await import('./user.ts')).addUserCommands },
-  { words: ['import'], load: async () => (await import('./import.ts')).addImportCommand },
-  { words: ['upload'], load: async () => (await import('./upload.ts')).addUploadCommand },
-  { words: ['watch'], load: async () => (await import('./watch.ts')).addWatchCommand },
-  { words: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
-  { words: ['hooks'], load: async () => (await import('./hooks.ts')).addHooksCommands },
-  { words: ['lint'], load: async () => (await import('./lint.ts')).addLintCommand },
-  { words: ['review'], load: async () => (await import('./review.ts')).addReviewCommand },
-  { words: ['webhook'], load: async () => (await import('./webhook.ts')).addWebhookCommands },
+  { words: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
+  { words: ['kb'], load: async () => (await import('./commands/kb.ts')).addKnowledgeBaseCommands },
+  { words: ['key'], load: async () => (await import('./commands/key.ts')).addKeyCommands },
+  { words: ['user'], load: async () => (await import('./commands/user.ts')).addUserCommands },
+  { words: ['import'], load: async () => (await import('./commands/import.ts')).addImportCommand },
+  { words: ['upload'], load: async () => (await import('./commands/upload.ts')).addUploadCommand },
+  { words: ['watch'], load: async () => (await import('./commands/watch.ts')).addWatchCommand },
+  { words: ['check'], load: async () => (await import('./commands/check.ts')).addCheckCommand },
+  { words: ['hooks'], load: async () => (await import('./commands/hooks.ts')).addHooksCommands },
+  { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
+  { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
+  { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },
   {
     words: ['verify', 'rebuild', 'backup', 'restore'],
-    load: async () => (await import('./operations.ts')).addOperationCommands,
+    load: async () => (await import('./commands/operations.ts')).addOperationCommands,
   },
 ]
 

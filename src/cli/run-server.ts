@@ -18,8 +18,8 @@ import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
-import type { Environment } from './environment.ts'
 import { servicesOf } from './services.ts'
+import type { Environment } from './settings/environment.ts'
 
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
 const LOCK_WAIT = 1_000

@@ -1,6 +1,6 @@
 import { GitError } from './git-error.ts'
 import { type GitOutcome, tryGit } from './git-process.ts'
-import { isOid, type Oid } from './object.ts'
+import { isOid, type Oid } from './objects/object.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 
 /**

@@ -2,7 +2,7 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError } from './git-error.ts'
 import { longTimeLimit, runGit } from './git-process.ts'
-import type { Oid } from './object.ts'
+import type { Oid } from './objects/object.ts'
 import { Repository } from './repository.ts'
 
 export type Refs = ReadonlyMap<string, Oid>

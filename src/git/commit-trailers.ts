@@ -1,5 +1,5 @@
 import { runGit } from './git-process.ts'
-import type { Oid } from './object.ts'
+import type { Oid } from './objects/object.ts'
 
 /** A commit's trailers by name, the last of each name, and the paths that it changed; of a merge none. */
 export type TrailedCommit = { trailers: Readonly<Record<string, string>>; paths: string[] }

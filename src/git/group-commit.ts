@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
-import type { Oid } from './object.ts'
+import type { Oid } from './objects/object.ts'
 import type { Repository } from './repository.ts'
 import { Staging } from './staging.ts'
 

@@ -1,6 +1,6 @@
 import { GitError } from './git-error.ts'
 import { ended, longTimeLimit, spawnGit } from './git-process.ts'
-import type { Oid } from './object.ts'
+import type { Oid } from './objects/object.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }

@@ -1,5 +1,5 @@
 import { readHistory } from './history.ts'
-import type { Oid } from './object.ts'
+import type { Oid } from './objects/object.ts'
 
 /**
  * The blob that each path got from the last commit that changed it and has a line in its message, on the first-parent line of

@@ -1,6 +1,6 @@
 import { runGit } from './git-process.ts'
-import type { Oid } from './object.ts'
-import type { Mode } from './tree.ts'
+import type { Oid } from './objects/object.ts'
+import type { Mode } from './objects/tree.ts'
 
 /** `size` in bytes; 0 for a submodule. */
 export type ListedFile = { path: string; mode: Mode; oid: Oid; size: number }

@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { longTimeLimit, runGit } from './git-process.ts'
-import { clearPackedRefsLock, clearStaleLock } from './stale-lock.ts'
+import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
 
 export type RepositoryLoad = {
   /** Packs: each batch of writes adds one. */

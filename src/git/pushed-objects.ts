@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
 import { ended, spawnGit } from './git-process.ts'
-import { isOid, type Oid } from './object.ts'
+import { isOid, type Oid } from './objects/object.ts'
+import type { Tree, TreeEntry } from './objects/tree.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 import type { Repository, TreeChange } from './repository.ts'
-import type { Tree, TreeEntry } from './tree.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }

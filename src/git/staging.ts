@@ -7,9 +7,9 @@ import {
   type Oid,
   type Signature,
   treeOfCommit,
-} from './object.ts'
+} from './objects/object.ts'
+import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
-import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './tree.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
 export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defaultFileTypes, fileTypes } from '../contract/documents.ts'
 import { CandidateKind, Zone } from '../contract/vocabulary.ts'
 import { isUuid } from './candidate-id.ts'
-import { isSchedule } from './lint-schedule.ts'
+import { isSchedule } from './lint/lint-schedule.ts'
 import { SeqPrefix, Slug } from './seq-id.ts'
 
 /** `kb.yaml` is read in YAML's failsafe schema: every scalar is text, and an empty value is the empty text. */

@@ -1,5 +1,5 @@
 import { diff3MergeRegions } from 'node-diff3'
-import { anchorsOf, countLines } from './anchors.ts'
+import { anchorsOf, countLines } from './links/anchors.ts'
 
 /** Lines that both sides changed, each in its own way; every line ends in a newline, so that an empty line is not none. */
 export type Conflict = {

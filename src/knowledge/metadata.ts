@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ValidationError } from '../contract/errors.ts'
 import { Zone } from '../contract/vocabulary.ts'
-import { portablePath } from './portable-path.ts'
-import { hasBadCharacters, oneLine } from './text.ts'
+import { portablePath } from './paths/portable-path.ts'
+import { hasBadCharacters, oneLine } from './text/text.ts'
 
 const maxBytes = 16 * 1024
 const maxKeys = 64

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUuid } from './candidate-id.ts'
-import { isReservedName } from './portable-path.ts'
+import { isReservedName } from './paths/portable-path.ts'
 
 export const maxNumber = 99_999_999
 

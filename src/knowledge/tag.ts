@@ -1,4 +1,4 @@
-import { fold } from './fold.ts'
+import { fold } from './text/fold.ts'
 
 /** The key under which spellings of a tag meet: no case, no diacritics, no `#`. */
 export function tagKey(tag: string): string {

@@ -1,4 +1,4 @@
-import { type Line, linesOf } from './split-blocks.ts'
+import { type Line, linesOf } from './parse/split-blocks.ts'
 
 /** A code fence: its character and length, whether it stands in a quote, and whether its block is a tool's data. */
 type Fence = { mark: string; length: number; isQuoted: boolean; isData: boolean }

@@ -1,7 +1,7 @@
 import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../knowledge/neuron.ts'
-import { parseMarkdown } from './parse-markdown.ts'
-import { linesOf } from './split-blocks.ts'
+import { parseMarkdown } from './parse/parse-markdown.ts'
+import { linesOf } from './parse/split-blocks.ts'
 
 /** A heading is looked for in so many characters, and may itself have so many. */
 const maxLength = 16 * 1024

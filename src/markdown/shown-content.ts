@@ -1,5 +1,5 @@
 import { withoutComments } from './comments.ts'
-import type { NeuronFile } from './neuron-file.ts'
+import type { NeuronFile } from './file/neuron-file.ts'
 
 /** What the Excalidraw plugin keeps in a drawing's page: it begins with one of these headings, and goes on to the end. */
 const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im

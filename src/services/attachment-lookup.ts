@@ -1,7 +1,7 @@
-import type { FileLookup } from '../knowledge/file-target.ts'
-import { isNeuronPath } from '../knowledge/neuron-path.ts'
-import { attachmentsByKey, fileBlob } from '../store/file-queries.ts'
-import type { Projection } from '../store/projection.ts'
+import type { FileLookup } from '../knowledge/links/file-target.ts'
+import { isNeuronPath } from '../knowledge/paths/neuron-path.ts'
+import { attachmentsByKey, fileBlob } from '../store/projection/file-queries.ts'
+import type { Projection } from '../store/projection/projection.ts'
 
 /** The files of main that are no pages. */
 export function attachmentLookup(sql: Projection['read']): FileLookup {

@@ -1,7 +1,7 @@
-import type { Signature } from '../git/object.ts'
-import { committerOfCommit } from '../git/object.ts'
+import type { Signature } from '../git/objects/object.ts'
+import { committerOfCommit } from '../git/objects/object.ts'
 import type { Actor } from '../knowledge/candidate.ts'
-import { oneLine } from '../knowledge/text.ts'
+import { oneLine } from '../knowledge/text/text.ts'
 
 /**
  * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its

@@ -10,7 +10,7 @@ import { derivePrefix, SeqPrefix, Slug } from '../knowledge/seq-id.ts'
 import { SlugTaken } from '../store/errors.ts'
 import { commitMessage, signatureOf } from './commit-message.ts'
 import type { Ganglion } from './ganglion.ts'
-import { KnowledgeBase } from './knowledge-base.ts'
+import { KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 
 export type NewKnowledgeBase = {
   /** Slug of its tenant, which is made if it is new. */

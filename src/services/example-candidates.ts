@@ -1,10 +1,10 @@
 import type { CandidateInput } from '../contract/candidates.ts'
-import { parseNeuronFile } from '../markdown/neuron-file.ts'
-import { blobAtPath, seqIdAtPath } from '../store/file-queries.ts'
+import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { blobAtPath, seqIdAtPath } from '../store/projection/file-queries.ts'
 import type { Caller } from './caller.ts'
 import { operator } from './create-kb.ts'
 import type { Ganglion } from './ganglion.ts'
-import type { KnowledgeBase } from './knowledge-base.ts'
+import type { KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import { submitCandidate } from './queue/submit-candidate.ts'
 
 /** The connector of the candidates that wait in the demonstration for its first curator. */

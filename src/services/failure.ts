@@ -1,7 +1,7 @@
 import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
 import { S3Error } from '../store/blobs/s3-blobs.ts'
-import { RefMissing, RepositoryMissing } from './kb-refs.ts'
+import { RefMissing, RepositoryMissing } from './knowledge-base/kb-refs.ts'
 
 const sqliteFull = 13
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN. */

@@ -1,6 +1,6 @@
-import { pathKey } from '../knowledge/portable-path.ts'
-import { isPathTaken } from '../store/file-queries.ts'
-import type { Projection } from '../store/projection.ts'
+import { pathKey } from '../knowledge/paths/portable-path.ts'
+import { isPathTaken } from '../store/projection/file-queries.ts'
+import type { Projection } from '../store/projection/projection.ts'
 
 /**
  * The path of a new page, or the first with a number behind it, that is not taken.

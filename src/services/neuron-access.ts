@@ -1,8 +1,8 @@
 import type { Access } from '../knowledge/audience.ts'
 import type { KbSettings } from '../knowledge/kb-settings.ts'
 import { joinTags } from '../knowledge/tag.ts'
+import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import { inlineTags } from '../markdown/inline-tags.ts'
-import type { NeuronFile } from '../markdown/neuron-file.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 
 type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>

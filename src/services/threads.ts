@@ -1,6 +1,6 @@
-import { ExtractPool } from '../chat/extract-pool.ts'
+import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { DiffPool } from '../compare/diff-pool.ts'
-import { ParserPool } from '../markdown/parser-pool.ts'
+import { ParserPool } from '../markdown/parse/parser-pool.ts'
 import { RenderPool } from '../markdown/render/render-pool.ts'
 
 /** Threads for work on hostile text. Each starts when it is needed, and belongs to no data directory. */

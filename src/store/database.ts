@@ -4,7 +4,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { LRUCache } from 'lru-cache'
 import { DatabaseTooNew } from './errors.ts'
-import { migrations } from './migrations.ts'
+import { migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
 
 export type Database = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasNumberNear, hasShapeOf } from '../../src/chat/answer-shape.ts'
+import { hasNumberNear, hasShapeOf } from '../../src/chat/extract/answer-shape.ts'
 
 describe('what a kind of question wants', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/chat/answerer.ts'
-import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
+import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { refusalIn } from '../../src/chat/refusal.ts'
 import { type HandbookQuestion, laterQuestions, questions } from './questions.ts'
 import { testAnswerer } from './support/conformance.ts'

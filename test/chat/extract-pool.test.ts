@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
-import { ExtractPool } from '../../src/chat/extract-pool.ts'
+import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
+import { ExtractPool } from '../../src/chat/extract/extract-pool.ts'
 import { testAnswerer } from './support/conformance.ts'
 import { ask, passage, question } from './support/passages.ts'
 

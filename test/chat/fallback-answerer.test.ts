@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
+import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { fallbackAnswerer } from '../../src/chat/fallback-answerer.ts'
 import { modelAnswerer } from '../../src/chat/model-answerer.ts'
 import type { ModelError } from '../../src/chat/model-error.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { searchQuestion } from '../../src/chat/question-context.ts'
+import { searchQuestion } from '../../src/chat/extract/question-context.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 
 const turns = (...questions: string[]) =>

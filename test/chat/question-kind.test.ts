@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { focusOf, kindOf } from '../../src/chat/question-kind.ts'
+import { focusOf, kindOf } from '../../src/chat/extract/question-kind.ts'
 
 describe('the kind of a question', () => {
   test.each([

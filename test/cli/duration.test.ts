@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Duration } from '../../src/cli/duration.ts'
+import { Duration } from '../../src/cli/settings/duration.ts'
 
 test.each([
   ['45s', 45_000],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { EnvironmentError, readEnvironment } from '../../src/cli/environment.ts'
+import { EnvironmentError, readEnvironment } from '../../src/cli/settings/environment.ts'
 
 test('an empty environment has a default for everything', () => {
   const defaults = {

@@ -3,7 +3,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { uploadFile } from '../../src/cli/upload-file.ts'
+import { uploadFile } from '../../src/cli/client/upload-file.ts'
 import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
 import { startIngest } from '../../src/services/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { extractAnswerer } from '../../src/chat/extract-answerer.ts'
+import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { createAnswerer } from '../../src/cli/answerer.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { fakeModel, says, saysAndWaits } from '../chat/support/fake-model.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, neuron, soundProduct } from './git-support.ts'
 

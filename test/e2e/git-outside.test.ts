@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { eventually } from '../support/eventually.ts'
 import { Clone, page } from './git-clone.ts'

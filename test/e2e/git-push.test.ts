@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron, soundProduct } from './git-support.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { restore } from '../../src/services/operations/restore.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { setSubmitDefault } from '../../src/git/submit-default.ts'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { setSubmitDefault } from '../../src/git/checkout/submit-default.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { Clone, page } from './git-clone.ts'
 import { approve, approved, candidates, correctionOf, neuron, soundProduct, submitted } from './git-support.ts'

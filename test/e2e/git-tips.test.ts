@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodePacket, flushPacket } from '../../src/git/pkt-line.ts'
+import { encodePacket, flushPacket } from '../../src/git/serve/pkt-line.ts'
 import { hostilePack } from '../git/support/hostile-pack.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { Clone, page } from './git-clone.ts'

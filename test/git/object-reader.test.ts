@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ObjectReader } from '../../src/git/object-reader.ts'
+import { ObjectReader } from '../../src/git/objects/object-reader.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { peekLsRefs } from '../../src/git/ls-refs.ts'
+import { peekLsRefs } from '../../src/git/serve/ls-refs.ts'
 import {
   decodePacket,
   encodePacket,
@@ -10,7 +10,7 @@ import {
   PktLineError,
   packetText,
   readPackets,
-} from '../../src/git/pkt-line.ts'
+} from '../../src/git/serve/pkt-line.ts'
 
 /** Bytes in pieces of a given size, as a socket may bring them. */
 function inPieces(bytes: Buffer, size: number): AsyncIterable<Buffer> {

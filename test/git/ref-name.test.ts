@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isRefName } from '../../src/git/ref-name.ts'
+import { isRefName } from '../../src/git/refs/ref-name.ts'
 
 function gitAllows(name: string): boolean {
   try {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { authorOfCommit, hashObject } from '../../src/git/object.ts'
+import { authorOfCommit, hashObject } from '../../src/git/objects/object.ts'
 import { Repository, type TreeChange } from '../../src/git/repository.ts'
 import { Staging } from '../../src/git/staging.ts'
 import { tempDir } from '../support/temp.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkContent, checkPageText, hasCheckedContent } from '../../src/knowledge/check-content.ts'
+import { checkContent, checkPageText, hasCheckedContent } from '../../src/knowledge/check/check-content.ts'
 
 const rules = (findings: readonly { line: number; rule: string }[]) =>
   findings.map(({ line, rule }) => `${line} ${rule}`)

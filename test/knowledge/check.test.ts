@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CheckOptions, checkKb } from '../../src/knowledge/check.ts'
-import type { CheckedFile } from '../../src/knowledge/checked-file.ts'
+import { type CheckOptions, checkKb } from '../../src/knowledge/check/check.ts'
+import type { CheckedFile } from '../../src/knowledge/check/checked-file.ts'
 import type { Finding, NeuronFields, WikiLink } from '../../src/knowledge/neuron.ts'
 import { hostileText } from './hostile-text.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { fileNameKey, resolveFile } from '../../src/knowledge/file-target.ts'
-import { fileKeys } from '../../src/knowledge/link-target.ts'
+import { fileNameKey, resolveFile } from '../../src/knowledge/links/file-target.ts'
+import { fileKeys } from '../../src/knowledge/links/link-target.ts'
 
 const paths = [
   'neurons/logo.png',

@@ -8,7 +8,7 @@ import {
   namesOf,
   resolveTarget,
   targetKeys,
-} from '../../src/knowledge/link-target.ts'
+} from '../../src/knowledge/links/link-target.ts'
 import { hostileText } from './hostile-text.ts'
 
 type Named = Parameters<typeof namesOf>[0]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { linkKey } from '../../src/knowledge/link-target.ts'
-import { NameIndex } from '../../src/knowledge/lint-names.ts'
+import { linkKey } from '../../src/knowledge/links/link-target.ts'
+import { NameIndex } from '../../src/knowledge/lint/lint-names.ts'
 
 function likely(target: string, ...names: string[]): string[] {
   const index = new NameIndex()

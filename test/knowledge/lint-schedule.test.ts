@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDue, isSchedule } from '../../src/knowledge/lint-schedule.ts'
+import { isDue, isSchedule } from '../../src/knowledge/lint/lint-schedule.ts'
 
 test.each(['0 4 * * *', '* * * * *', '*/15 9-17 * * MON-FRI', '0 0 31 2 *'])('%s is a schedule', (text) => {
   expect(isSchedule(text)).toBe(true)

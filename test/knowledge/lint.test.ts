@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
-import { fingerprintOf, impactOf, LinkSurvey, type LintedLink, type LintFinding } from '../../src/knowledge/lint.ts'
+import {
+  fingerprintOf,
+  impactOf,
+  LinkSurvey,
+  type LintedLink,
+  type LintFinding,
+} from '../../src/knowledge/lint/lint.ts'
 
 type Written = Pick<LintedLink, 'seqId' | 'meaning'> & Partial<LintedLink>
 

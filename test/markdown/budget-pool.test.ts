@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { BudgetPool } from '../../src/markdown/budget-pool.ts'
+import { BudgetPool } from '../../src/markdown/parse/budget-pool.ts'
 import type { TestRequest } from './budget-worker.ts'
 
 const pool = new BudgetPool<TestRequest, string>({

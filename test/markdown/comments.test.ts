@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withLiteralMarks, withoutComments } from '../../src/markdown/comments.ts'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { shownContent } from '../../src/markdown/shown-content.ts'
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseFrontMatter } from '../../src/markdown/front-matter.ts'
-import { editFrontMatter, FrontMatterError } from '../../src/markdown/front-matter-edit.ts'
+import { parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
+import { editFrontMatter, FrontMatterError } from '../../src/markdown/file/front-matter-edit.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const file = `---

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseKbFile } from '../../src/markdown/kb-file.ts'
+import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 
 test('a sound file is read as its settings say', () => {
   const { settings, problems } = parseKbFile('title: Handbook\npolicy:\n  threshold: 0.9\n')

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import type { WikiLink } from '../../src/knowledge/neuron.ts'
-import { certainLinks, extractLinks, treeLinks } from '../../src/markdown/links.ts'
-import { parseMarkdown } from '../../src/markdown/parse-markdown.ts'
+import { certainLinks, extractLinks, treeLinks } from '../../src/markdown/links/links.ts'
+import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 
 const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })
 const targetsOf = (content: string) => extractLinks(content).map(({ target }) => target)

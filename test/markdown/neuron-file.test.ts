@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import type { NeuronFields } from '../../src/knowledge/neuron.ts'
-import { FrontMatterError } from '../../src/markdown/front-matter-edit.ts'
-import { editNeuron, formatNeuron, parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { FrontMatterError } from '../../src/markdown/file/front-matter-edit.ts'
+import { editNeuron, formatNeuron, parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const empty: NeuronFields = { tags: [], aliases: [], edges: [], sources: [], noteShared: false }

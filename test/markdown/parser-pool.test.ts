@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, describe, expect, test } from 'vitest'
-import { extractChunks } from '../../src/markdown/chunks.ts'
-import { extractLinks } from '../../src/markdown/links.ts'
-import { ParserClosed, ParserPool } from '../../src/markdown/parser-pool.ts'
-import { plainChunks } from '../../src/markdown/plain-chunks.ts'
+import { extractChunks } from '../../src/markdown/chunks/chunks.ts'
+import { plainChunks } from '../../src/markdown/chunks/plain-chunks.ts'
+import { extractLinks } from '../../src/markdown/links/links.ts'
+import { ParserClosed, ParserPool } from '../../src/markdown/parse/parser-pool.ts'
 
 const pool = new ParserPool()
 afterAll(() => pool.close())
@@ -156,7 +156,7 @@ describe('ParserPool', () => {
   })
 
   test('works in plain Node, and lets the process end', async () => {
-    const url = new URL('../../src/markdown/parser-pool.ts', import.meta.url).href
+    const url = new URL('../../src/markdown/parse/parser-pool.ts', import.meta.url).href
     const script = `
       const { ParserPool } = await import(${JSON.stringify(url)})
       const pool = new ParserPool()

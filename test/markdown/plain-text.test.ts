@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseMarkdown } from '../../src/markdown/parse-markdown.ts'
+import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 import { plainText } from '../../src/markdown/plain-text.ts'
 
 describe('plainText', () => {

@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { linkPlaces } from '../../src/markdown/link-places.ts'
-import { extractLinks } from '../../src/markdown/links.ts'
-import { ParserPool } from '../../src/markdown/parser-pool.ts'
-import { isWritableTarget, type NewTarget, type Retarget, rewriteLinks } from '../../src/markdown/rewrite-links.ts'
+import { linkPlaces } from '../../src/markdown/links/link-places.ts'
+import { extractLinks } from '../../src/markdown/links/links.ts'
+import {
+  isWritableTarget,
+  type NewTarget,
+  type Retarget,
+  rewriteLinks,
+} from '../../src/markdown/links/rewrite-links.ts'
+import { ParserPool } from '../../src/markdown/parse/parser-pool.ts'
 import { markdown } from './markdown-arbitrary.ts'
 
 const parser = new ParserPool()

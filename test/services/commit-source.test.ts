@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CompiledPage } from '../../src/ingest/compile/compiled.ts'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { commitSource } from '../../src/services/ingest/commit-source.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'

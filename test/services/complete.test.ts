@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findNames } from '../../src/services/read/find-names.ts'
+import { findNames } from '../../src/services/read/graph/find-names.ts'
 import { type Completion, complete } from '../../src/services/write/complete.ts'
 import { neuronText, seq, writtenBed } from './written-neurons.ts'
 

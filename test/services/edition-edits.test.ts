@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CompiledPage } from '../../src/ingest/compile/compiled.ts'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { bareId } from '../../src/services/caller.ts'
 import { commitSource } from '../../src/services/ingest/commit-source.ts'
 import { rebuild } from '../../src/services/operations/rebuild.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'

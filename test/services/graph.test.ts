@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/services/caller.ts'
-import { readGraph } from '../../src/services/read/read-graph.ts'
+import { readGraph } from '../../src/services/read/graph/read-graph.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from './written-neurons.ts'
 
 /** Neurons by number with the numbers that they link to, and tags after a space: `{ 1: '2 3 internal' }`. */

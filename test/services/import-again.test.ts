@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { operator } from '../../src/services/create-kb.ts'
 import { importDirectory } from '../../src/services/import/import-directory.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'

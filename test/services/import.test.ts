@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { checkDirectory } from '../../src/services/check/check-directory.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { nativeGit } from '../git/support/native-git.ts'

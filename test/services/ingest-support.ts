@@ -4,7 +4,7 @@ import type { LoggedEvent } from '../../src/contract/events.ts'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import type { IngestSteps } from '../../src/services/ingest/ingest-source.ts'
 import { startIngest } from '../../src/services/ingest/start-ingest.ts'
-import type { Source } from '../../src/store/source.ts'
+import type { Source } from '../../src/store/sources/source.ts'
 
 /** A Source as an upload leaves it, with its job. */
 export async function addSource(ganglion: Ganglion, changes: Partial<Source> & { kbId: string }): Promise<Source> {

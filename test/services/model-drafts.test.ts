@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Draft } from '../../src/ingest/compile/model-draft.ts'
+import type { Draft } from '../../src/ingest/compile/model/model-draft.ts'
 import { ModelDrafts } from '../../src/services/ingest/model-drafts.ts'
 
 const draft: Draft = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkPaths } from '../../src/knowledge/check-paths.ts'
-import { pathKey, portablePath } from '../../src/knowledge/portable-path.ts'
+import { checkPaths } from '../../src/knowledge/check/check-paths.ts'
+import { pathKey, portablePath } from '../../src/knowledge/paths/portable-path.ts'
 import { PathClaims } from '../../src/services/import/path-claims.ts'
 
 test('a name that is taken gets a number, before its extension', () => {

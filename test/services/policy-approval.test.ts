@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mainRef } from '../../src/services/kb-refs.ts'
+import { mainRef } from '../../src/services/knowledge-base/kb-refs.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Finding } from '../../src/knowledge/neuron.ts'
-import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
+import type { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import { checkPush } from '../../src/services/push/check-push.ts'
 import { HostileCommits } from '../git/support/hostile-commits.ts'
 import { nativeGit } from '../git/support/native-git.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ParserPool } from '../../src/markdown/parser-pool.ts'
-import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
+import { ParserPool } from '../../src/markdown/parse/parser-pool.ts'
+import type { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import type { Rename } from '../../src/services/rename/name-change.ts'
 import { aliasesToKeep, lostNames } from '../../src/services/rename/rename-neuron.ts'
 import { rewriteInboundLinks } from '../../src/services/rename/rewrite-inbound-links.ts'

@@ -1,5 +1,5 @@
-import { parseNeuronFile } from '../../src/markdown/neuron-file.ts'
-import type { KnowledgeBase } from '../../src/services/knowledge-base.ts'
+import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import type { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import type { Rename } from '../../src/services/rename/name-change.ts'
 import { writtenBed } from './written-neurons.ts'
 

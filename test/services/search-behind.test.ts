@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { ParserPool } from '../../src/markdown/parser-pool.ts'
+import { ParserPool } from '../../src/markdown/parse/parser-pool.ts'
 import { SearchPool } from '../../src/search/search-pool.ts'
 import { KbSearch } from '../../src/services/search/kb-search.ts'
 import { tempDir } from '../support/temp.ts'

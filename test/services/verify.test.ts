@@ -8,7 +8,7 @@ import { rebuild } from '../../src/services/operations/rebuild.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
-import { projectionFile } from '../../src/store/projection.ts'
+import { projectionFile } from '../../src/store/projection/projection.ts'
 import { NativeWriter } from './native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 

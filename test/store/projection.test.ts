@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Projection } from '../../src/store/projection.ts'
+import { Projection } from '../../src/store/projection/projection.ts'
 import { tempDir } from '../support/temp.ts'
 
 test('a snapshot stays as it was when it was first read, whatever is written meanwhile', async () => {

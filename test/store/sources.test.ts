@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { EventLog } from '../../src/store/events.ts'
-import { type NewSource, SourceExists } from '../../src/store/insert-source.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
-import { Sources } from '../../src/store/sources.ts'
+import { type NewSource, SourceExists } from '../../src/store/sources/insert-source.ts'
+import { Sources } from '../../src/store/sources/sources.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'
 

@@ -1,4 +1,4 @@
-import { extractChunks } from '../../../src/markdown/chunks.ts'
+import { extractChunks } from '../../../src/markdown/chunks/chunks.ts'
 import { embeddedText } from '../../../src/search/vectors/embedded-text.ts'
 import type { Embed } from '../product-ranker.ts'
 import type { Ranker } from '../ranker.ts'

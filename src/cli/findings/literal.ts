@@ -1,5 +1,5 @@
-import { shorten } from '../../knowledge/inert-text.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { shorten } from '../../knowledge/text/inert-text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 
 const shownUnits = 200
 

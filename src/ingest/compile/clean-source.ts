@@ -1,4 +1,4 @@
-import { linkKey } from '../../knowledge/link-target.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
 import type { Extracted } from '../extracted.ts'
 import { documentTitle } from './document-title.ts'
 import { headingText } from './heading-text.ts'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { linkKey } from '../../knowledge/link-target.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
 import { tagKey } from '../../knowledge/tag.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import type { Extracted } from '../extracted.ts'
 import { extentOf, placeOf } from './anchors.ts'
 import { pageText, proseOf } from './block-text.ts'
@@ -10,8 +10,15 @@ import type { CompiledPage } from './compiled.ts'
 import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './continue-parts.ts'
 import { gistOf } from './gist.ts'
 import { linkMentions, withoutForgedLinks } from './link-text.ts'
-import type { Draft } from './model-draft.ts'
-import { draftTitle, EdgeTargets, listText, statementsText, type WrittenPart, writtenParts } from './model-pages.ts'
+import type { Draft } from './model/model-draft.ts'
+import {
+  draftTitle,
+  EdgeTargets,
+  listText,
+  statementsText,
+  type WrittenPart,
+  writtenParts,
+} from './model/model-pages.ts'
 import { type LinkName, NameTrie } from './name-trie.ts'
 import { pageWordsFor } from './page-words.ts'
 import { type TitledPart, titleParts } from './part-titles.ts'

@@ -1,7 +1,7 @@
-import { linkKey } from '../../knowledge/link-target.ts'
-import { uniqueSlug } from '../../knowledge/slug.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
+import { uniqueSlug } from '../../knowledge/paths/slug.ts'
 import { matchSections, type OldSection } from './match-sections.ts'
-import type { WrittenPart } from './model-pages.ts'
+import type { WrittenPart } from './model/model-pages.ts'
 import { overlapsOf } from './overlaps.ts'
 import { countedTitle, titleChoices, uniqueTitle } from './part-titles.ts'
 

@@ -1,4 +1,4 @@
-import { fold } from '../../knowledge/fold.ts'
+import { fold } from '../../knowledge/text/fold.ts'
 import { inlineText } from './inline-text.ts'
 import type { SourceBlock } from './source-blocks.ts'
 import { wordsOf } from './words.ts'

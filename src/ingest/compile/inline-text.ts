@@ -1,4 +1,4 @@
-import { parseWikiLinkText } from '../../markdown/wiki-link-text.ts'
+import { parseWikiLinkText } from '../../markdown/links/wiki-link-text.ts'
 
 const image = /!\[([^[\]]*)\]\([^()\s]*(?:\s"[^"]*")?\)/g
 const link = /\[([^[\]]*)\]\([^()\s]*(?:\s"[^"]*")?\)/g

@@ -1,6 +1,6 @@
-import { shorten } from '../../knowledge/inert-text.ts'
-import { oneLine } from '../../knowledge/text.ts'
-import { isWritableTarget } from '../../markdown/rewrite-links.ts'
+import { shorten } from '../../knowledge/text/inert-text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import { isWritableTarget } from '../../markdown/links/rewrite-links.ts'
 import { withoutOuterFormatSigns } from '../format-signs.ts'
 
 /** UTF-16 units of a title, which must fit into a wiki link. */

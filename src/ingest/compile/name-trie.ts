@@ -1,6 +1,6 @@
-import { fold } from '../../knowledge/fold.ts'
-import { linkKey } from '../../knowledge/link-target.ts'
-import { isWritableTarget } from '../../markdown/rewrite-links.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
+import { fold } from '../../knowledge/text/fold.ts'
+import { isWritableTarget } from '../../markdown/links/rewrite-links.ts'
 import { isGenericName } from './generic-names.ts'
 
 /** A name by which a text may mention a Neuron, and the Neuron's title. */

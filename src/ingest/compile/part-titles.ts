@@ -1,5 +1,5 @@
-import { linkKey } from '../../knowledge/link-target.ts'
-import { slugify, uniqueSlug } from '../../knowledge/slug.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
+import { slugify, uniqueSlug } from '../../knowledge/paths/slug.ts'
 import { isGenericName } from './generic-names.ts'
 import { hasBareNumbers, withoutBareNumber } from './heading-text.ts'
 import { linkableTitle, maxTitle } from './linkable-title.ts'

@@ -1,4 +1,4 @@
-import { fold } from '../../knowledge/fold.ts'
+import { fold } from '../../knowledge/text/fold.ts'
 import type { Anchor } from '../extracted.ts'
 
 /** Lines at the top and at the bottom of a page that may be its head and foot. */

@@ -1,4 +1,4 @@
-import { fold } from '../../knowledge/fold.ts'
+import { fold } from '../../knowledge/text/fold.ts'
 
 /** The text of a page: its name, and words of its prose in runs that nothing parts. */
 export type PageWords = { name: string; text: string }

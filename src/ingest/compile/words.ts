@@ -1,6 +1,6 @@
-import { fold } from '../../knowledge/fold.ts'
-import { primaryLanguage } from '../../knowledge/language.ts'
-import { stopWordsFor as functionWordsFor } from '../../knowledge/stop-words.ts'
+import { fold } from '../../knowledge/text/fold.ts'
+import { primaryLanguage } from '../../knowledge/text/language.ts'
+import { stopWordsFor as functionWordsFor } from '../../knowledge/text/stop-words.ts'
 
 /** Languages whose texts are told apart. */
 const languages = [

@@ -1,4 +1,4 @@
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import { type Anchor, type Extracted, ExtractionError } from '../extracted.ts'
 import { withoutOuterFormatSigns } from '../format-signs.ts'
 import { cleanMarkdown } from './clean-markdown.ts'

@@ -1,6 +1,6 @@
 import { withoutOuterFormatSigns } from '../format-signs.ts'
 import { cleanLine, type OwnHtml } from './clean-line.ts'
-import { fencedLines } from './fenced-lines.ts'
+import { fencedLines } from './text/fenced-lines.ts'
 
 /**
  * Makes the Markdown of a document safe, line for line: well-formed, without control characters, HTML, images (they become their

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { ExtractionError } from '../extracted.ts'
-import { decodeText } from './decode-text.ts'
 import { maxMarkdownBytes } from './limits.ts'
+import { decodeText } from './text/decode-text.ts'
 
 export type TextDocument = {
   text: string

@@ -14,21 +14,21 @@ export type Family = {
   limits?: Partial<ExtractLimits>
 }
 
-const pdf: Family = { load: async () => (await import('./pdf.ts')).extractPdf, addons: true, scratch: true }
-const image: Family = { load: async () => (await import('./image.ts')).extractImage, addons: true, scratch: true }
-const tiff: Family = { load: async () => (await import('./tiff.ts')).extractTiff, addons: true, scratch: true }
+const pdf: Family = { load: async () => (await import('./pdf/pdf.ts')).extractPdf, addons: true, scratch: true }
+const image: Family = { load: async () => (await import('./image/image.ts')).extractImage, addons: true, scratch: true }
+const tiff: Family = { load: async () => (await import('./image/tiff.ts')).extractTiff, addons: true, scratch: true }
 const audio: Family = {
-  load: async () => (await import('./audio.ts')).extractAudio,
+  load: async () => (await import('./audio/audio.ts')).extractAudio,
   network: true,
   limits: { wallTime: 30 * 60_000 },
 }
-const docx: Family = { load: async () => (await import('./docx.ts')).extractDocx }
-const pptx: Family = { load: async () => (await import('./pptx.ts')).extractPptx }
-const xlsx: Family = { load: async () => (await import('./xlsx.ts')).extractXlsx }
-const csv: Family = { load: async () => (await import('./csv.ts')).extractCsv }
-const subtitles: Family = { load: async () => (await import('./subtitles.ts')).extractSubtitles }
-const code: Family = { load: async () => (await import('./code.ts')).extractCode }
-const html: Family = { load: async () => (await import('./html.ts')).extractHtml }
+const docx: Family = { load: async () => (await import('./office/docx.ts')).extractDocx }
+const pptx: Family = { load: async () => (await import('./office/pptx.ts')).extractPptx }
+const xlsx: Family = { load: async () => (await import('./office/xlsx.ts')).extractXlsx }
+const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
+const subtitles: Family = { load: async () => (await import('./text/subtitles.ts')).extractSubtitles }
+const code: Family = { load: async () => (await import('./text/code.ts')).extractCode }
+const html: Family = { load: async () => (await import('./html/html.ts')).extractHtml }
 
 /** By file type: an extension in lower case, without dot. */
 export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
@@ -36,13 +36,13 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
   ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
   ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),
-  ['odt', { load: async () => (await import('./odt.ts')).extractOdt }],
-  ['ods', { load: async () => (await import('./ods.ts')).extractOds }],
-  ['odp', { load: async () => (await import('./odp.ts')).extractOdp }],
-  ['epub', { load: async () => (await import('./epub.ts')).extractEpub }],
-  ['rtf', { load: async () => (await import('./rtf.ts')).extractRtf }],
-  ['eml', { load: async () => (await import('./eml.ts')).extractEml }],
-  ['ipynb', { load: async () => (await import('./ipynb.ts')).extractNotebook }],
+  ['odt', { load: async () => (await import('./office/odt.ts')).extractOdt }],
+  ['ods', { load: async () => (await import('./office/ods.ts')).extractOds }],
+  ['odp', { load: async () => (await import('./office/odp.ts')).extractOdp }],
+  ['epub', { load: async () => (await import('./html/epub.ts')).extractEpub }],
+  ['rtf', { load: async () => (await import('./text/rtf.ts')).extractRtf }],
+  ['eml', { load: async () => (await import('./html/eml.ts')).extractEml }],
+  ['ipynb', { load: async () => (await import('./text/ipynb.ts')).extractNotebook }],
   ['vtt', subtitles],
   ['srt', subtitles],
   ['json', code],
@@ -51,9 +51,9 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['htm', html],
   ['csv', csv],
   ['tsv', csv],
-  ['md', { load: async () => (await import('./markdown.ts')).extractMarkdown }],
-  ['txt', { load: async () => (await import('./plain-text.ts')).extractPlainText }],
-  ['svg', { load: async () => (await import('./svg.ts')).extractSvg }],
+  ['md', { load: async () => (await import('./text/markdown.ts')).extractMarkdown }],
+  ['txt', { load: async () => (await import('./text/plain-text.ts')).extractPlainText }],
+  ['svg', { load: async () => (await import('./image/svg.ts')).extractSvg }],
   ...['png', 'jpg', 'jpeg', 'webp', 'gif', 'bmp'].map((type): [string, Family] => [type, image]),
   ...['tif', 'tiff'].map((type): [string, Family] => [type, tiff]),
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),

@@ -1,4 +1,4 @@
-import { plainLine } from './office-text.ts'
+import { plainLine } from './office/office-text.ts'
 
 /** Bytes of the rows of a document that are kept beside its pages. */
 const maxBytes = 16 * 2 ** 20

@@ -1,6 +1,6 @@
 import type { Nodes, Root } from 'mdast'
 import type { WikiLink } from '../../knowledge/neuron.ts'
-import { linkNodes } from '../links.ts'
+import { linkNodes } from '../links/links.ts'
 import { type LinkTable, linkTableKey, type ResolvedLink } from './resolved-link.ts'
 
 /** A link of a page and what it means. */

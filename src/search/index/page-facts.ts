@@ -1,5 +1,5 @@
-import { fold } from '../../knowledge/fold.ts'
 import { tagKey } from '../../knowledge/tag.ts'
+import { fold } from '../../knowledge/text/fold.ts'
 import type { PageFilter } from '../query/filters.ts'
 
 /** What a page is, beside what it says: what filters ask for. */

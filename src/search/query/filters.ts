@@ -1,6 +1,6 @@
 import { DocumentKind } from '../../contract/search.ts'
-import { fold } from '../../knowledge/fold.ts'
 import { tagKey } from '../../knowledge/tag.ts'
+import { fold } from '../../knowledge/text/fold.ts'
 
 /** What a page must be, whatever it says. Texts are folded; `at` is the beginning of a year, month or day in UTC. */
 export type PageFilter =

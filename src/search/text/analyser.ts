@@ -1,5 +1,5 @@
-import { primaryLanguage } from '../../knowledge/language.ts'
-import { stopWordsFor } from '../../knowledge/stop-words.ts'
+import { primaryLanguage } from '../../knowledge/text/language.ts'
+import { stopWordsFor } from '../../knowledge/text/stop-words.ts'
 import { elisionOf } from './elision.ts'
 import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { KnownRuns } from './known-runs.ts'

@@ -1,4 +1,4 @@
-import { fold, foldCase, withoutPoints } from '../../knowledge/fold.ts'
+import { fold, foldCase, withoutPoints } from '../../knowledge/text/fold.ts'
 
 const ascii = /^[\0-\x7f]*$/
 const notOfWords = /[^\p{L}\p{N}\p{M}']+/gu

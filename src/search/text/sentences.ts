@@ -1,4 +1,4 @@
-import { primaryLanguage } from '../../knowledge/language.ts'
+import { primaryLanguage } from '../../knowledge/text/language.ts'
 import type { Range } from './tokens.ts'
 
 export type Sentence = Range & { text: string }

@@ -1,6 +1,6 @@
 import type { SourceReference } from '../../knowledge/neuron.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from '../read/visibility.ts'

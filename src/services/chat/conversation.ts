@@ -3,9 +3,9 @@ import type { ChatQuestion } from '../../contract/chat.ts'
 import { type Audience, maySee } from '../../knowledge/audience.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { ChatSession, ChatTurn } from '../../store/chat-sessions.ts'
-import { accessOf } from '../../store/neuron-queries.ts'
+import { accessOf } from '../../store/projection/neuron-queries.ts'
 import { isPerson } from '../caller.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** How much of a conversation a question is understood by. */
 export const maxHistory = 10

@@ -1,7 +1,7 @@
 import type { CandidateInput } from '../../contract/candidates.ts'
 import type { FeedbackInput } from '../../contract/chat.ts'
-import { escapeMarkdown, neuronLink, shorten } from '../../knowledge/inert-text.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { escapeMarkdown, neuronLink, shorten } from '../../knowledge/text/inert-text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 
 /** A document that an answer cited: with the Neuron, where it is one that readers may know of. */
 export type CitedDocument = { filename: string; neuron?: { seqId: string; title: string } }

@@ -2,12 +2,12 @@ import type { Citation, FeedbackInput, FeedbackReceipt } from '../../contract/ch
 import { GanglionError } from '../../contract/errors.ts'
 import { type Audience, maySee } from '../../knowledge/audience.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import { accessOf, seqIdOfDocument, titleOf } from '../../store/neuron-queries.ts'
+import { accessOf, seqIdOfDocument, titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
-import { LinkView } from '../read/link-view.ts'
+import { LinkView } from '../read/graph/link-view.ts'
 import { type CitedDocument, feedbackCandidate } from './feedback-candidate.ts'
 
 /** Approved feedback can be read by whom the knowledge base is open to, whoever sent it. */

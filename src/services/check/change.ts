@@ -1,6 +1,6 @@
-import { checkLinks } from '../../knowledge/check-links.ts'
-import type { CheckedFile, CheckedNeuron } from '../../knowledge/checked-file.ts'
-import { linkKey } from '../../knowledge/link-target.ts'
+import { checkLinks } from '../../knowledge/check/check-links.ts'
+import type { CheckedFile, CheckedNeuron } from '../../knowledge/check/checked-file.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { findResembling, type Resembling } from '../../knowledge/resemblance.ts'
 

@@ -1,6 +1,6 @@
 import { CandidateKind } from '../../contract/vocabulary.ts'
 import { trailersBetween } from '../../git/commit-trailers.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { Verdict } from '../../knowledge/candidate.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { judge } from '../../knowledge/policy.ts'

@@ -1,11 +1,11 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashObject } from '../../git/object.ts'
-import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/work-tree.ts'
-import { checkContent, hasCheckedContent } from '../../knowledge/check-content.ts'
-import type { CheckedFile } from '../../knowledge/checked-file.ts'
-import { isNeuronPath } from '../../knowledge/neuron-path.ts'
-import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/checkout/work-tree.ts'
+import { hashObject } from '../../git/objects/object.ts'
+import { checkContent, hasCheckedContent } from '../../knowledge/check/check-content.ts'
+import type { CheckedFile } from '../../knowledge/check/checked-file.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
+import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { parsePageBytes } from './parse-page.ts'
 
 /** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */

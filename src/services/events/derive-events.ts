@@ -1,13 +1,13 @@
-import { type Oid, parentsOfCommit } from '../../git/object.ts'
+import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { type Candidate, candidatePath, type Decision } from '../../knowledge/candidate.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
-import { tryParseCandidate } from '../../markdown/candidate-file.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findCandidate } from '../../store/candidate-index.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { EventCandidate, NewEvent, ToldHeads } from '../../store/events.ts'
+import { findCandidate } from '../../store/projection/candidate-index.ts'
 import {
   approvalsBetween,
   changesBetween,
@@ -15,9 +15,9 @@ import {
   type NeuronChange,
   positionOf,
   positionOfVersion,
-} from '../../store/main-changes.ts'
+} from '../../store/projection/main-changes.ts'
 import { isByServer } from '../commit-message.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { allTags } from '../neuron-access.ts'
 
 /** What happened on the way to these heads. */

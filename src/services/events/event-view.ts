@@ -1,11 +1,11 @@
 import type { EventData, LoggedEvent } from '../../contract/events.ts'
-import { findCandidate, pendingBelow, presentBelow } from '../../store/candidate-index.ts'
 import type { StoredEvent } from '../../store/events.ts'
-import type { Source } from '../../store/source.ts'
+import { findCandidate, pendingBelow, presentBelow } from '../../store/projection/candidate-index.ts'
+import type { Source } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 
 export type Listener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>

@@ -1,5 +1,5 @@
 import type { EventLog } from '../../store/events.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { deriveEvents } from './derive-events.ts'
 
 /** From here on, a knowledge base's events are told; what it held before is not news. */

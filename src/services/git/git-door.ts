@@ -1,5 +1,5 @@
 import type { SlotClaim } from '../../git/git-slots.ts'
-import type { Receiver } from '../../git/push.ts'
+import type { Receiver } from '../../git/serve/push.ts'
 
 /** Where a caller looks for a repository. */
 export type GitAddress = {

@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
-import { peekLsRefs } from '../../git/ls-refs.ts'
-import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/smart-http.ts'
+import { peekLsRefs } from '../../git/serve/ls-refs.ts'
+import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
 import type { GitDoor } from './git-door.ts'
 import { takeSlot } from './take-slot.ts'
 

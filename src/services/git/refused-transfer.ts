@@ -1,5 +1,5 @@
-import { encodePacket } from '../../git/pkt-line.ts'
-import { readPushHead, rejectPush } from '../../git/push-head.ts'
+import { encodePacket } from '../../git/serve/pkt-line.ts'
+import { readPushHead, rejectPush } from '../../git/serve/push-head.ts'
 
 /** The answer to a fetch that is rejected, in git's protocol: clients show the reason and end. See gitprotocol-pack(5), error-line. */
 export function refusedFetch(reason: string): Buffer {

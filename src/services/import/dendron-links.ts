@@ -1,6 +1,6 @@
-import { linkKey } from '../../knowledge/link-target.ts'
-import { fileLayout } from '../../markdown/front-matter.ts'
-import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
+import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 
 /** A link with a label, as Dendron writes it; in a table the pipe is escaped. */
 const labelled = /^([^|]*?)\\?\|([^|]*)$/s

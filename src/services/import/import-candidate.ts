@@ -1,9 +1,9 @@
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { parseMetadata } from '../../knowledge/metadata.ts'
-import type { OriginRow } from '../../store/candidate-index.ts'
-import type { NeuronRow } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { OriginRow } from '../../store/projection/candidate-index.ts'
+import type { NeuronRow } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { ImportedFields, Note } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 

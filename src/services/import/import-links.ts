@@ -1,7 +1,7 @@
-import { fileLookup, resolveFile } from '../../knowledge/file-target.ts'
-import { resolveTarget } from '../../knowledge/link-target.ts'
-import { type LinkRow, linksOf, namesByKey } from '../../store/link-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { fileLookup, resolveFile } from '../../knowledge/links/file-target.ts'
+import { resolveTarget } from '../../knowledge/links/link-target.ts'
+import { type LinkRow, linksOf, namesByKey } from '../../store/projection/link-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { PlannedFile } from './import-plan.ts'
 
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }

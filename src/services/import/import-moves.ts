@@ -1,5 +1,5 @@
-import type { BroughtNeuron } from '../../store/candidate-index.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { BroughtNeuron } from '../../store/projection/candidate-index.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { foreignIdOf, type NoteOptions } from './import-note.ts'
 import type { ImportPlan } from './import-plan.ts'

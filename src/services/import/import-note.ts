@@ -1,20 +1,20 @@
 import { isInternal } from '../../knowledge/audience.ts'
-import { checkConflictMarkers } from '../../knowledge/conflict-markers.ts'
+import { checkConflictMarkers } from '../../knowledge/check/conflict-markers.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import {
   type FrontMatterProblem,
   fileLayout,
   frontMatterKeyLine,
   parseFrontMatter,
-} from '../../markdown/front-matter.ts'
-import { editFrontMatter } from '../../markdown/front-matter-edit.ts'
+} from '../../markdown/file/front-matter.ts'
+import { editFrontMatter } from '../../markdown/file/front-matter-edit.ts'
+import { readNeuronFields } from '../../markdown/file/neuron-fields.ts'
+import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
-import { readNeuronFields } from '../../markdown/neuron-fields.ts'
-import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/neuron-file.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import type { YamlMap, YamlValue } from '../../markdown/yaml-value.ts'
+import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
 
 /** A foreign Markdown file, understood. */
 export type Note = {

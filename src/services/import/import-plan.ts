@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { portablePath } from '../../knowledge/portable-path.ts'
+import { portablePath } from '../../knowledge/paths/portable-path.ts'
 import { PathClaims } from './path-claims.ts'
 
 /**

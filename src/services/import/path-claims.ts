@@ -1,4 +1,4 @@
-import { pathKey } from '../../knowledge/portable-path.ts'
+import { pathKey } from '../../knowledge/paths/portable-path.ts'
 
 type Claim = { spelling: string; kind: 'folder' | 'file' | 'other' }
 

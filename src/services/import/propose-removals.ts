@@ -1,10 +1,10 @@
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../store/candidate-index.ts'
-import { titleOf } from '../../store/neuron-queries.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../store/projection/candidate-index.ts'
+import { titleOf } from '../../store/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { importConnector } from './import-candidate.ts'
 
 /** Stands where other candidates of an import have the hash of a note. */

@@ -1,9 +1,9 @@
 import { parseDocument } from 'yaml'
 import type { Actor } from '../../knowledge/candidate.ts'
-import { parseKbFile } from '../../markdown/kb-file.ts'
-import { blobAtPath } from '../../store/file-queries.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import { blobAtPath } from '../../store/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /**
  * Lets tags in texts count, by a commit to `kb.yaml`; comments in it stay.

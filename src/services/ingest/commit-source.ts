@@ -2,20 +2,25 @@ import { v7 as uuidv7 } from 'uuid'
 import { GanglionError } from '../../contract/errors.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
-import { pathKey } from '../../knowledge/portable-path.ts'
+import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { editNeuron } from '../../markdown/neuron-file.ts'
-import { candidatesOfOrigin, countPending, type OriginRow, originsBelow } from '../../store/candidate-index.ts'
-import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { editNeuron } from '../../markdown/file/neuron-file.ts'
+import {
+  candidatesOfOrigin,
+  countPending,
+  type OriginRow,
+  originsBelow,
+} from '../../store/projection/candidate-index.ts'
+import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import { freePagePath, takenOnMain } from '../free-path.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { nextNumbers } from '../knowledge-base/seq-numbers.ts'
 import { opensUp } from '../queue/approval.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
-import { nextNumbers } from '../seq-numbers.ts'
 import {
   fingerprintOf,
   type IngestedSource,

@@ -7,8 +7,8 @@ import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/e
 import { type Job, Jobs } from '../../store/jobs.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import type { Schema } from '../../store/schema.ts'
-import type { Source } from '../../store/source.ts'
-import type { SourceChange } from '../../store/sources.ts'
+import type { Source } from '../../store/sources/source.ts'
+import type { SourceChange } from '../../store/sources/sources.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { progressReporter } from './progress-reporter.ts'
 

@@ -1,8 +1,8 @@
 import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
-import { neuronsBelow } from '../../store/candidate-index.ts'
-import { titlesAndAliases } from '../../store/link-queries.ts'
-import { neuronsAfter } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { neuronsBelow } from '../../store/projection/candidate-index.ts'
+import { titlesAndAliases } from '../../store/projection/link-queries.ts'
+import { neuronsAfter } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { ingestConnector, originPrefix } from './source-candidate.ts'
 
 /** A name by which a text may mention a Neuron, and the Neuron's title. */

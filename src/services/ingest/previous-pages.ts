@@ -2,10 +2,10 @@ import { type OldPage, summaryKey } from '../../ingest/compile/continue-parts.ts
 import { withoutOrigin } from '../../ingest/compile/page-words.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { parseMetadata } from '../../knowledge/metadata.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../store/candidate-index.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../store/projection/candidate-index.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { ingestActor, ingestConnector, originalOf, originPrefix } from './source-candidate.ts'
 
 const wikiLink = /\[\[([^[\]]+)\]\]/g

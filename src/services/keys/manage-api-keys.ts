@@ -1,6 +1,6 @@
 import type { ApiKeySummary, NewApiKey } from '../../contract/administration.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import type { ApiKey } from '../../store/api-keys.ts'
+import type { ApiKey } from '../../store/accounts/api-keys.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type Acting, recordAct } from '../people/audit.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LintFinding } from '../../knowledge/lint.ts'
+import type { LintFinding } from '../../knowledge/lint/lint.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { surveyLinks } from './survey-links.ts'
 
 /** What was wrong with the links of a knowledge base at a commit of main. */

@@ -1,9 +1,9 @@
 import { Repository } from '../../git/repository.ts'
-import { isDue } from '../../knowledge/lint-schedule.ts'
-import { parseKbFile } from '../../markdown/kb-file.ts'
+import { isDue } from '../../knowledge/lint/lint-schedule.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { mainRef } from '../kb-refs.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000

@@ -1,11 +1,11 @@
 import type { CandidateStatus } from '../../contract/vocabulary.ts'
-import { fingerprintOf, impactOf, type LintFinding } from '../../knowledge/lint.ts'
-import { lintConnector, lintTitle } from '../../knowledge/lint-candidate.ts'
-import { candidateOfFingerprint } from '../../store/candidate-index.ts'
-import { titleOf } from '../../store/neuron-queries.ts'
+import { fingerprintOf, impactOf, type LintFinding } from '../../knowledge/lint/lint.ts'
+import { lintConnector, lintTitle } from '../../knowledge/lint/lint-candidate.ts'
+import { candidateOfFingerprint } from '../../store/projection/candidate-index.ts'
+import { titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { FindingSurveys } from './finding-surveys.ts'
 
 export const findingRules = ['missing-target', 'gap', 'ambiguous-target', 'contradiction', 'orphan'] as const

@@ -1,11 +1,11 @@
-import { lintConnector } from '../../knowledge/lint-candidate.ts'
-import { FeatureIndex } from '../../knowledge/lint-features.ts'
+import { lintConnector } from '../../knowledge/lint/lint-candidate.ts'
+import { FeatureIndex } from '../../knowledge/lint/lint-features.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { questionTerms } from '../../search/query/question.ts'
 import { analyserFor } from '../../search/text/analyser.ts'
-import { neuronsOfConnector } from '../../store/candidate-index.ts'
-import { findNeuron, neuronsAfter } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { neuronsOfConnector } from '../../store/projection/candidate-index.ts'
+import { findNeuron, neuronsAfter } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { pauses } from '../pauses.ts'
 
 const maxRelated = 3

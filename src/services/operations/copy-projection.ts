@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyDatabase } from '../../store/copy-database.ts'
-import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection.ts'
+import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
 
 /** A projection as it was at one moment, whoever is writing to it. */
 export type StoredProjection = { file: string; heads: ProjectionHeads; lost: ProjectionHeads }

@@ -1,6 +1,6 @@
 import { consolidate, isPruneDue, prune, repositoryLoad } from '../../git/maintenance.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 const intervalMs = 60_000
 /** No write for this long: a quiet moment. */

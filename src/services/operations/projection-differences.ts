@@ -1,5 +1,5 @@
-import { oneLine } from '../../knowledge/text.ts'
-import { compareProjections, type RowSample, type TableDifference } from '../../store/compare-projections.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import { compareProjections, type RowSample, type TableDifference } from '../../store/projection/compare-projections.ts'
 
 /** Where the rows of a projection are not those of one that was built anew, for people. Both are files. */
 export function projectionDifferences(stored: string, rebuilt: string): string[] {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRef } from '../../git/refs.ts'
-import { countRows } from '../../store/neuron-queries.ts'
-import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection.ts'
+import { readRef } from '../../git/refs/refs.ts'
+import { countRows } from '../../store/projection/neuron-queries.ts'
+import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { mainRef, queueRef, RefMissing } from '../kb-refs.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import { mainRef, queueRef, RefMissing } from '../knowledge-base/kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
 export type Rebuilt = { id: string; slug: string; neurons: number; candidates: number }
 

@@ -10,8 +10,8 @@ import { DataDirectory } from '../../store/data-directory.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
 import { operator } from '../create-kb.ts'
 import { Ganglion } from '../ganglion.ts'
-import { type KbIdentity, KnowledgeBase } from '../knowledge-base.ts'
-import { raiseSeqFloor } from '../seq-numbers.ts'
+import { type KbIdentity, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { raiseSeqFloor } from '../knowledge-base/seq-numbers.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
 
 export type RestoredKb = {

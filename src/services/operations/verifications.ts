@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { S3Options } from '../../store/blobs/s3-blobs.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { Verification } from './verify.ts'
 
 /** A verification of a tenant's knowledge bases. Times are ISO 8601, UTC. */

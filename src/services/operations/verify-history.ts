@@ -1,8 +1,8 @@
-import { oneLine } from '../../knowledge/text.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { everyVersion, type VersionRecord } from '../../store/version-queries.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { everyVersion, type VersionRecord } from '../../store/projection/version-queries.ts'
 import { isByServer } from '../commit-message.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { firstOf, type Problem, problems } from './verification.ts'
 
 /** Versions that are read at a time. */

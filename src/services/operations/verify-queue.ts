@@ -1,11 +1,11 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { candidatePath } from '../../knowledge/candidate.ts'
 import { candidateBelongsTo } from '../../knowledge/candidate-id.ts'
-import { oneLine } from '../../knowledge/text.ts'
-import { CandidateFileError, parseCandidate } from '../../markdown/candidate-file.ts'
-import { chunksOf } from '../read-ahead.ts'
-import { parseSeqFloor, seqFloorPath } from '../seq-floor.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import { CandidateFileError, parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { chunksOf } from '../knowledge-base/read-ahead.ts'
+import { parseSeqFloor, seqFloorPath } from '../knowledge-base/seq-floor.ts'
 
 /** The candidates that the queue holds, damaged ones included, and what is wrong with its files. @throws {GitError} */
 export async function verifyQueue(

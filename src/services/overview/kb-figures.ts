@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Repository } from '../../git/repository.ts'
 import { type Audience, maySee } from '../../knowledge/audience.ts'
-import { parseKbFile } from '../../markdown/kb-file.ts'
-import { blobAtPath } from '../../store/file-queries.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import { blobAtPath } from '../../store/projection/file-queries.ts'
 import {
   countNeurons,
   countWaiting,
   type NeuronCounts,
   readProjectionAt,
   type WaitingCounts,
-} from '../../store/overview-queries.ts'
-import { type Projection, type ProjectionHeads, projectionFile } from '../../store/projection.ts'
+} from '../../store/projection/overview-queries.ts'
+import { type Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { mainRef, queueRef } from '../kb-refs.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
 /** What a knowledge base holds, in numbers, at its present commits. */
 export type KbFigures = {

@@ -3,7 +3,7 @@ import type { Zone } from '../../contract/vocabulary.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KbIdentity } from '../knowledge-base.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { FindingSurveys } from '../lint/finding-surveys.ts'
 import { type KbFiguresCache, visibleNeurons } from './kb-figures.ts'
 

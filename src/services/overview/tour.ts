@@ -1,5 +1,5 @@
 import { audiences } from '../../knowledge/audience.ts'
-import { queuePage } from '../../store/candidate-queue.ts'
+import { queuePage } from '../../store/projection/candidate-queue.ts'
 import type { TourMark } from '../../store/tours.ts'
 import { bareId, type Caller, isPerson } from '../caller.ts'
 import { exampleConnector } from '../example-candidates.ts'

@@ -1,6 +1,6 @@
 import type { PersonRole } from '../../contract/vocabulary.ts'
-import type { StoredSession } from '../../store/sessions.ts'
-import type { Membership, User } from '../../store/users.ts'
+import type { StoredSession } from '../../store/accounts/sessions.ts'
+import type { Membership, User } from '../../store/accounts/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 

@@ -1,6 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { foldEmail } from '../../contract/people.ts'
-import type { User } from '../../store/users.ts'
+import type { User } from '../../store/accounts/users.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { byPerson } from './audit.ts'
 import { hashInTurn, isPasswordOf } from './password.ts'

@@ -1,10 +1,10 @@
+import { fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
 import { type PushedFolder, type PushRange, readPushedObjects, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
-import { fromBinaryName, type TreeEntry } from '../../git/tree.ts'
-import { checkFile } from '../../knowledge/check-file.ts'
+import { checkFile } from '../../knowledge/check/check-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
-import { pathKey, pathProblem } from '../../knowledge/portable-path.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { pathKey, pathProblem } from '../../knowledge/paths/portable-path.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 
 const maxBlobBytes = 2 * 1024 * 1024
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

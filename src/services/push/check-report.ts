@@ -1,5 +1,5 @@
 import type { Finding } from '../../knowledge/neuron.ts'
-import { compareText } from '../../knowledge/text.ts'
+import { compareText } from '../../knowledge/text/text.ts'
 
 const maxLines = 50
 const maxLineLength = 500

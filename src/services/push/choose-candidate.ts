@@ -1,17 +1,17 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { lastVerdict } from '../../knowledge/candidate.ts'
-import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
   candidatesOfOrigin,
   findCandidate,
   pendingOfFingerprint,
   pendingRemovals,
   wasApproved,
-} from '../../store/candidate-index.ts'
-import type { Projection } from '../../store/projection.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+} from '../../store/projection/candidate-index.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { withDecision } from '../queue/decide-candidate.ts'
 import {
   connectorOf,
@@ -26,7 +26,7 @@ import {
   pageParts,
   revised,
 } from './git-candidate.ts'
-import { type LostHistory, noLostHistory } from './lost-history.ts'
+import { type LostHistory, noLostHistory } from './outside/lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /** The candidate of a Neuron that main takes. */

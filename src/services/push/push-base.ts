@@ -1,9 +1,9 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
-import { isNeuronPath } from '../../knowledge/neuron-path.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { blobAtPath, seqIdAtPath } from '../../store/file-queries.ts'
-import type { Projection } from '../../store/projection.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { blobAtPath, seqIdAtPath } from '../../store/projection/file-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
 
 type Sql = Projection['read']
 

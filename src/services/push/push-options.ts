@@ -1,4 +1,4 @@
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import { PushRefused } from './push-refused.ts'
 
 const maxTopic = 100

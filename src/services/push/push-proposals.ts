@@ -1,12 +1,12 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { PushRange } from '../../git/pushed-objects.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
 import { type Actor, type Candidate, type Decision, lastVerdict } from '../../knowledge/candidate.ts'
-import { parseCandidate, roomInRecord } from '../../markdown/candidate-file.ts'
-import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/candidate-index.ts'
+import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
+import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/projection/candidate-index.ts'
 import { signatureOf } from '../commit-message.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import {
   awaitingReview,

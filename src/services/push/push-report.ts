@@ -1,5 +1,5 @@
 import type { Decision } from '../../knowledge/candidate.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import type { PushedMain } from './push-main.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 import type { TakenNeuron } from './take-neurons.ts'

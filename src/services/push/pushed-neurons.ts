@@ -1,9 +1,9 @@
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
-import { isNeuronPath } from '../../knowledge/neuron-path.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
 import { seqIdBefore } from './push-base.ts'
 
 /** A Neuron that somebody changed with git. */

@@ -1,19 +1,19 @@
 import { isAncestor } from '../../git/ancestry.ts'
-import type { Oid } from '../../git/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
-import { isNeuronPath } from '../../knowledge/neuron-path.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { findResembling } from '../../knowledge/resemblance.ts'
-import { compareText } from '../../knowledge/text.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { compareText } from '../../knowledge/text/text.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
   approvedOfFingerprint,
   type CandidateRow,
   candidatesOfOrigin,
   findCandidate,
-} from '../../store/candidate-index.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+} from '../../store/projection/candidate-index.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { MainView } from '../queue/merge-candidate.ts'
 import { type ProposalView, proposalOf } from '../queue/proposal.ts'
 import { connectorOf, fingerprintOf, type Origin, originOf } from './git-candidate.ts'

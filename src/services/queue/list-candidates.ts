@@ -1,6 +1,6 @@
 import type { CandidatePage, CandidateQuery, CandidateSummary } from '../../contract/candidates.ts'
-import type { CandidateRow } from '../../store/candidate-index.ts'
-import { queuePosition } from '../../store/candidate-queue.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
+import { queuePosition } from '../../store/projection/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor, pageAcross, queuedKbs } from './queue-pages.ts'

@@ -1,13 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { type Conflict, mergeText } from '../../knowledge/merge.ts'
-import { parseCandidate } from '../../markdown/candidate-file.ts'
-import { fileLayout } from '../../markdown/front-matter.ts'
-import { mergeBlocks } from '../../markdown/merge-front-matter.ts'
-import { editNeuron, parseNeuronFile } from '../../markdown/neuron-file.ts'
-import type { NeuronRow } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
-import { versionAt } from '../../store/version-queries.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { mergeBlocks } from '../../markdown/merge/merge-front-matter.ts'
+import type { NeuronRow } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+import { versionAt } from '../../store/projection/version-queries.ts'
 
 /** Main as a candidate is looked at upon: its tables, and how to read a blob. */
 export type MainView = { sql: Projection['read']; readText(oid: string): Promise<string> }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ValidationError } from '../../contract/errors.ts'
-import type { CandidateRow } from '../../store/candidate-index.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import {
   byPosition,
   type QueueFilter,
@@ -8,10 +8,10 @@ import {
   type QueuePosition,
   queuePage,
   queuePosition,
-} from '../../store/candidate-queue.ts'
+} from '../../store/projection/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
 

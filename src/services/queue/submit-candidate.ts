@@ -6,13 +6,18 @@ import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { judge } from '../../knowledge/policy.ts'
-import { oneLine } from '../../knowledge/text.ts'
-import { type CandidateRow, candidateOfFingerprint, countPending, findCandidate } from '../../store/candidate-index.ts'
-import { findNeuron, type NeuronRow } from '../../store/neuron-queries.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import {
+  type CandidateRow,
+  candidateOfFingerprint,
+  countPending,
+  findCandidate,
+} from '../../store/projection/candidate-index.ts'
+import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { once } from '../once.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 import { approveByPolicy } from './approval.ts'

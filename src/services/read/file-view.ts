@@ -1,10 +1,10 @@
-import { fileNameKey, resolveFile } from '../../knowledge/file-target.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { fileNameKey, resolveFile } from '../../knowledge/links/file-target.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import { referencesToFile } from '../../store/file-queries.ts'
-import { isApprovedByPolicy, lastCuratedVersion } from '../../store/version-queries.ts'
+import { referencesToFile } from '../../store/projection/file-queries.ts'
+import { isApprovedByPolicy, lastCuratedVersion } from '../../store/projection/version-queries.ts'
 import { attachmentLookup } from '../attachment-lookup.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
 const maxReread = 20

@@ -1,4 +1,4 @@
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** A knowledge base as pages name it. */
 export type KbLabel = { slug: string; title: string }

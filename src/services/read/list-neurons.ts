@@ -1,7 +1,7 @@
 import type { NeuronListQuery, NeuronPage } from '../../contract/neurons.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../knowledge/tag.ts'
-import { neuronsAfter } from '../../store/neuron-queries.ts'
+import { neuronsAfter } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'

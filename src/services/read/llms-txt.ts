@@ -1,5 +1,5 @@
 import type { NeuronPage } from '../../contract/neurons.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { listNeurons } from './list-neurons.ts'

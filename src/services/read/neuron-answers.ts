@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Neuron } from '../../contract/neurons.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** What an answer depends on, beside the commit of main and the audience. */
 export type Basis = {

@@ -1,5 +1,5 @@
 import type { Audience } from '../../knowledge/audience.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 type Kept<Value> = { main: string | undefined; value: Promise<Value> }
 

@@ -1,16 +1,16 @@
 import type { Graph } from '../../contract/graph.ts'
 import type { Neuron } from '../../contract/neurons.ts'
 import type { Rendered } from '../../markdown/render/render-pool.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { findMentions, type Mention } from './find-mentions.ts'
+import { findMentions, type Mention } from './graph/find-mentions.ts'
+import { readGraph } from './graph/read-graph.ts'
+import { viewsOf } from './graph/resolve-links.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
-import { readGraph } from './read-graph.ts'
 import { approverOf } from './read-history.ts'
 import { readNeuronFile } from './read-neuron.ts'
 import { renderPage } from './render-markdown.ts'
-import { viewsOf } from './resolve-links.ts'
 
 /** A link of a Neuron, with the title of where it leads. */
 export type ShownLink = Neuron['links'][number] & { title: string; kb: string }

@@ -1,5 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
-import { nextNeuron } from '../../store/tree-queries.ts'
+import { nextNeuron } from '../../store/projection/tree-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { pauses } from '../pauses.ts'

@@ -1,11 +1,11 @@
 import { type Access, effectiveAudience, maySee } from '../../knowledge/audience.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
-import { accessOf } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
-import { type Source, tagsOf } from '../../store/source.ts'
-import { lastBlob } from '../../store/version-queries.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { accessOf } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+import { lastBlob } from '../../store/projection/version-queries.ts'
+import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { accessIn } from '../neuron-access.ts'
 
 /** What of one knowledge base a caller may see, or know that it exists. */

@@ -10,12 +10,12 @@ import {
   placeOf,
   resolveTarget,
   targetKeys,
-} from '../../knowledge/link-target.ts'
-import { relativePath } from '../../knowledge/relative-path.ts'
-import { isWritableTarget, type NewTarget } from '../../markdown/rewrite-links.ts'
-import { namesByKey, namesOfNeuron } from '../../store/link-queries.ts'
-import { findNeuron, titleOf } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
+} from '../../knowledge/links/link-target.ts'
+import { relativePath } from '../../knowledge/paths/relative-path.ts'
+import { isWritableTarget, type NewTarget } from '../../markdown/links/rewrite-links.ts'
+import { namesByKey, namesOfNeuron } from '../../store/projection/link-queries.ts'
+import { findNeuron, titleOf } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
 
 /** What gives a Neuron its names. */
 export type NeuronIdentity = { path: string; title: string; aliases: readonly string[] }

@@ -1,8 +1,8 @@
-import { exactKey, type NameKind, namesOf, placeOf } from '../../knowledge/link-target.ts'
-import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../store/link-queries.ts'
-import { titleOf } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import { exactKey, type NameKind, namesOf, placeOf } from '../../knowledge/links/link-target.ts'
+import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from '../../store/projection/link-queries.ts'
+import { titleOf } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { NameChange, type NeuronIdentity } from './name-change.ts'
 
 type Sql = Projection['read']

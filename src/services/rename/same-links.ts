@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type WrittenLink, writtenLinks } from '../../knowledge/written-link.ts'
-import type { NeuronFile } from '../../markdown/neuron-file.ts'
-import type { ParserPool } from '../../markdown/parser-pool.ts'
+import { type WrittenLink, writtenLinks } from '../../knowledge/links/written-link.ts'
+import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { committerOfCommit, type GitObject, type Oid } from '../../git/object.ts'
+import { committerOfCommit, type GitObject, type Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Staging } from '../../git/staging.ts'
-import { oneLine } from '../../knowledge/text.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
 import { commitMessage, committer, signatureOf } from '../commit-message.ts'
 import type { CandidateChange } from './candidate-change.ts'
 

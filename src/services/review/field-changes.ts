@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NeuronFields, SourceReference } from '../../knowledge/neuron.ts'
-import type { NeuronFile } from '../../markdown/neuron-file.ts'
+import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
 
 /** A key of the front matter, as lines for people. */
 export type FieldChange = { name: string; before: string[]; after: string[]; isChanged: boolean }

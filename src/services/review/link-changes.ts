@@ -1,9 +1,9 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import { type WrittenLink, writtenLinks } from '../../knowledge/written-link.ts'
-import type { NeuronFile } from '../../markdown/neuron-file.ts'
-import { titleOf } from '../../store/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
-import { LinkView } from '../read/link-view.ts'
+import { type WrittenLink, writtenLinks } from '../../knowledge/links/written-link.ts'
+import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
+import { titleOf } from '../../store/projection/neuron-queries.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { LinkView } from '../read/graph/link-view.ts'
 
 /** A link that a change brings or takes away, as it is written, and what it leads to now. */
 export type LinkChange = {

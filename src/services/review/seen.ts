@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
-import { type CandidateRow, findCandidate } from '../../store/candidate-index.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
-import type { Projection } from '../../store/projection.ts'
+import { type CandidateRow, findCandidate } from '../../store/projection/candidate-index.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
 
 type Sql = Projection['read']
 

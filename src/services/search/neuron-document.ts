@@ -1,11 +1,11 @@
 import { idTail } from '../../knowledge/candidate-id.ts'
-import { linkKey } from '../../knowledge/link-target.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { linkKey } from '../../knowledge/links/link-target.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { fileTitle } from '../../markdown/neuron-title.ts'
-import type { ParserPool } from '../../markdown/parser-pool.ts'
+import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { IndexedDocument } from '../../search/search-index.ts'
-import type { NeuronRow, NeuronVersion } from '../../store/neuron-queries.ts'
+import type { NeuronRow, NeuronVersion } from '../../store/projection/neuron-queries.ts'
 
 /** Raised whenever other parts of a page are indexed. */
 const pageFormat = 7

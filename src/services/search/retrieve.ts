@@ -3,10 +3,10 @@ import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
 import { formatContext } from '../../search/context.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { Reach } from '../../search/search-index.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { answered, scopeOf } from './search.ts'
 
 /** So many more than asked for, since some may be too long for what is left of `maxChars`. */

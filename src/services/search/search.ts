@@ -14,10 +14,10 @@ import { isPlain } from '../../search/query/query-items.ts'
 import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /**
  * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.

@@ -1,7 +1,7 @@
 import { defaultFileTypes, fileTypes } from '../../contract/documents.ts'
 import { candidateKinds, type Zone } from '../../contract/vocabulary.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
-import type { SettingEdit } from '../../markdown/kb-file-edit.ts'
+import type { SettingEdit } from '../../markdown/file/kb-file-edit.ts'
 
 /**
  * Settings as a form has them, by their path in `kb.yaml`: text, flags as `true` and `false`, lists with a comma between, groups

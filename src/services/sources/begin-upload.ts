@@ -7,7 +7,7 @@ import {
   UploadTicket,
 } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { TooManyUploads, type Upload } from '../../store/uploads.ts'
+import { TooManyUploads, type Upload } from '../../store/sources/uploads.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'

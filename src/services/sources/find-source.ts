@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import type { KnowledgeBase } from '../../store/knowledge-bases.ts'
-import type { Source } from '../../store/source.ts'
+import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { sourceSight } from './source-sight.ts'

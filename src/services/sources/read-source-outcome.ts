@@ -1,5 +1,5 @@
-import { pendingBelow, presentBelow } from '../../store/candidate-index.ts'
-import type { Source as StoredSource } from '../../store/source.ts'
+import { pendingBelow, presentBelow } from '../../store/projection/candidate-index.ts'
+import type { Source as StoredSource } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'

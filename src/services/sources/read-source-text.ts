@@ -1,6 +1,6 @@
 import type { Extracted } from '../../ingest/extracted.ts'
 import { withoutComments } from '../../markdown/comments.ts'
-import type { Source } from '../../store/source.ts'
+import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { divideText, type Passage, partAt } from './divide-text.ts'

@@ -1,5 +1,5 @@
 import type { UploadStatus } from '../../contract/documents.ts'
-import type { Upload } from '../../store/uploads.ts'
+import type { Upload } from '../../store/sources/uploads.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findUpload } from './find-upload.ts'

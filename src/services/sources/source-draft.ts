@@ -4,7 +4,7 @@ import { fileTypes, type Source } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { FileType } from '../../knowledge/kb-settings.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
-import { pathProblem } from '../../knowledge/portable-path.ts'
+import { pathProblem } from '../../knowledge/paths/portable-path.ts'
 
 /** What an uploader says of a file. */
 export type SourceDraft = {

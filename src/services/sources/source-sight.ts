@@ -1,4 +1,4 @@
-import type { Source } from '../../store/source.ts'
+import type { Source } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from '../read/visibility.ts'

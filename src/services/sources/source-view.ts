@@ -1,5 +1,5 @@
 import { Source, SourceDetail } from '../../contract/documents.ts'
-import type { Source as StoredSource } from '../../store/source.ts'
+import type { Source as StoredSource } from '../../store/sources/source.ts'
 
 /** A Source as the API tells of it. */
 export function toSource(source: StoredSource): Source {

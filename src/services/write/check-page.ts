@@ -1,5 +1,5 @@
 import type { TreeChange } from '../../git/repository.ts'
-import type { CheckedFile } from '../../knowledge/checked-file.ts'
+import type { CheckedFile } from '../../knowledge/check/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import type { Caller } from '../caller.ts'
 import { parsePageBytes } from '../check/parse-page.ts'

@@ -1,4 +1,4 @@
-import { findCandidate } from '../../store/candidate-index.ts'
+import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { requireCurator } from './require-curator.ts'

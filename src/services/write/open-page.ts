@@ -1,13 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
-import { versionAt } from '../../store/version-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import { versionAt } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { requireCurator } from './require-curator.ts'
 
 /** What an editor needs before there is a page. */

@@ -1,6 +1,6 @@
-import { parseNeuronFile } from '../../markdown/neuron-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { NameChange } from '../rename/name-change.ts'

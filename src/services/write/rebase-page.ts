@@ -1,5 +1,5 @@
 import { type Conflict, mergeForProposer } from '../../knowledge/merge.ts'
-import { keepLineEndings } from '../../markdown/line-endings.ts'
+import { keepLineEndings } from '../../markdown/file/line-endings.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type OpenPage, openPage } from './open-page.ts'

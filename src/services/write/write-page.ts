@@ -1,6 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { findNeuron } from '../../store/neuron-queries.ts'
-import { versionAt } from '../../store/version-queries.ts'
+import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import { versionAt } from '../../store/projection/version-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { viewOf } from '../queue/approval.ts'

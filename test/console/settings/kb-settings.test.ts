@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseKbFile } from '../../../src/markdown/kb-file.ts'
+import { parseKbFile } from '../../../src/markdown/file/kb-file.ts'
 import { NativeWriter } from '../../services/native-writer.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { transcribe } from '../../../src/ingest/extract/audio/transcribe.ts'
 import { extractDocument } from '../../../src/ingest/extract/extract.ts'
-import { transcribe } from '../../../src/ingest/extract/transcribe.ts'
 import { ExtractionError, type Transcriber } from '../../../src/ingest/extracted.ts'
 
 const undo: (() => void)[] = []

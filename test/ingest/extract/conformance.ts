@@ -13,7 +13,7 @@ import {
   ExtractionError,
   type ExtractionProblem,
 } from '../../../src/ingest/extracted.ts'
-import { parseMarkdown } from '../../../src/markdown/parse-markdown.ts'
+import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 
 type Bytes = Uint8Array | string
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeText } from '../../../src/ingest/extract/decode-text.ts'
+import { decodeText } from '../../../src/ingest/extract/text/decode-text.ts'
 
 const russian = 'Съешь же ещё этих мягких французских булок, да выпей чаю.'
 const hex = (bytes: string) => Buffer.from(bytes, 'hex')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { htmlToMarkdown } from '../../../src/ingest/extract/html-to-markdown.ts'
+import { htmlToMarkdown } from '../../../src/ingest/extract/html/html-to-markdown.ts'
 
 test.each<[string, string, string]>([
   ['headings', '<h1>A <a href="#a">#</a></h1><h3>B<br>C</h3><h2></h2>', '# A\n\n### B C'],

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { PNG } from 'pngjs'
 import UTIF from 'utif2'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { extractImage } from '../../../src/ingest/extract/image.ts'
-import { imageHeader } from '../../../src/ingest/extract/image-header.ts'
-import { layoutMarkdown } from '../../../src/ingest/extract/ocr-layout.ts'
-import { extractTiff } from '../../../src/ingest/extract/tiff.ts'
+import { extractImage } from '../../../src/ingest/extract/image/image.ts'
+import { imageHeader } from '../../../src/ingest/extract/image/image-header.ts'
+import { layoutMarkdown } from '../../../src/ingest/extract/image/ocr-layout.ts'
+import { extractTiff } from '../../../src/ingest/extract/image/tiff.ts'
 
 /*
  * The pictures `notice.*` show one page, which PDFium has painted from a PDF; jimp has written them as PNG, JPEG and GIF, and

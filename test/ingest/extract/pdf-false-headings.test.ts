@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutFalseHeadings } from '../../../src/ingest/extract/pdf-false-headings.ts'
+import { withoutFalseHeadings } from '../../../src/ingest/extract/pdf/pdf-false-headings.ts'
 
 const headingsOf = (...blocks: string[]) =>
   withoutFalseHeadings([{ number: 1, lines: blocks.join('\n\n').split('\n') }])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { extractAnswerer } from '../../../src/chat/extract-answerer.ts'
+import { extractAnswerer } from '../../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
 import { type HandbookQuestion, laterQuestions, neurons, questions } from '../../chat/questions.ts'

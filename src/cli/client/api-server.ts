@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { UsageError } from '../command.ts'
+import type { ApiServer } from './api-client.ts'
+
+const ServerUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .refine((text) => {
+    const url = URL.parse(text)
+    return url === null || `${url.username}${url.password}${url.search}${url.hash}` === ''
+  }, 'must be without user, password, query and fragment')
+  .transform((url) => url.replace(/\/+$/, ''))
+/** A header of HTTP that holds anything else is refused with the key in the message. */
+const Key = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
+
+/**
+ * The server that a command asks over HTTP: `--url`, else GANGLION_URL. The key comes from the environment alone, since others can
+ * see a command line.
+ * @param key what it has to be, for people
+ * @throws {UsageError}
+ */
+export function serverOf(option: unknown, key: string): ApiServer {
+  const url = option ?? (process.env.GANGLION_URL || undefined)
+  const given = process.env.GANGLION_KEY?.trim()
+  if (url === undefined) throw new UsageError('--url or GANGLION_URL must say where the server is')
+  if (!given) throw new UsageError(`GANGLION_KEY must hold ${key}`)
+  return { url: parseInput(ServerUrl, url, '--url'), key: parseInput(Key, given, 'GANGLION_KEY') }
+}
+
+/** What a person gave, as a schema has it. @param name of what was given. @throws {UsageError} */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name?: string): z.output<Schema> {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const lines = result.error.issues.map(
+    ({ path, message }) => `${[name, ...path].filter((part) => part !== undefined).join('.')}: ${message}`,
+  )
+  throw new UsageError(lines.join('\n'))
+}

@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { operator } from '../../services/create-kb.ts'
+import type { Ganglion } from '../../services/ganglion.ts'
+import { importDirectory } from '../../services/import/import-directory.ts'
+import type { KnowledgeBase } from '../../services/knowledge-base/knowledge-base.ts'
+import { act } from '../command.ts'
+import { progressBar } from '../progress-bar.ts'
+import { requireTenant, withGanglion } from '../with-ganglion.ts'
+import { formatImport } from './import-report.ts'
+
+/** `import`. */
+export function addImportCommand(program: Command): void {
+  act(
+    program
+      .command('import')
+      .description('make Neurons of a folder of Markdown; again, of what has changed in it')
+      .argument('<dir>', 'the folder: an Obsidian vault, a checkout of a wiki')
+      .requiredOption('--tenant <slug>', 'whose knowledge base it is')
+      .requiredOption('--kb <slug>', 'the knowledge base')
+      .option(
+        '--source <name>',
+        "what tells the folder from others with the same file names (default: the folder's name)",
+      )
+      .option('--prune', 'propose to remove the Neurons of notes that are no longer in the folder')
+      .option('--inline-tags', 'let #tags in the text of Neurons count (default: for an Obsidian vault)')
+      .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
+    z.object({
+      dir: z.string(),
+      tenant: z.string(),
+      kb: z.string(),
+      source: z.string().min(1).optional(),
+      prune: z.boolean().optional(),
+      inlineTags: z.boolean().optional(),
+    }),
+    ({ dir, tenant, kb: slug, source, prune, inlineTags }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const folder = resolve(dir)
+        if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+          throw new Error(`There is no folder ${folder}.`)
+        const kb = await requireKb(ganglion, tenant, slug)
+        const progress = progressBar(process.stderr)
+        try {
+          const report = await importDirectory(kb, folder, {
+            actor: operator,
+            source,
+            prune,
+            inlineTags,
+            now: ganglion.now,
+            onProgress: progress.show,
+          })
+          return { json: report, text: formatImport(report) }
+        } finally {
+          progress.clear()
+        }
+      }),
+  )
+}
+
+/** The open knowledge base. Throws where there is none. */
+async function requireKb(ganglion: Ganglion, tenantSlug: string, slug: string): Promise<KnowledgeBase> {
+  const tenant = await requireTenant(ganglion.tenants, tenantSlug)
+  const identity = await ganglion.knowledgeBases.find(tenant.id, slug)
+  if (identity !== undefined) return ganglion.openKb(identity)
+  const slugs = (await ganglion.knowledgeBases.list(tenant.id)).map((known) => known.slug)
+  const advice = `To make it: ganglion kb create ${slug} --tenant ${tenantSlug}`
+  throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}. ${advice}`)
+}

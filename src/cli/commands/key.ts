@@ -1,0 +1,99 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Label } from '../../contract/administration.ts'
+import { Role } from '../../contract/vocabulary.ts'
+import { operator } from '../../services/create-kb.ts'
+import { createApiKey, revokeApiKey } from '../../services/keys/manage-api-keys.ts'
+import type { ApiKey } from '../../store/accounts/api-keys.ts'
+import { act } from '../command.ts'
+import { Duration } from '../settings/duration.ts'
+import { table } from '../table.ts'
+import { requireTenant, tenantSlugs, withGanglion } from '../with-ganglion.ts'
+
+/** `key create`, `key list`, `key revoke`. */
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('make, list and revoke API keys')
+
+  act(
+    key
+      .command('create')
+      .description('make an API key; its token is shown only now')
+      .requiredOption('--tenant <slug>', 'whose knowledge bases it opens')
+      .requiredOption('--role <role>', `what it may do: ${Role.options.join(', ')}`)
+      .option('--name <name>', 'what people call it')
+      .option('--connector <name>', 'a connector it may speak as (repeatable)', collect, [])
+      .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
+      .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
+    z.object({
+      tenant: z.string(),
+      role: Role,
+      name: Label.optional(),
+      connector: z.array(Label),
+      expires: Duration.optional(),
+    }),
+    ({ tenant: slug, role, name, connector, expires }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { id: tenantId } = await requireTenant(ganglion.tenants, slug)
+        const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
+        const { key, token } = await createApiKey(
+          ganglion,
+          { ...operator, tenantId },
+          { name: name ?? `${role} key`, role, connectors: connector, expiresAt },
+        )
+        return {
+          json: { id: key.id, token, role },
+          text: `Made the ${role} key ${key.id} of ${slug}. Its token, shown only now:\n${token}`,
+        }
+      }),
+  )
+
+  act(
+    key.command('list').description('list API keys').option('--tenant <slug>', 'of one tenant only'),
+    z.object({ tenant: z.string().optional() }),
+    ({ tenant }, { dataDir }) =>
+      withGanglion(dataDir, async ({ tenants, apiKeys }) => {
+        const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
+        const slugs = await tenantSlugs(tenants)
+        const listed = keys.map(({ tenantId, ...rest }) => ({ ...rest, tenant: slugs.get(tenantId) ?? tenantId }))
+        return { json: { keys: listed }, text: keyTable(listed, new Date()) }
+      }),
+  )
+
+  act(
+    key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
+    z.object({ id: z.string() }),
+    ({ id }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const key = await ganglion.apiKeys.find(id)
+        if (key === undefined) throw new Error(`There is no API key ${id}.`)
+        await revokeApiKey(ganglion, { ...operator, tenantId: key.tenantId }, id)
+        return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
+      }),
+  )
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function keyTable(keys: readonly (Omit<ApiKey, 'tenantId'> & { tenant: string })[], now: Date): string {
+  if (keys.length === 0) return 'There are no API keys.'
+  return table(
+    ['ID', 'TENANT', 'ROLE', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
+    keys.map((key) => [
+      key.id,
+      key.tenant,
+      key.role,
+      keyState(key, now),
+      key.lastUsedAt ?? 'never',
+      key.expiresAt ?? 'never',
+      key.connectors.join(',') || '-',
+      key.name,
+    ]),
+  )
+}
+
+function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): string {
+  if (key.revokedAt !== null) return 'revoked'
+  return key.expiresAt !== null && key.expiresAt <= now.toISOString() ? 'expired' : 'valid'
+}

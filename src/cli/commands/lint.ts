@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { type LintReport, lintKb } from '../../services/lint/lint-kb.ts'
+import { act } from '../command.ts'
+import { Selection, select, selecting } from '../select.ts'
+import { table } from '../table.ts'
+import { withGanglion } from '../with-ganglion.ts'
+
+const shown = 100
+
+/** `lint`. */
+export function addLintCommand(program: Command): void {
+  act(
+    selecting(program.command('lint'))
+      .description('look for broken links, gaps, orphans and contradictions, and propose what is found to the curators')
+      .option('--dry-run', 'only say what is found')
+      .addHelpText('after', '\nSafe beside a running server. Each finding is proposed once.'),
+    Selection.extend({ dryRun: z.boolean().exactOptional() }),
+    ({ dryRun: isDryRun = false, ...selection }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const kbs: LintReport[] = []
+        for (const identity of await select(ganglion, selection)) {
+          kbs.push(await lintKb(ganglion, await ganglion.openKb(identity), { isDryRun }))
+        }
+        return { json: { kbs }, text: kbs.map(describe).join('\n\n') || 'There are no knowledge bases.' }
+      }),
+  )
+}
+
+/** What is new in the most important 100 findings, as rows; of the others their number. */
+function describe({ slug, findings }: LintReport): string {
+  const count = (status: string) => findings.filter((finding) => finding.status === status).length
+  const summary = `${slug}: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}; ${count('proposed')} proposed, ${count('proposed before')} proposed before, ${count('open')} open.`
+  if (findings.length === 0) return summary
+  const rows = findings
+    .toSorted((a, b) => Number(a.status === 'proposed before') - Number(b.status === 'proposed before'))
+    .slice(0, shown)
+    .map(({ rule, title, impact, status }) => [rule, String(impact), status, title])
+  const more = findings.length > shown ? [`and ${findings.length - shown} more`] : []
+  return [summary, table(['RULE', 'NEURONS', 'STATUS', 'FINDING'], rows), ...more].join('\n')
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { backup } from '../../services/operations/backup.ts'
+import { rebuild } from '../../services/operations/rebuild.ts'
+import { restore } from '../../services/operations/restore.ts'
+import type { KbVerification } from '../../services/operations/verification.ts'
+import { verify } from '../../services/operations/verify.ts'
+import { DataDirectory } from '../../store/data-directory.ts'
+import { acquireLock } from '../../store/directory-lock.ts'
+import { act } from '../command.ts'
+import { packageVersion } from '../package-version.ts'
+import { Selection, select, selecting } from '../select.ts'
+import { table } from '../table.ts'
+import { requireDataDirectory, withGanglion } from '../with-ganglion.ts'
+
+/** `verify`, `rebuild`, `backup`, `restore`. */
+export function addOperationCommands(program: Command): void {
+  act(
+    selecting(program.command('verify'))
+      .description('check repositories, queue and indexes; the exit code is 1 where something is wrong')
+      .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
+    Selection,
+    (selection, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const isAll = selection.tenant === undefined && selection.kb === undefined
+        const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
+        return {
+          json: verified,
+          text: verified.kbs.map(describe).join('\n') || 'There are no knowledge bases.',
+          isNegative: !verified.ok,
+        }
+      }),
+  )
+
+  act(
+    selecting(program.command('rebuild'))
+      .description('drop the indexes and build them again from git')
+      .addHelpText('after', '\nStop the server first.'),
+    Selection,
+    async (selection, { dataDir }) => {
+      requireDataDirectory(dataDir)
+      const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
+      try {
+        return await withGanglion(dataDir, async (ganglion) => {
+          const kbs = await rebuild(ganglion, await select(ganglion, selection))
+          const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
+          return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
+        })
+      } finally {
+        release()
+      }
+    },
+  )
+
+  act(
+    program
+      .command('backup')
+      .description('copy everything into a folder')
+      .argument('<dir>', 'empty, or not there yet')
+      .addHelpText('after', '\nSafe beside a running server.'),
+    z.object({ dir: z.string().min(1) }),
+    ({ dir: target }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
+        return {
+          json: { dir, ...manifest },
+          text: `Backed up ${counted(manifest.kbs.length, 'knowledge base')} to ${dir}`,
+        }
+      }),
+  )
+
+  act(
+    program
+      .command('restore')
+      .description('make a data directory from a backup')
+      .argument('<dir>', 'the backup')
+      .addHelpText(
+        'after',
+        '\nThe data directory must be empty or not there yet: stop its server and move it away first.',
+      ),
+    z.object({ dir: z.string().min(1) }),
+    async ({ dir }, { dataDir }) => {
+      const restored = await restore(dir, dataDir)
+      const lines = restored.kbs.map(
+        ({ slug, id, seqFloor, warnings }) =>
+          `  ${slug} (${id}): new seqIds begin at ${seqFloor + 1}${warnings.map((line) => `\n    ${line}`).join('')}`,
+      )
+      return {
+        json: restored,
+        text: [`Restored ${counted(restored.kbs.length, 'knowledge base')} to ${restored.dataDir}`, ...lines].join(
+          '\n',
+        ),
+      }
+    },
+  )
+}
+
+function describe({ id, slug, problems, notes }: KbVerification): string {
+  return [
+    `${slug ?? 'unregistered'} (${id}): ${problems.length === 0 ? 'fine' : counted(problems.length, 'problem')}`,
+    ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+    ...notes.map((note) => `  note: ${note}`),
+  ].join('\n')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

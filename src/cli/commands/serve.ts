@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { act } from '../command.ts'
+import { Port } from '../settings/environment.ts'
+
+const Options = z.object({ host: z.string().min(1).exactOptional(), port: Port.exactOptional() })
+
+/** `serve`. */
+export function addServeCommand(program: Command): void {
+  act(
+    program
+      .command('serve')
+      .description('start the server; the first start makes a knowledge base and API keys')
+      .option('--host <address>', 'where to listen (default: GANGLION_HOST, or 127.0.0.1)')
+      .option('--port <number>', 'where to listen (default: GANGLION_PORT, or 4870)')
+      .addHelpText('after', '\nExample:\n  GANGLION_PORT=8080 ganglion serve --data /srv/ganglion'),
+    Options,
+    async (options, environment) => {
+      // Loading the HTTP server takes time that no other command needs to spend.
+      const { runServer } = await import('../run-server.ts')
+      return runServer({ ...environment, ...options })
+    },
+  )
+}

@@ -1,0 +1,178 @@
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { ApiRefusal, type ApiServer } from '../client/api-client.ts'
+import { parseInput, serverOf } from '../client/api-server.ts'
+import { followOutcomes, type Outcome } from '../client/ingest-outcomes.ts'
+import { isUploadable, type Uploaded, type UploadOptions, uploadFile } from '../client/upload-file.ts'
+import { NegativeAnswer, UsageError } from '../command.ts'
+import { progressBar } from '../progress-bar.ts'
+
+const Options = z.object({
+  files: z.array(z.string()).min(1),
+  kb: z.string().min(1),
+  path: z.string().default('/'),
+  tag: z.array(z.string()),
+  force: z.literal(true).optional(),
+  replace: z.literal(true).optional(),
+  wait: z.literal(true).optional(),
+  resume: z.uuid('must be the id of an upload').optional(),
+  json: z.literal(true).optional(),
+})
+type Options = z.output<typeof Options>
+
+/** What is told of a file, as JSON. */
+export type FileReport = {
+  file: string
+  /** `skipped`: the knowledge base does not take files of its type. */
+  result: 'uploaded' | 'duplicate' | 'skipped' | 'failed'
+  documentId?: string
+  /** With `--wait`, how its ingest ended; else how it stands. */
+  status?: string
+  neurons?: number
+  pending?: number
+  error?: string
+}
+
+/** `upload`. Asks a running server over HTTP. */
+export function addUploadCommand(program: Command): void {
+  program
+    .command('upload')
+    .description('upload files to a running server, which makes Neurons of them')
+    .argument('<files...>', 'what to upload; files over 100 MB go in chunks')
+    .requiredOption('--kb <slug>', 'the knowledge base')
+    .option('--path <folder>', 'folder in its tree of Sources (default: /)')
+    .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
+    .option('--force', 'also where the knowledge base has the same bytes already')
+    .option('--replace', 'each as the next edition of the file of its name in the folder')
+    .option('--wait', 'until the files are ingested')
+    .addOption(new Option('--resume <upload>', 'go on with an upload in chunks that broke off, of one file'))
+    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .option('--json', 'print one line of JSON')
+    .addHelpText(
+      'after',
+      '\nGANGLION_KEY holds the API key; the command line takes none, since others can see it.' +
+        '\n\nExample:\n  ganglion upload handbook.pdf minutes/*.docx --kb handbook --wait',
+    )
+    .action(async (files: unknown, given: Record<string, unknown>) => {
+      const options = parseInput(Options, { ...given, files })
+      if (options.resume !== undefined && options.files.length > 1) throw new UsageError('--resume goes with one file')
+      refuseSameNames(options)
+      const reports = await uploadAll(serverOf(given.url, 'an API key'), options)
+      const text = reports.map(describeFile).join('\n')
+      process.stdout.write(`${options.json ? JSON.stringify({ files: reports }) : text}\n`)
+      if (reports.some(({ error }) => error !== undefined)) throw new NegativeAnswer()
+    })
+}
+
+/** Two Sources that look the same are seldom meant. @throws {UsageError} */
+function refuseSameNames({ files, path }: Options): void {
+  const named = new Map<string, string>()
+  for (const file of files) {
+    const name = basename(file).normalize('NFC')
+    const other = named.get(name)
+    if (other !== undefined) {
+      throw new UsageError(
+        `${other} and ${file} would both be ${name} in ${path}: upload them apart, each with a --path of its own.`,
+      )
+    }
+    named.set(name, file)
+  }
+}
+
+async function uploadAll(server: ApiServer, options: Options): Promise<FileReport[]> {
+  const {
+    files,
+    kb,
+    path: folder,
+    tag: tags,
+    force = false,
+    replace = false,
+    wait: isWaiting = false,
+    resume,
+  } = options
+  const ending = new AbortController()
+  const progress = progressBar(process.stderr, files.length === 1 ? 'bytes' : 'files')
+  try {
+    const outcomeOf = isWaiting ? await followOutcomes(server, kb, ending.signal) : undefined
+    const reports: FileReport[] = []
+    for (const file of files) {
+      if (files.length > 1) progress.show(reports.length, files.length)
+      const size = (await stat(file).catch(() => undefined))?.size ?? 0
+      const onProgress = (bytes: number) => files.length === 1 && progress.show(bytes, size)
+      reports.push(await uploadOne(server, file, { kb, folder, tags, force, replace, resume, onProgress }))
+    }
+    if (outcomeOf === undefined) return reports
+    const unfinished = reports.filter(isUnfinished)
+    const settled = reports.length - unfinished.length
+    let done = 0
+    const waiting = progressBar(process.stderr)
+    const outcomes = unfinished.map(async ({ documentId = '' }) => {
+      const outcome = await outcomeOf(documentId)
+      waiting.show(settled + ++done, reports.length)
+      return [documentId, outcome] as const
+    })
+    const ended = new Map(await Promise.all(outcomes))
+    return reports.map((report) => withOutcome(report, ended.get(report.documentId ?? '')))
+  } finally {
+    progress.clear()
+    ending.abort()
+  }
+}
+
+/** Uploads a file, and tells also why it could not. */
+export async function uploadOne(server: ApiServer, file: string, options: UploadOptions): Promise<FileReport> {
+  try {
+    if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error('There is no such file.')
+    if (!isUploadable(file)) throw new Error('Files of this type are not taken.')
+    return reportOf(file, await uploadFile(server, file, options))
+  } catch (error) {
+    const isTypeRefused = error instanceof ApiRefusal && error.code === 'file_type_not_allowed'
+    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error) }
+  }
+}
+
+function reportOf(file: string, uploaded: Uploaded): FileReport {
+  if (uploaded.result === 'duplicate') return { file, result: 'duplicate', documentId: uploaded.documentId }
+  const { id, status, errorMessage } = uploaded.source
+  const error = errorMessage === null ? {} : { error: errorMessage }
+  return { file, result: 'uploaded', documentId: id, status, ...error }
+}
+
+function isUnfinished({ result, status }: FileReport): boolean {
+  return result === 'uploaded' && status !== 'failed' && status !== 'success'
+}
+
+function withOutcome(report: FileReport, outcome: Outcome | undefined): FileReport {
+  if (outcome === undefined) return report
+  const { error, ...rest } = outcome
+  return { ...report, ...rest, ...(error === undefined ? {} : { error }) }
+}
+
+/** A line for a person. */
+export function describeFile({ file, result, documentId, status, neurons, pending, error }: FileReport): string {
+  const name = basename(file)
+  if (result === 'failed') return `failed     ${name}: ${error}`
+  if (result === 'skipped') return `skipped    ${name}: ${error}`
+  if (result === 'duplicate') return `known      ${name}: its bytes are there as ${documentId}`
+  if (error !== undefined) return `failed     ${name}, ${documentId}: ${error}`
+  const made = neurons === undefined ? status : `${neurons} Neurons${pending ? `, ${pending} wait for a curator` : ''}`
+  return `uploaded   ${name}, ${documentId}: ${made}`
+}
+
+function sentence(error: unknown): string {
+  if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
+  switch (error.code) {
+    case 'not_found':
+      return 'There is no such knowledge base, or upload, for this key.'
+    case 'invalid_token':
+      return 'The server does not know the key in GANGLION_KEY.'
+    case 'file_type_not_allowed':
+      return 'The knowledge base does not take files of this type; sources.types in its kb.yaml may allow more.'
+    case 'insufficient_role':
+      return 'The key in GANGLION_KEY may not upload.'
+    default:
+      return error.message
+  }
+}

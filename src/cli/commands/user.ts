@@ -1,0 +1,165 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { Email, PersonName } from '../../contract/people.ts'
+import { PersonRole } from '../../contract/vocabulary.ts'
+import type { Ganglion } from '../../services/ganglion.ts'
+import {
+  type Administrator,
+  changePerson,
+  changeRole,
+  invitePerson,
+  makeResetLink,
+  operatorOf,
+  type PersonChange,
+  renamePerson,
+} from '../../services/people/manage-people.ts'
+import type { Membership, User } from '../../store/accounts/users.ts'
+import { act } from '../command.ts'
+import type { Environment } from '../settings/environment.ts'
+import { table } from '../table.ts'
+import { requireTenant, withGanglion } from '../with-ganglion.ts'
+
+const roles = PersonRole.options.join(', ')
+
+/** `user create`, `list`, `set`, `disable`, `enable`, `reset-link`. */
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('make, list and change the people who may sign in')
+
+  act(
+    user
+      .command('create')
+      .description('make a user; prints the link by which they choose a password, for a day')
+      .argument('<email>')
+      .requiredOption('--tenant <slug>', 'where they work')
+      .option('--role <role>', `what they may do there: ${roles}`, 'curator')
+      .option('--name <name>', 'what people call them (default: the first part of the e-mail)')
+      .addHelpText('after', '\nExample:\n  ganglion user create ada@example.com --tenant acme --role admin --name Ada'),
+    z.object({ email: Email, tenant: z.string(), role: PersonRole, name: PersonName.optional() }),
+    ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
+      withGanglion(environment.dataDir, async (ganglion) => {
+        const { id } = await requireTenant(ganglion.tenants, tenant)
+        const link = urlOf(ganglion, environment, await invitePerson(ganglion, operatorOf(id), { email, name, role }))
+        return { json: { email, role, tenant, link }, text: `Made ${email}, ${role} of ${tenant}. ${linkText(link)}` }
+      }),
+  )
+
+  act(
+    user.command('list').description('list users with their roles').option('--tenant <slug>', 'of one tenant only'),
+    z.object({ tenant: z.string().optional() }),
+    ({ tenant }, { dataDir }) =>
+      withGanglion(dataDir, async ({ users, tenants }) => {
+        const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
+        const listed = (await users.all()).filter(
+          ({ memberships }) =>
+            tenantId === undefined || memberships.some((membership) => membership.tenantId === tenantId),
+        )
+        return { json: { users: listed.map(toJson) }, text: userTable(listed) }
+      }),
+  )
+
+  act(
+    user
+      .command('set')
+      .description("change a user's name, or their role in a tenant")
+      .argument('<email>')
+      .option('--name <name>', 'what people call them')
+      .option('--tenant <slug>', 'where the role is')
+      .option('--role <role>', `${roles}, or none`)
+      .addHelpText('after', '\nExample:\n  ganglion user set ada@example.com --tenant acme --role reader'),
+    z
+      .object({
+        email: Email,
+        name: PersonName.optional(),
+        tenant: z.string().optional(),
+        role: z.enum([...PersonRole.options, 'none']).optional(),
+      })
+      .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
+      .refine(({ name, role }) => name !== undefined || role !== undefined, 'nothing to change: give --name or --role'),
+    ({ email, name, tenant, role }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { id } = await findUser(ganglion, email)
+        if (tenant !== undefined && role !== undefined) {
+          const { id: tenantId } = await requireTenant(ganglion.tenants, tenant)
+          await changeRole(ganglion, operatorOf(tenantId), id, role)
+        }
+        if (name !== undefined) await renamePerson(ganglion, (await requireUser(ganglion, email)).by, id, name)
+        return { json: { email, name, tenant, role }, text: `Changed ${email}.` }
+      }),
+  )
+
+  const changes: Record<string, { change: PersonChange; description: string; text: string }> = {
+    disable: { change: 'disable', description: 'keep a user out, and end their sessions', text: 'Disabled' },
+    enable: { change: 'enable', description: 'let a user in again', text: 'Enabled' },
+  }
+  for (const [name, { change, description, text }] of Object.entries(changes)) {
+    act(user.command(name).description(description).argument('<email>'), OneUser, ({ email }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { id, by } = await requireUser(ganglion, email)
+        await changePerson(ganglion, by, id, change)
+        return { json: { email, [`${change}d`]: true }, text: `${text} ${email}.` }
+      }),
+    )
+  }
+
+  act(
+    user
+      .command('reset-link')
+      .description('print a link by which a user chooses a new password, for an hour')
+      .argument('<email>'),
+    OneUser,
+    ({ email }, environment) =>
+      withGanglion(environment.dataDir, async (ganglion) => {
+        const { id, by } = await requireUser(ganglion, email)
+        const { token } = await makeResetLink(ganglion, by, id)
+        const link = urlOf(ganglion, environment, token)
+        return { json: { email, link }, text: linkText(link) }
+      }),
+  )
+}
+
+const OneUser = z.object({ email: Email })
+
+async function findUser({ users }: Ganglion, email: string): Promise<User> {
+  const user = await users.findByEmail(email)
+  if (user === undefined) throw new Error(`There is no user ${email}.`)
+  return user
+}
+
+/** A user, and the operator in one of their tenants. */
+async function requireUser(ganglion: Ganglion, email: string): Promise<{ id: string; by: Administrator }> {
+  const user = await findUser(ganglion, email)
+  const [membership] = await ganglion.users.memberships(user.id)
+  if (membership === undefined)
+    throw new Error(`${email} has no role in any tenant; give one with "ganglion user set".`)
+  return { id: user.id, by: operatorOf(membership.tenantId) }
+}
+
+function urlOf(ganglion: Ganglion, { publicUrl, host, port }: Environment, token: string): string {
+  return new URL(ganglion.setUpUrl(token), publicUrl ?? `http://${host}:${port}`).href
+}
+
+function linkText(link: string): string {
+  return `The link works once, shown only now:\n${link}`
+}
+
+type Listed = User & { memberships: Membership[] }
+
+function toJson({ email, name, createdAt, disabledAt, memberships }: Listed) {
+  return {
+    ...{ email, name, createdAt, disabledAt },
+    roles: Object.fromEntries(memberships.map(({ tenantSlug, role }) => [tenantSlug, role])),
+  }
+}
+
+function userTable(users: readonly Listed[]): string {
+  if (users.length === 0) return 'There are no users.'
+  return table(
+    ['E-MAIL', 'STATE', 'ROLES', 'NAME'],
+    users.map(({ email, disabledAt, memberships, name }) => [
+      email,
+      disabledAt === null ? 'enabled' : 'disabled',
+      memberships.map(({ tenantSlug, role }) => `${tenantSlug}:${role}`).join(',') || '-',
+      name,
+    ]),
+  )
+}

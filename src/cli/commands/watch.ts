@@ -1,0 +1,90 @@
+import { stat } from 'node:fs/promises'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { watch } from 'chokidar'
+import closeWithGrace from 'close-with-grace'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import type { ApiServer } from '../client/api-client.ts'
+import { parseInput, serverOf } from '../client/api-server.ts'
+import { isUploadable } from '../client/upload-file.ts'
+import { UsageError } from '../command.ts'
+import { describeFile, type FileReport, uploadOne } from './upload.ts'
+
+const Options = z.object({
+  dir: z.string(),
+  kb: z.string().min(1),
+  tag: z.array(z.string()),
+  json: z.literal(true).optional(),
+})
+
+/** A file of which nothing was written for so long is whole. */
+const settledMs = 2_000
+
+/** `watch`. Asks a running server over HTTP, until it is interrupted. */
+export function addWatchCommand(program: Command): void {
+  program
+    .command('watch')
+    .description('upload the files of a folder to a running server, then each that is added or changed')
+    .argument('<dir>', 'the folder; its folders become those of the Sources')
+    .requiredOption('--kb <slug>', 'the knowledge base')
+    .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
+    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .option('--json', 'print a line of JSON for each file')
+    .addHelpText(
+      'after',
+      '\nThe server knows by their bytes which files it has. Files and folders whose names begin with a dot, and files of types' +
+        '\nthat it does not take, are left out. A file that is changed replaces what it was. GANGLION_KEY holds the API key.' +
+        '\n\nExample:\n  ganglion watch ~/scans --kb handbook',
+    )
+    .action(async (dir: unknown, given: Record<string, unknown>) => {
+      const { json, ...options } = parseInput(Options, { ...given, dir })
+      const folder = resolve(options.dir)
+      if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+        throw new UsageError(`There is no folder ${folder}.`)
+      const print = (report: FileReport) => {
+        process.stdout.write(`${json ? JSON.stringify(report) : describeFile(report)}\n`)
+      }
+      const stop = watchFolder(serverOf(given.url, 'an API key'), folder, {
+        kb: options.kb,
+        tags: options.tag,
+        onFile: print,
+      })
+      closeWithGrace(stop)
+    })
+}
+
+/** Uploads what is in a folder and what comes into it, one file after the other. @returns how to stop it. */
+function watchFolder(
+  server: ApiServer,
+  folder: string,
+  { kb, tags, onFile }: { kb: string; tags: readonly string[]; onFile: (report: FileReport) => void },
+): () => Promise<void> {
+  let uploading = Promise.resolve()
+  let isStopped = false
+  const upload = (file: string) => {
+    if (!isUploadable(file)) return
+    uploading = uploading.then(async () => {
+      if (isStopped) return
+      onFile(await uploadOne(server, file, { kb, tags, folder: folderOf(folder, file), force: false, replace: true }))
+    })
+  }
+  const watcher = watch(folder, {
+    ignored: (path) =>
+      relative(folder, path)
+        .split(sep)
+        .some((name) => name.startsWith('.') && name !== '..'),
+    awaitWriteFinish: { stabilityThreshold: settledMs, pollInterval: 200 },
+    followSymlinks: false,
+  })
+  watcher.on('add', upload).on('change', upload)
+  return async () => {
+    isStopped = true
+    await watcher.close()
+    await uploading
+  }
+}
+
+/** Where a file's Source belongs. */
+function folderOf(folder: string, file: string): string {
+  return `/${relative(folder, dirname(file)).split(sep).join('/')}`
+}

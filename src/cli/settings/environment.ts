@@ -1,0 +1,231 @@
+import { resolve } from 'node:path'
+import { closest } from 'fastest-levenshtein'
+import { z } from 'zod'
+import type { Transcriber } from '../../ingest/extracted.ts'
+import type { LanguageModel } from '../../models/language-model.ts'
+import type { IdentityProviderOptions } from '../../services/people/identity-provider.ts'
+import type { EmbeddingEndpoint } from '../../services/search/embedding-model.ts'
+import type { S3Options } from '../../store/blobs/s3-blobs.ts'
+import { BucketUrl } from './bucket.ts'
+import { ProxyList } from './proxy-list.ts'
+import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on.ts'
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type Environment = {
+  /** Absolute path. */
+  dataDir: string
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
+  publicUrl: string | undefined
+  /** Addresses of proxies, whose word on who they speak for counts; as Fastify takes them. */
+  trustedProxies: string[]
+  logLevel: (typeof logLevels)[number]
+  /** The bucket for the bytes of Sources; undefined: the data directory. */
+  bucket: S3Options | undefined
+  /** Requests per key and minute. */
+  rateReads: number
+  rateWrites: number
+  rateChats: number
+  /** Sources that are ingested at once. */
+  ingestConcurrency: number
+  /** Whether webhooks may go to addresses that are not of the public internet. */
+  webhookPrivate: boolean
+  /** The language model that answers in chats and compiles Sources; without it none does. */
+  languageModel: LanguageModel | undefined
+  /** What finds chunks by meaning; without it search knows words only. */
+  embeddings: EmbeddingEndpoint | undefined
+  /** What turns recordings into text; without it they have none. */
+  transcriber: Transcriber | undefined
+  /** The identity provider that people may sign in with; without it none. */
+  identityProvider: IdentityProviderOptions | undefined
+}
+
+/** What is wrong with the environment: all of it, one problem a line. */
+export class EnvironmentError extends Error {
+  constructor(problems: readonly string[]) {
+    super(['The environment is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+    this.name = 'EnvironmentError'
+  }
+}
+
+export const Port = wholeNumber(0, 65_535)
+
+const Variables = z.object({
+  GANGLION_DATA: z.string().default('./data'),
+  GANGLION_HOST: z.string().default('127.0.0.1'),
+  GANGLION_PORT: Port.default(4870),
+  GANGLION_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  GANGLION_TRUSTED_PROXIES: ProxyList.default(['loopback']),
+  GANGLION_BLOBS: BucketUrl.optional(),
+  GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
+  GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
+  GANGLION_RATE_CHATS: wholeNumber(1, 1_000_000).default(20),
+  GANGLION_INGEST_CONCURRENCY: wholeNumber(1, 64).default(2),
+  GANGLION_WEBHOOK_PRIVATE: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((text) => text === 'true')
+    .default(false),
+  GANGLION_LLM_URL: endpointUrl(),
+  GANGLION_LLM_MODEL: z.string().optional(),
+  GANGLION_LLM_KEY: endpointKey(),
+  GANGLION_EMBEDDINGS_URL: endpointUrl(),
+  GANGLION_EMBEDDINGS_MODEL: z.string().optional(),
+  GANGLION_EMBEDDINGS_KEY: endpointKey(),
+  GANGLION_EMBEDDINGS_TEXT_PREFIX: z.string().max(200, 'must have at most 200 characters').default(''),
+  GANGLION_EMBEDDINGS_QUESTION_PREFIX: z.string().max(200, 'must have at most 200 characters').default(''),
+  GANGLION_TRANSCRIBER_URL: endpointUrl(),
+  GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
+  GANGLION_TRANSCRIBER_KEY: endpointKey(),
+  GANGLION_OIDC_ISSUER: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine(isPrivateOrEncrypted, { error: 'must be an https URL, or of this machine' })
+    .optional(),
+  GANGLION_OIDC_CLIENT_ID: z.string().optional(),
+  GANGLION_OIDC_CLIENT_SECRET: z.string().optional(),
+  GANGLION_OIDC_ROLES: GroupRoles.optional(),
+  GANGLION_OIDC_GROUPS_CLAIM: z.string().default('groups'),
+  GANGLION_OIDC_SCOPE: z.string().default('openid email profile'),
+  GANGLION_OIDC_TENANT: z.string().default('default'),
+})
+
+/** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
+const ofClients: ReadonlySet<string> = new Set(['GANGLION_URL', 'GANGLION_KEY'])
+
+const names = Object.keys(Variables.shape)
+/** Their values are in no message. */
+const secrets: ReadonlySet<string> = new Set([
+  ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
+  ...['GANGLION_EMBEDDINGS_URL', 'GANGLION_EMBEDDINGS_KEY'],
+  ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
+  'GANGLION_OIDC_CLIENT_SECRET',
+])
+
+/** Variables that go together: if one is set, these must be. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  GANGLION_LLM: ['URL', 'MODEL'],
+  GANGLION_EMBEDDINGS: ['URL', 'MODEL'],
+  GANGLION_TRANSCRIBER: ['URL', 'MODEL'],
+  GANGLION_OIDC: ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'ROLES'],
+}
+
+/** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
+  const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
+  const unknown = set
+    .filter(([name]) => !names.includes(name) && !ofClients.has(name))
+    .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
+  const missing = Object.entries(groups).flatMap(([prefix, required]) =>
+    missingOfGroup(
+      prefix,
+      required,
+      set.map(([name]) => name),
+    ),
+  )
+  const { data, error } = Variables.safeParse(Object.fromEntries(set))
+  const invalid = error?.issues.map((issue) => {
+    const name = issue.path.join('.')
+    return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
+  })
+  const problems = [...(invalid ?? []), ...missing, ...missingOfBucket(env), ...unknown]
+  if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
+  return {
+    dataDir: resolve(data.GANGLION_DATA),
+    host: data.GANGLION_HOST,
+    port: data.GANGLION_PORT,
+    publicUrl: data.GANGLION_PUBLIC_URL,
+    trustedProxies: data.GANGLION_TRUSTED_PROXIES,
+    logLevel: data.GANGLION_LOG_LEVEL,
+    bucket: data.GANGLION_BLOBS && { ...data.GANGLION_BLOBS, ...credentialsOf(env) },
+    rateReads: data.GANGLION_RATE_READS,
+    rateWrites: data.GANGLION_RATE_WRITES,
+    rateChats: data.GANGLION_RATE_CHATS,
+    ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
+    webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
+    languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
+    embeddings: embeddingEndpoint(data),
+    transcriber: endpoint(
+      data.GANGLION_TRANSCRIBER_URL,
+      data.GANGLION_TRANSCRIBER_MODEL,
+      data.GANGLION_TRANSCRIBER_KEY,
+    ),
+    identityProvider: identityProvider(data),
+  }
+}
+
+function embeddingEndpoint(data: z.output<typeof Variables>): EmbeddingEndpoint | undefined {
+  const { GANGLION_EMBEDDINGS_TEXT_PREFIX: textPrefix, GANGLION_EMBEDDINGS_QUESTION_PREFIX: questionPrefix } = data
+  const model = endpoint(data.GANGLION_EMBEDDINGS_URL, data.GANGLION_EMBEDDINGS_MODEL, data.GANGLION_EMBEDDINGS_KEY)
+  return model && { ...model, textPrefix, questionPrefix }
+}
+
+function identityProvider(data: z.output<typeof Variables>): IdentityProviderOptions | undefined {
+  const { GANGLION_OIDC_ISSUER: issuer, GANGLION_OIDC_CLIENT_ID: clientId } = data
+  const { GANGLION_OIDC_CLIENT_SECRET: clientSecret, GANGLION_OIDC_ROLES: roles } = data
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined || roles === undefined) {
+    return undefined
+  }
+  return {
+    ...{ issuer, clientId, clientSecret, roles },
+    groupsClaim: data.GANGLION_OIDC_GROUPS_CLAIM,
+    scope: data.GANGLION_OIDC_SCOPE,
+    tenant: data.GANGLION_OIDC_TENANT,
+  }
+}
+
+function endpoint(url: string | undefined, model: string | undefined, apiKey: string | undefined) {
+  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
+}
+
+/** What is told of variables that begin alike, of which only a part is set. */
+function missingOfGroup(prefix: string, required: readonly string[], set: readonly string[]): string[] {
+  const given = set.find((name) => name.startsWith(`${prefix}_`) && names.includes(name))
+  if (given === undefined) return []
+  return required
+    .map((suffix) => `${prefix}_${suffix}`)
+    .filter((name) => !set.includes(name))
+    .map((name) => `${name} is missing: ${given} needs it`)
+}
+
+/** The variables that every client of S3 reads. */
+function credentialsOf(env: Readonly<Record<string, string | undefined>>) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '', AWS_SESSION_TOKEN } = env
+  return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN || undefined }
+}
+
+function missingOfBucket(env: Readonly<Record<string, string | undefined>>): string[] {
+  if (!env.GANGLION_BLOBS) return []
+  return ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+    .filter((name) => !env[name])
+    .map((name) => `${name} is missing: GANGLION_BLOBS needs it`)
+}
+
+function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+}
+
+function endpointUrl() {
+  return z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, { error: 'must be without a password' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+}
+
+function endpointKey() {
+  return z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
+    .optional()
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import { GitError } from '../git-error.ts'
+
+/** 40 lower-case hexadecimal digits. */
+export type Oid = string
+export type ObjectType = 'blob' | 'tree' | 'commit'
+/** How bytes differ from others: `removed` bytes at `at` give way to `insert`. */
+export type Delta = { at: number; removed: number; insert: Buffer }
+/** An object; `from` names a like object that it differs from by little, where one is known. */
+export type GitObject = { type: ObjectType; data: Buffer; from?: { base: Oid; delta: Delta } }
+
+export type Signature = { name: string; email: string; at: Date }
+export type CommitFields = {
+  tree: Oid
+  parents: readonly Oid[]
+  author: Signature
+  committer: Signature
+  message: string
+}
+
+export function isOid(text: string): boolean {
+  return /^[0-9a-f]{40}$/.test(text)
+}
+
+/** The object id of content: SHA-1 over git's header and the content. */
+export function hashObject(type: ObjectType, data: Buffer): Oid {
+  return hash('sha1', Buffer.concat([Buffer.from(`${type} ${data.length}\0`), data]))
+}
+
+function encodeSignature({ name, email, at }: Signature): string {
+  const clean = (text: string) => text.replace(/[\p{Cc}<>]/gu, ' ').trim()
+  return `${clean(name) || 'unknown'} <${clean(email)}> ${Math.floor(at.getTime() / 1000)} +0000`
+}
+
+export function encodeCommit({ tree, parents, author, committer, message }: CommitFields): Buffer {
+  const header = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${encodeSignature(author)}`,
+    `committer ${encodeSignature(committer)}`,
+  ]
+  return Buffer.from(`${header.join('\n')}\n\n${message.endsWith('\n') ? message : `${message}\n`}`)
+}
+
+/** The tree that a commit points to. */
+export function treeOfCommit(data: Buffer): Oid {
+  const line = data.toString('latin1', 0, 45)
+  if (!line.startsWith('tree ')) throw new GitError('corrupt-object', 'a commit does not begin with its tree')
+  return line.slice(5)
+}
+
+/** The commits that a commit follows; the first is where its branch stood. */
+export function parentsOfCommit(data: Buffer): Oid[] {
+  const [header = ''] = data.toString('latin1').split('\n\n', 1)
+  return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)
+}
+
+/** Who wrote a commit, and when. */
+export function authorOfCommit(data: Buffer): Signature {
+  return readSignature(data, /^author (.*) <(.*)> (\d+) /m)
+}
+
+/** Who put a commit into the repository, and when. */
+export function committerOfCommit(data: Buffer): Signature {
+  return readSignature(data, /^committer (.*) <(.*)> (\d+) /m)
+}
+
+function readSignature(data: Buffer, pattern: RegExp): Signature {
+  const [header = ''] = data.toString('utf8').split('\n\n', 1)
+  const [, name = 'unknown', email = '', seconds = '0'] = pattern.exec(header) ?? []
+  return { name, email, at: new Date(Number(seconds) * 1000) }
+}

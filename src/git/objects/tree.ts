@@ -1,0 +1,118 @@
+import { GitError } from '../git-error.ts'
+import type { Delta, Oid } from './object.ts'
+
+/** An octal file mode as trees hold it. */
+export type Mode = '100644' | '100755' | '120000' | '160000' | '40000' | (string & {})
+/**
+ * One entry of a tree. `name` is a binary string (one character a byte, as `latin1` decodes it): names that are not
+ * UTF-8 survive an edit of their neighbours, and comparing such strings compares bytes.
+ */
+export type TreeEntry = { mode: Mode; name: string; oid: Oid }
+
+export function toBinaryName(name: string): string {
+  return Buffer.from(name, 'utf8').toString('latin1')
+}
+
+export function fromBinaryName(name: string): string {
+  return Buffer.from(name, 'latin1').toString('utf8')
+}
+
+/** A git tree object: its entries in git's order, and its bytes. Immutable: an edit gives another tree. */
+export class Tree {
+  static readonly empty = new Tree([], [], Buffer.alloc(0))
+  readonly entries: readonly TreeEntry[]
+  readonly data: Buffer
+  /** Where each entry begins in `data`. */
+  readonly #offsets: readonly number[]
+
+  private constructor(entries: readonly TreeEntry[], offsets: readonly number[], data: Buffer) {
+    this.entries = entries
+    this.#offsets = offsets
+    this.data = data
+  }
+
+  /** @throws {GitError} `corrupt-object` */
+  static decode(data: Buffer): Tree {
+    const entries: TreeEntry[] = []
+    const offsets: number[] = []
+    for (let at = 0; at < data.length; ) {
+      const space = data.indexOf(0x20, at)
+      const nul = data.indexOf(0, space)
+      if (space < 0 || nul < 0 || nul + 21 > data.length) throw new GitError('corrupt-object', 'a tree is cut short')
+      offsets.push(at)
+      entries.push({
+        mode: data.toString('latin1', at, space),
+        name: data.toString('latin1', space + 1, nul),
+        oid: data.toString('hex', nul + 1, nul + 21),
+      })
+      at = nul + 21
+    }
+    return new Tree(entries, offsets, data)
+  }
+
+  get(name: string): TreeEntry | undefined {
+    const index = this.#indexOf(name)
+    return index === undefined ? undefined : this.entries[index]
+  }
+
+  /**
+   * This tree with one name set to an entry, or without it, and what differs between the bytes of the two (nothing where
+   * the entry moves to another place, as a file that becomes a folder may).
+   */
+  with(name: string, entry: Omit<TreeEntry, 'name'> | undefined): { tree: Tree; delta: Delta | undefined } {
+    const known = this.#indexOf(name)
+    const old = known === undefined ? undefined : this.entries[known]
+    if (entry === undefined) {
+      return known === undefined ? { tree: this, delta: undefined } : this.#splice(known, 1, undefined)
+    }
+    const added = { ...entry, name }
+    if (known !== undefined && old !== undefined && sortKey(old) === sortKey(added))
+      return this.#splice(known, 1, added)
+    const base = known === undefined ? this : this.#splice(known, 1, undefined).tree
+    const { tree, delta } = base.#splice(base.#lowerBound(sortKey(added)), 0, added)
+    return { tree, delta: base === this ? delta : undefined }
+  }
+
+  #splice(index: number, removed: 0 | 1, added: TreeEntry | undefined): { tree: Tree; delta: Delta } {
+    const at = this.#offsets[index] ?? this.data.length
+    const end = this.#offsets[index + removed] ?? this.data.length
+    const insert = added === undefined ? Buffer.alloc(0) : encodeEntry(added)
+    const shift = insert.length - (end - at)
+    const entries = this.entries.toSpliced(index, removed, ...(added === undefined ? [] : [added]))
+    const before = this.#offsets.slice(0, index)
+    const after = this.#offsets.slice(index + removed).map((offset) => offset + shift)
+    const offsets = added === undefined ? [...before, ...after] : [...before, at, ...after]
+    const data = Buffer.concat([this.data.subarray(0, at), insert, this.data.subarray(end)])
+    return { tree: new Tree(entries, offsets, data), delta: { at, removed: end - at, insert } }
+  }
+
+  /** A name has one entry, but where it stands depends on whether that is a folder. */
+  #indexOf(name: string): number | undefined {
+    for (const key of [name, `${name}/`]) {
+      const index = this.#lowerBound(key)
+      if (this.entries[index]?.name === name) return index
+    }
+    return undefined
+  }
+
+  #lowerBound(key: string): number {
+    let low = 0
+    let high = this.entries.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const entry = this.entries[middle]
+      if (entry !== undefined && sortKey(entry) < key) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Git orders a tree by name, with a folder's name as if it ended in a slash. */
+function sortKey({ mode, name }: TreeEntry): string {
+  return mode === '40000' ? `${name}/` : name
+}
+
+function encodeEntry({ mode, name, oid }: TreeEntry): Buffer {
+  return Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')])
+}

@@ -1,0 +1,216 @@
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { GitError } from '../git-error.ts'
+import { meterPack, type PackLimits, PackRefused } from './pack-meter.ts'
+import { encodePacket, flushPacket } from './pkt-line.ts'
+import type { Receiver } from './push.ts'
+import { readPushHead, rejectPush } from './push-head.ts'
+import { answerHooks } from './receive-hooks.ts'
+import { ServiceProcess } from './service-process.ts'
+
+export type GitService = 'upload-pack' | 'receive-pack'
+
+export type TransferLimits = PackLimits & {
+  /** Bytes of a pushed pack. */
+  maxPack: number
+  /** Refs of a push. */
+  maxRefs: number
+  /** Of CPU time, of each process. */
+  cpuSeconds: number
+  /** Bytes of address space, of each process. */
+  maxMemory: number
+  /** Milliseconds from a process's start to its end. */
+  wallTime: number
+}
+
+export type TransferRequest = {
+  gitDir: string
+  service: GitService
+  /** What the client sends as `Git-Protocol`; see git(1), `GIT_PROTOCOL`. */
+  protocol: string | undefined
+  /** What the client sends. Without it, refs are advertised. */
+  body?: AsyncIterable<Buffer>
+  /** Beginnings of names of refs that a fetch does not see. */
+  hiddenRefs: readonly string[]
+  /** Of a push. */
+  receiver: Receiver
+  /** Ends git early. */
+  signal: AbortSignal
+  /** Is told what failed while a push was judged and received; the pusher learns only that something did. */
+  onError(error: unknown): void
+}
+
+export type Transfer = {
+  /** What git writes. Throws after the last of it where git failed or was ended. */
+  output: AsyncIterable<Buffer>
+  /** Resolves when git and the work for its hooks have ended, however they did. */
+  settled: Promise<void>
+}
+
+/** Beside `src/` and `dist/` alike. */
+const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
+
+/**
+ * Serves one request of git's smart HTTP protocol (gitprotocol-http(5)) with native git. It resolves once git has begun to
+ * answer, or has ended, so that a failure before that can still be told.
+ * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
+ */
+export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
+  const { gitDir, service, protocol, body, hiddenRefs, receiver, signal, onError } = request
+  const isPush = service === 'receive-pack'
+  if (isPush) await checkHooks()
+  signal.throwIfAborted()
+  const git = new ServiceProcess(gitDir, {
+    service,
+    protocol,
+    signal,
+    config: isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs),
+    args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
+    channels: isPush ? 5 : 0,
+    ...limits,
+  })
+  const fed = isPush ? feedPush(body, git, limits) : feed(body, git.stdin)
+  fed.catch((error: unknown) => git.stop(error))
+  const [question, verdict, commands, reports, messages] = git.channels
+  const hooks =
+    question && verdict && commands && reports && messages
+      ? answerHooks({ question, verdict, commands, reports, messages }, { gitDir, receiver, onError, ...limits })
+      : undefined
+  const settled = Promise.all([git.ended, hooks]).then(() => {})
+  if (!(await hasOutput(git.output))) {
+    await settled
+    if (git.failure instanceof PackRefused) return { output: Readable.from([await fed]), settled }
+    if (git.failure !== undefined) throw git.failure
+  }
+  const isAnnounced = body === undefined && (isPush || !isVersion2(protocol))
+  return {
+    output: readToEnd(git, isAnnounced ? [encodePacket(`# service=git-${service}\n`), flushPacket] : []),
+    settled,
+  }
+}
+
+/** Whether a client asks for version 2 of the protocol, where the refs are not advertised but asked for. */
+export function isVersion2(protocol: string | undefined): boolean {
+  return protocol?.split(':').includes('version=2') === true
+}
+
+const anyOwner = 'safe.directory=*'
+
+/** Only filters whose cost grows with what is sent: combined ones multiply, sparse ones match patterns against every path. */
+function uploadConfig(hiddenRefs: readonly string[]): string[] {
+  return [
+    anyOwner,
+    'uploadpack.allowFilter=true',
+    'uploadpackfilter.allow=false',
+    ...['blob:none', 'blob:limit', 'tree'].map((filter) => `uploadpackfilter.${filter}.allow=true`),
+    'uploadpackfilter.tree.maxDepth=0',
+    ...hiddenRefs.map((name) => `uploadpack.hideRefs=${name}`),
+  ]
+}
+
+/** With `proc-receive` for all refs git moves none itself. */
+function receiveConfig({ maxPack }: TransferLimits): string[] {
+  return [
+    anyOwner,
+    `core.hooksPath=${hooksDir}`,
+    'receive.procReceiveRefs=refs',
+    'receive.hideRefs=refs/ganglion',
+    `receive.maxInputSize=${maxPack}`,
+    // Every push stays one pack, whose folder is all that is left to be flushed.
+    'receive.unpackLimit=1',
+    'receive.fsckObjects=true',
+    // `.`, `..`, `.git` and what some file system takes for it: git would refuse the push without a path, the receiver names one.
+    ...['hasDot', 'hasDotdot', 'hasDotgit'].map((problem) => `receive.fsck.${problem}=ignore`),
+    'receive.shallowUpdate=false',
+    'receive.advertisePushOptions=true',
+    'receive.advertiseAtomic=true',
+    'receive.autogc=false',
+    'receive.updateServerInfo=false',
+    // What the repository's own settings would run: for the tips of its alternates, and for signed pushes.
+    'core.alternateRefsCommand=true',
+    'gpg.program=false',
+    'gpg.x509.program=false',
+    'gpg.ssh.program=false',
+  ]
+}
+
+/** git skips a hook that it cannot execute. @throws {GitError} */
+async function checkHooks(): Promise<void> {
+  for (const name of ['pre-receive', 'proc-receive']) {
+    const hook = join(hooksDir, name)
+    await access(hook, constants.X_OK).catch((cause: unknown) => {
+      throw new GitError('git-failed', `${hook} must be there and be executable`, { cause })
+    })
+  }
+}
+
+/**
+ * Sends a push to git, its pack as far as it is known to unpack to what the limits allow. Resolves with the answer to give in
+ * place of git's if the push is rejected; git is then ended.
+ */
+async function feedPush(
+  body: AsyncIterable<Buffer> | undefined,
+  git: ServiceProcess,
+  limits: PackLimits,
+): Promise<Buffer | undefined> {
+  if (body === undefined) return feed(body, git.stdin)
+  const request = body[Symbol.asyncIterator]()
+  const head = await readPushHead(request)
+  try {
+    // Each ref is moved on its own, and can fail on its own.
+    if (head.refs.length > 1 && head.capabilities.has('atomic')) {
+      throw new PackRefused('An atomic push may move one ref: push the refs one by one.')
+    }
+    const pack = meterPack(startingWith(head.rest, request), limits)
+    return await feed(startingWith(head.bytes, pack), git.stdin)
+  } catch (error) {
+    if (!(error instanceof PackRefused)) throw error
+    const isAnswered = git.hasAnswered
+    if (!isAnswered) {
+      git.discardOutput()
+      git.stop(error)
+    }
+    await feed({ [Symbol.asyncIterator]: () => request }, git.stdin)
+    return isAnswered ? undefined : rejectPush(head, error.message)
+  }
+}
+
+/** What git does not take, since it has ended, is read all the same: a client hears the answer once it has sent everything. */
+async function feed(body: AsyncIterable<Buffer> | undefined, stdin: Writable): Promise<undefined> {
+  for await (const chunk of body ?? []) {
+    if (stdin.writable && !stdin.write(chunk)) await drained(stdin)
+  }
+  stdin.end()
+}
+
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+  })
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
+}
+
+/** Resolves with true at the first byte, with false at an end without one. */
+function hasOutput(output: Readable): Promise<boolean> {
+  return new Promise((resolve) => {
+    output.once('readable', () => resolve(output.readableLength > 0))
+    output.once('close', () => resolve(false))
+  })
+}
+
+async function* readToEnd(git: ServiceProcess, before: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* before
+  yield* git.output
+  await git.ended
+  if (git.failure !== undefined) throw git.failure
+}

@@ -1,0 +1,166 @@
+import type { OpenAI } from 'openai'
+import { z } from 'zod'
+import { parseJson } from '../../../knowledge/text/json.ts'
+import { boundedFetch } from '../../../models/bounded-fetch.ts'
+import { CircuitBreaker, ModelPaused, ModelSilent } from '../../../models/circuit-breaker.ts'
+import { clientOf, type LanguageModel } from '../../../models/language-model.ts'
+import type { ModelGap } from './model-draft.ts'
+import { ModelError } from './model-error.ts'
+
+export type ModelOptions = LanguageModel & {
+  /** Of a request, from its first attempt to the end of the answer. */
+  timeoutMs: number
+  /** For connection errors, 408, 409, 429 and 5xx. */
+  maxRetries: number
+  /** Shared by all who ask the model. */
+  breaker?: CircuitBreaker
+}
+
+export type ModelRequest<Answer> = {
+  system: string
+  user: string
+  /** Of the object that is wanted. */
+  schema: z.ZodType<Answer>
+  name: string
+}
+
+/** Bytes of an answer. */
+const maxAnswer = 1_000_000
+
+/** What is read of a chat completion. */
+const Completion = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+})
+
+/** What an endpoint is asked for beside the messages; the next where it does not know the one before. */
+const dialects = ['schema', 'temperature', 'plain'] as const
+/** How an endpoint tells that it does not know a parameter. */
+const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422, 501])
+
+type Loaded = { client: OpenAI; module: typeof import('openai') }
+
+/** Asks a language model for objects. */
+export class ModelClient {
+  readonly #options: ModelOptions
+  readonly #breaker: CircuitBreaker
+  #loading: Promise<Loaded> | undefined
+  #dialect = 0
+
+  constructor(options: ModelOptions) {
+    this.#options = options
+    this.#breaker = options.breaker ?? new CircuitBreaker()
+  }
+
+  get model(): string {
+    return this.#options.model
+  }
+
+  /** The object. @throws {ModelError} and, where the signal has aborted, its reason. */
+  async ask<Answer>(request: ModelRequest<Answer>, signal: AbortSignal): Promise<Answer> {
+    this.#loading ??= load(this.#options)
+    const loaded = await this.#loading
+    const { data, error } = request.schema.safeParse(objectIn(await this.#complete(loaded, request, signal)))
+    if (data !== undefined) return data
+    throw new ModelError('invalid', 'The language model did not answer in the form that was asked for.', {
+      cause: error,
+    })
+  }
+
+  async #complete(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted()
+    const report = this.#begin()
+    const limit = AbortSignal.timeout(this.#options.timeoutMs)
+    try {
+      const text = await this.#ask(loaded, request, AbortSignal.any([signal, limit]))
+      report()
+      return text
+    } catch (error) {
+      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
+      report(signal.aborted ? signal.reason : failure)
+      signal.throwIfAborted()
+      throw modelError(failure, loaded.module)
+    }
+  }
+
+  #begin(): ReturnType<CircuitBreaker['begin']> {
+    try {
+      return this.#breaker.begin()
+    } catch (cause) {
+      if (!(cause instanceof ModelPaused)) throw cause
+      throw new ModelError('paused', `The language model failed: ${cause.message}`, { cause })
+    }
+  }
+
+  async #ask(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
+    for (;;) {
+      const dialect = this.#dialect
+      const body = { model: this.#options.model, messages: messagesOf(request), ...parametersOf(dialect, request) }
+      try {
+        return textIn(await loaded.client.chat.completions.create(body, { signal }))
+      } catch (error) {
+        const isUnknown = error instanceof loaded.module.APIError && unknownParameter.has(error.status)
+        const isLast = dialect + 1 === dialects.length
+        if (isUnknown) this.#dialect = isLast ? 0 : dialect + 1
+        if (!isUnknown || isLast) throw error
+      }
+    }
+  }
+}
+
+/** With the schema in words too: many servers take the parameter for it and do nothing with it. */
+function messagesOf({ system, user, schema }: ModelRequest<unknown>) {
+  const form = `Answer with one JSON object and nothing else, by this JSON Schema:\n${JSON.stringify(z.toJSONSchema(schema))}`
+  return [
+    { role: 'system' as const, content: `${system}\n\n${form}` },
+    { role: 'user' as const, content: user },
+  ]
+}
+
+function parametersOf(dialect: number, { name, schema }: ModelRequest<unknown>) {
+  if (dialects[dialect] === 'plain') return {}
+  if (dialects[dialect] === 'temperature') return { temperature: 0 }
+  const json_schema = { name, strict: true, schema: z.toJSONSchema(schema) }
+  return { temperature: 0, response_format: { type: 'json_schema' as const, json_schema } }
+}
+
+async function load({ timeoutMs, maxRetries, ...model }: ModelOptions): Promise<Loaded> {
+  const tooLong = () => new ModelError('invalid', 'The answer of the language model is too long.')
+  const fetch = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
+  const client = await clientOf(model, { timeout: timeoutMs, maxRetries, fetch })
+  return { client, module: await import('openai') }
+}
+
+function textIn(answer: unknown): string {
+  const choice = Completion.safeParse(answer).data?.choices[0]
+  if (choice === undefined) throw new ModelError('invalid', 'What answered is no language model.')
+  const { message, finish_reason: end } = choice
+  if (message.refusal || end === 'content_filter')
+    throw new ModelError('refused', 'The language model refused to answer.')
+  return message.content ?? ''
+}
+
+/** The object that a text is or holds, as between the fences of a block of code. */
+function objectIn(text: string): unknown {
+  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
+  const [begin, end] = [said.indexOf('{'), said.lastIndexOf('}')]
+  return parseJson(said.slice(Math.max(begin, 0), end + 1))
+}
+
+function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionError, APIError }: Loaded['module']) {
+  if (error instanceof ModelError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const isTimeout =
+    error instanceof ModelSilent || (error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name))
+  let gap: ModelGap = 'invalid'
+  if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
+  else if (error instanceof APIConnectionError || error instanceof TypeError) gap = 'unreachable'
+  else if (error instanceof APIError) gap = 'error'
+  return new ModelError(gap, `The language model failed: ${reason}`, { cause: error })
+}

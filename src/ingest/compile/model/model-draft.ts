@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { EdgeType } from '../../../contract/vocabulary.ts'
+
+/** Why a document, or a part of it, was compiled without the language model. */
+export const ModelGap = z.enum([
+  'unreachable',
+  'slow',
+  'paused',
+  'error',
+  'refused',
+  'invalid',
+  'unsupported',
+  'too-long',
+])
+export type ModelGap = z.infer<typeof ModelGap>
+
+const DraftEdge = z.object({ type: EdgeType, target: z.string() })
+export type DraftEdge = z.infer<typeof DraftEdge>
+
+/** A sentence as plain text, of which the document says all. */
+const Statement = z.object({ text: z.string(), isItem: z.boolean() })
+export type Statement = z.infer<typeof Statement>
+
+const DraftPage = z.object({
+  title: z.string(),
+  /** Indexes of the parts that it stands for, in their order. */
+  parts: z.array(z.int().nonnegative()).min(1),
+  statements: z.array(Statement),
+  tags: z.array(z.string()),
+  edges: z.array(DraftEdge),
+})
+export type DraftPage = z.infer<typeof DraftPage>
+
+/** What a language model made of a document, without all that the document does not say. */
+export const Draft = z.object({
+  title: z.string().exactOptional(),
+  gist: z.array(z.string()),
+  tags: z.array(z.string()),
+  edges: z.array(DraftEdge),
+  pages: z.array(DraftPage),
+  /** Why some of it is not by the model. */
+  gap: ModelGap.exactOptional(),
+})
+export type Draft = z.infer<typeof Draft>

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import PostalMime, { type Address, type Email } from 'postal-mime'
+import { ExtractionError, type Extractor } from '../../extracted.ts'
+import { escapeText } from '../escape-text.ts'
+import { inlineText } from '../office/office-text.ts'
+import { htmlToMarkdown } from './html-to-markdown.ts'
+
+const maxBytes = 50 * 2 ** 20
+const maxNames = 50
+const maxAddresses = 100
+/** Parts within parts (RFC 2046, 5.1), and bytes of a header, that any program writes. */
+const bounds = { maxNestingDepth: 30, maxHeadersSize: 2 ** 20 }
+const header =
+  /^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type|x-[\w-]+|delivered-to|dkim-signature)\s*:/im
+
+/** A message (RFC 5322): who wrote it to whom and when, its text, and the names of what is attached. */
+export const extractEml: Extractor = async ({ file }) => {
+  const bytes = await readFile(file)
+  if (bytes.length > maxBytes)
+    throw new ExtractionError('too-large', `The message is larger than ${maxBytes / 2 ** 20} MB.`)
+  if (!header.test(bytes.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/)[0] ?? '')) {
+    throw new ExtractionError('wrong-type', 'The file is no message: it does not begin with the header of one.')
+  }
+  const message = await parse(bytes)
+  const names = message.attachments.map(({ filename, mimeType }) => filename ?? mimeType)
+  const facts = [
+    ['From', addresses(message.from === undefined ? [] : [message.from])],
+    ['To', addresses(message.to)],
+    ['Cc', addresses(message.cc)],
+    ['Date', message.date ?? ''],
+    ['Subject', message.subject ?? ''],
+    ['Attachments', [...names.slice(0, maxNames), ...(names.length > maxNames ? ['…'] : [])].join(', ')],
+  ].filter(([, value]) => value !== '')
+  const head = facts.map(([name, value]) => `- ${name}: ${inlineText(value ?? '')}`).join('\n')
+  return {
+    title: message.subject,
+    markdown: `${head}\n\n${textOf(message)}`,
+    anchors: [],
+    warnings: names.length > 0 ? [`Attached files were left out: upload them by themselves.`] : [],
+  }
+}
+
+async function parse(bytes: Buffer): Promise<Email> {
+  try {
+    return await PostalMime.parse(bytes, { ...bounds, attachmentEncoding: 'arraybuffer' })
+  } catch (cause) {
+    throw new ExtractionError('corrupt', 'The message is damaged, or its parts are nested too deeply.', { cause })
+  }
+}
+
+function addresses(list: readonly Address[] | undefined): string {
+  const names = (list ?? [])
+    .flatMap((each) => (each.group === undefined ? [each] : each.group))
+    .map(({ name, address }) => (name && address ? `${name} (${address})` : name || address || ''))
+    .filter((name) => name !== '')
+  return [...names.slice(0, maxAddresses), ...(names.length > maxAddresses ? ['…'] : [])].join(', ')
+}
+
+/** The HTML is what most programs show; what it says beyond the text is its links and tables. */
+function textOf({ html, text }: Email): string {
+  const fromHtml = html === undefined ? '' : htmlToMarkdown(html)
+  return fromHtml === '' ? (text ?? '').split(/\r?\n/).map(escapeText).join('\n') : fromHtml
+}

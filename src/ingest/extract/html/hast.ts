@@ -1,0 +1,53 @@
+import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
+import rehypeParse from 'rehype-parse'
+import { unified } from 'unified'
+import { ExtractionError } from '../../extracted.ts'
+
+const parser = unified().use(rehypeParse).freeze()
+
+/** @throws {ExtractionError} `too-large` where elements are nested too deeply for any page that people write. */
+export function parseHtml(html: string): Root {
+  try {
+    return parser.parse(html)
+  } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new ExtractionError('too-large', 'The page is nested too deeply to be read.', { cause })
+    }
+    throw cause
+  }
+}
+
+/** Of all text below a node, in order. */
+export function textOf(node: Nodes): string {
+  let text = ''
+  for (const each of nodesOf(node)) if (each.type === 'text') text += each.value
+  return text
+}
+
+/** The first element of that name, in document order. */
+export function findElement(node: Nodes, tagName: string): Element | undefined {
+  for (const each of nodesOf(node)) if (isElement(each, tagName)) return each
+  return undefined
+}
+
+export function isElement(node: Nodes, tagName: string): node is Element {
+  return node.type === 'element' && node.tagName === tagName
+}
+
+/** A node and all below it, in document order, however deep. */
+export function* nodesOf(node: Nodes): Generator<Nodes> {
+  const stack: Nodes[] = [node]
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    yield next
+    const children: (RootContent | ElementContent)[] = 'children' in next ? next.children : []
+    for (let at = children.length - 1; at >= 0; at--) {
+      const child = children[at]
+      if (child) stack.push(child)
+    }
+  }
+}
+
+/** Single spaces, none at the ends. */
+export function collapse(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

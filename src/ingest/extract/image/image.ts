@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises'
+import type { Extractor } from '../../extracted.ts'
+import { ExtractionError } from '../../extracted.ts'
+import { type ImageHeader, imageHeader } from './image-header.ts'
+import { greyPdf, imagePageSide, jpegPdf } from './image-pdf.ts'
+import { greyPixels } from './image-pixels.ts'
+import { withOcr } from './ocr.ts'
+
+const maxPixels = 50_000_000
+
+/** The text in a picture (PNG, JPEG, GIF, WebP, BMP), found by optical character recognition without any network. */
+export const extractImage: Extractor = async ({ file }) => {
+  const bytes = await readFile(file)
+  const header = imageHeader(bytes)
+  if (header === undefined)
+    throw new ExtractionError('wrong-type', 'The file is not a picture of a type that can be read.')
+  assertPixels(header.width, header.height)
+  const page = await pageOf(header, bytes)
+  const read = await withOcr((ocr) => ocr.page({ source: page, number: 1, longSide: imagePageSide, mayBeTurned: true }))
+  if (read === undefined || !/[\p{L}\p{N}]{2}/u.test(read.markdown))
+    throw new ExtractionError('empty', 'No text was found in the picture.')
+  return {
+    title: undefined,
+    markdown: read.markdown,
+    recognised: { words: read.words, confidence: read.confidence },
+    anchors: [],
+    warnings: ['The text was recognised in a picture, as English: letters may be wrong, and the layout is simplified.'],
+  }
+}
+
+/** @throws {ExtractionError} `too-large` */
+export function assertPixels(width: number, height: number): void {
+  if (width * height > maxPixels) {
+    throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)
+  }
+}
+
+/** A PDF of one page. */
+async function pageOf(header: ImageHeader, bytes: Buffer): Promise<Buffer> {
+  if (header.type === 'jpeg') return jpegPdf(header, bytes)
+  try {
+    return greyPdf(await greyPixels(header.type, bytes))
+  } catch (cause) {
+    throw new ExtractionError('corrupt', 'The picture is damaged and could not be read.', { cause })
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { LiteParse, type TextItem } from '@llamaindex/liteparse'
+import type { Recognised } from '../../extracted.ts'
+import { countLetters } from '../pdf/pdf-read-page.ts'
+import { isSideways, layoutMarkdown } from './ocr-layout.ts'
+
+/** Pixels of the long side of what is recognised: less loses small print, more only takes longer. */
+const ocrPixels = 2400
+
+/** What is read upright with less than this is tried turned as well. */
+const soundConfidence = 0.85
+type Angle = 0 | 90 | 180 | 270
+const turned: readonly Angle[] = [90, 180, 270]
+
+/** What was read in a picture. */
+export type RecognisedPage = Recognised & { markdown: string }
+
+/** A recogniser of English print (Tesseract within liteparse); nothing is fetched. */
+type Ocr = {
+  /** Reads one page; `undefined` if there is no word on it. */
+  page: (picture: PageOfSource) => Promise<RecognisedPage | undefined>
+}
+
+export type PageOfSource = {
+  /** Bytes of a PDF, or its path. */
+  source: string | Buffer
+  /** 1-based. */
+  number: number
+  /** Of the page, in points. */
+  longSide: number
+  /** Whether it is tried the other ways up as well, where it is hard to read. */
+  mayBeTurned: boolean
+}
+
+/** Unpacks the language data into a folder of its own for as long as `use` takes. */
+export async function withOcr<T>(use: (ocr: Ocr) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'ganglion-ocr-'))
+  try {
+    await writeFile(join(folder, 'eng.traineddata'), await languageData())
+    return await use({
+      page: (picture) => recognise(picture, (angle) => wordsOf(folder, picture, angle)),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param read gives the words of a page that is turned clockwise by so many degrees */
+async function recognise(
+  { mayBeTurned }: PageOfSource,
+  read: (angle: Angle) => Promise<TextItem[]>,
+): Promise<RecognisedPage | undefined> {
+  let items = await read(0)
+  if (items.length === 0) return undefined
+  if (mayBeTurned && !isSound(items)) {
+    for (const angle of turned) {
+      const others = await read(angle)
+      if (uprightLetters(others) > uprightLetters(items)) items = others
+    }
+  }
+  return { markdown: layoutMarkdown(items), ...confidenceOf(items) }
+}
+
+function isSound(items: readonly TextItem[]): boolean {
+  const upright = items.filter((item) => !isSideways(item))
+  return 2 * upright.length > items.length && confidenceOf(items).confidence >= soundConfidence
+}
+
+/** Letters and digits in words that are not read sideways, each by the confidence in it. */
+function uprightLetters(items: readonly TextItem[]): number {
+  return items
+    .filter((item) => !isSideways(item))
+    .reduce((sum, { text, confidence = 0 }) => sum + countLetters(text) * confidence, 0)
+}
+
+function confidenceOf(items: readonly TextItem[]): Recognised {
+  let words = 0
+  let sum = 0
+  for (const { text, confidence = 0 } of items) {
+    const count = text.trim().split(/\s+/).length
+    words += count
+    sum += count * confidence
+  }
+  return { words, confidence: words === 0 ? 0 : Math.min(1, sum / words) }
+}
+
+async function wordsOf(folder: string, { source, number, longSide }: PageOfSource, angle: Angle): Promise<TextItem[]> {
+  const parser = new LiteParse({
+    ocrEnabled: true,
+    ocrLanguage: 'eng',
+    tessdataPath: folder,
+    targetPages: String(number),
+    dpi: Math.max(1, Math.round((ocrPixels * 72) / longSide)),
+    numWorkers: 1,
+    quiet: true,
+    pageOrientationCorrections: [{ page: number, angle }],
+  })
+  const { pages } = await parser.parse(source)
+  return (pages[0]?.textItems ?? []).filter(({ text }) => text.trim() !== '')
+}
+
+async function languageData(): Promise<Buffer> {
+  const folder = dirname(fileURLToPath(import.meta.resolve('@tesseract.js-data/eng')))
+  return promisify(gunzip)(await readFile(join(folder, '4.0.0_best_int', 'eng.traineddata.gz')))
+}

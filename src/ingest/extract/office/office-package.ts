@@ -1,0 +1,83 @@
+import { posix } from 'node:path'
+import { ExtractionError } from '../../extracted.ts'
+import { readZip } from '../zip-guard.ts'
+import { child, parseXml, type XmlElement } from './office-xml.ts'
+
+const maxTitle = 300
+/** What programs write where nobody gave a title. */
+const unnamed =
+  /^(?:(?:PowerPoint|Microsoft PowerPoint) .*|(?:slide|folie|document|dokument|workbook) ?1?|untitled|presentation)$/i
+
+export type Relationship = {
+  id: string
+  /** The last word of its URI, such as `slide`. */
+  type: string
+  /** The name of a part, or where it is external a URL. */
+  target: string
+  external: boolean
+}
+
+/** The parts of an Office Open XML document (ECMA-376 Part 2), under names without a leading slash. */
+export class OfficePackage {
+  readonly #parts: ReadonlyMap<string, Buffer>
+
+  private constructor(parts: ReadonlyMap<string, Buffer>) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param file absolute path
+   * @param isNeeded of the parts of XML, which alone are read
+   * @throws {ExtractionError}
+   */
+  static async open(file: string, isNeeded: (name: string) => boolean): Promise<OfficePackage> {
+    const parts = await readZip(file, (name) => /\.(?:xml|rels)$/i.test(name) && isNeeded(name))
+    return new OfficePackage(new Map(Array.from(parts, ([name, bytes]) => [keyOf(name), bytes])))
+  }
+
+  /** @param name as a relationship says it; capitals make no difference */
+  part(name: string): Buffer | undefined {
+    return this.#parts.get(keyOf(name))
+  }
+
+  xml(name: string): XmlElement | undefined {
+    const part = this.part(name)
+    return part && parseXml(part)
+  }
+
+  /** Of a part, or of the package where there is no name. */
+  relationships(name = ''): Relationship[] {
+    const folder = posix.dirname(name)
+    const list = this.xml(posix.join(folder, '_rels', `${posix.basename(name)}.rels`))
+    return (list?.children ?? []).map(({ attributes }) => {
+      const external = attributes.TargetMode === 'External'
+      const target = attributes.Target ?? ''
+      return {
+        id: attributes.Id ?? '',
+        type: posix.basename(attributes.Type ?? ''),
+        target: external ? target : posix.resolve('/', folder, target).slice(1),
+        external,
+      }
+    })
+  }
+
+  /** The name of the part that everything else hangs on. @throws {ExtractionError} `wrong-type` */
+  main(): string {
+    const main = this.relationships().find(({ type }) => type === 'officeDocument')
+    if (main === undefined || this.part(main.target) === undefined) {
+      throw new ExtractionError('wrong-type', 'The content of the document is not what its extension says.')
+    }
+    return main.target
+  }
+
+  /** As its properties say. */
+  title(): string | undefined {
+    const properties = this.relationships().find(({ type }) => type === 'core-properties')
+    const title = properties && child(this.xml(properties.target), 'title')?.text.replace(/\s+/g, ' ').trim()
+    return title === undefined || title === '' || unnamed.test(title) ? undefined : title.slice(0, maxTitle)
+  }
+}
+
+function keyOf(name: string): string {
+  return name.replace(/^\//, '').toLowerCase()
+}

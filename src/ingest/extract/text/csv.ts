@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import Papa from 'papaparse'
+import { ExtractionError, type Extractor } from '../../extracted.ts'
+import { DataTable } from '../office/office-table.ts'
+import { decodeDocument } from '../read-text.ts'
+import { largeTableWarning, withLooseRows } from '../table-rows.ts'
+
+const maxColumns = 256
+const maxCell = 10_000
+const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}/
+
+/**
+ * Comma-separated values, or those of another delimiter, as one table; as sections of 100 rows where there are more of them, and
+ * beyond what DataTable writes out as statistics and the first rows, with the others for search.
+ */
+export const extractCsv: Extractor = async ({ file }) => {
+  const { text, doubts } = decodeDocument(await readFile(file))
+  const { rows, warnings } = readRows(text)
+  if (rows.size === 0 && rows.cell(0, 0) === undefined) throw new ExtractionError('empty', 'The table has no values.')
+  const blocks = rows.blocks()
+  const head = { title: undefined, anchors: [], warnings, doubts }
+  if (!rows.isSummarized) {
+    return { ...head, markdown: sections(blocks.join('\n\n').split('\n\n'), rows.size).join('\n\n') }
+  }
+  const loose = { name: undefined, first: rows.shown + 1, rows: rows.furtherRows() }
+  const { kept, ...written } = withLooseRows(blocks.join('\n\n'), [loose])
+  warnings.push(largeTableWarning('The table', rows.size, rows.shown, kept[0] ?? 0))
+  return { ...head, ...written }
+}
+
+/** @param tables of 100 rows each. */
+function sections(tables: readonly string[], size: number): string[] {
+  if (tables.length < 2) return [...tables]
+  return tables.flatMap((table, index) => [`## Rows ${index * 100 + 1}–${Math.min((index + 1) * 100, size)}`, table])
+}
+
+function readRows(text: string): { rows: DataTable; warnings: string[] } {
+  const rows = new DataTable()
+  const warnings = new Set<string>()
+  let columns: number | undefined
+  const add = (row: readonly string[]) => {
+    if (row.length > maxColumns) warnings.add(`Columns beyond the first ${maxColumns} were left out.`)
+    if (row.some((cell) => cell.length > maxCell)) warnings.add(`Values were cut to ${maxCell} characters.`)
+    rows.add(row.slice(0, maxColumns).map((cell) => cell.trim().slice(0, maxCell)))
+  }
+  Papa.parse<string[]>(text, {
+    delimiter: delimiterOf(text),
+    skipEmptyLines: 'greedy',
+    step: ({ data: row, errors }) => {
+      if (errors.some(({ code }) => code === 'MissingQuotes')) warnings.add('A quoted value is not closed.')
+      if (columns === undefined) {
+        columns = row.length
+        if (!isHeader(row)) add(row.map((_, at) => `Column ${at + 1}`))
+      }
+      if (row.length !== columns) warnings.add('Not all rows have as many values as the first.')
+      add(row)
+    },
+  })
+  return { rows, warnings: [...warnings] }
+}
+
+/** Names: each there, each its own, and none of them a number or a date. */
+function isHeader(row: readonly string[]): boolean {
+  const names = row.slice(0, maxColumns).map((cell) => cell.trim())
+  return new Set(names).size === names.length && names.every((name) => name !== '' && !numberLike.test(name))
+}
+
+/** The parser's own guess, from the beginning; a comma where there is none. */
+function delimiterOf(text: string): string {
+  const { meta } = Papa.parse(text.slice(0, 64 * 1024), { preview: 20, skipEmptyLines: 'greedy' })
+  return meta.delimiter || ','
+}

@@ -1,0 +1,26 @@
+import type { Extractor } from '../../extracted.ts'
+import { escapeText } from '../escape-text.ts'
+import { readText } from '../read-text.ts'
+import { withAtxHeadings } from './atx-headings.ts'
+
+const maxTitle = 100
+
+/** Plain text: its paragraphs, with the headings that are underlined; a short first line of its own is the title. */
+export const extractPlainText: Extractor = async ({ file }) => {
+  const { text, doubts } = await readText(file)
+  const lines = text
+    .replaceAll('\f', '\n\n')
+    .split('\n')
+    .map((line) => line.trim())
+  const markdown = withAtxHeadings(lines.map(escapeText))
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+  return { title: titleOf(lines), markdown, anchors: [], warnings: [], doubts }
+}
+
+function titleOf(lines: readonly string[]): string | undefined {
+  const first = lines.findIndex((line) => line !== '')
+  const line = lines[first] ?? ''
+  const isAlone = /^(?:|=+|-+)$/.test(lines[first + 1] ?? '')
+  return isAlone && line.length > 0 && line.length <= maxTitle && /\p{L}/u.test(line) ? line : undefined
+}

@@ -1,0 +1,39 @@
+import type { Finding } from '../neuron.ts'
+import { parseSeqId } from '../seq-id.ts'
+import { oneLine } from '../text/text.ts'
+import type { CheckedFile } from './checked-file.ts'
+
+const mb = 1024 * 1024
+export const maxPageBytes = mb
+export const maxFileBytes = 2 * mb
+
+const badModes: Readonly<Record<string, string>> = {
+  '120000': 'Symbolic links are not allowed.',
+  '160000': 'Submodules are not allowed.',
+  '100755': 'Executable files are not allowed.',
+}
+
+/** What is wrong with a file by itself. */
+export function checkFile(file: CheckedFile, prefix: string): Finding[] {
+  const { path, size, mode = '100644', neuron } = file
+  const findings: Finding[] = []
+  const report = (rule: string, severity: Finding['severity'], message: string) =>
+    findings.push({ rule, severity, path, line: 1, message })
+
+  if (mode !== '100644') report('file-mode', 'error', badModes[mode] ?? `The mode ${oneLine(mode, 20)} is not allowed.`)
+  const maxBytes = neuron !== undefined || /\.md$/i.test(path) ? maxPageBytes : maxFileBytes
+  if (size > maxBytes) report('file-size', 'error', `The file is larger than ${maxBytes / mb} MB.`)
+  findings.push(...(file.findings ?? []).map((finding) => ({ ...finding, path })))
+  if (neuron === undefined) return findings
+
+  findings.push(...neuron.findings.map((finding) => ({ ...finding, path })))
+  const { seqId } = neuron.fields
+  if (!neuron.title?.trim())
+    report('missing-title', 'warning', 'The Neuron has no title: it is called by its file name.')
+  if (seqId === undefined) {
+    report('missing-seq-id', 'warning', 'The Neuron has no seqId: the server will give it one.')
+  } else if (parseSeqId(seqId)?.prefix !== prefix) {
+    report('seq-id-prefix', 'error', `The seqId ${oneLine(seqId, 100)} is not of the form ${prefix}_00000042.`)
+  }
+  return findings
+}

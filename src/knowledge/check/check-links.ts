@@ -1,0 +1,91 @@
+import { fileLookup, resolveFile } from '../links/file-target.ts'
+import { linkedHeadingKey } from '../links/headings.ts'
+import {
+  type LinkAddress,
+  type NamedNeuron,
+  namedNeurons,
+  type Resolution,
+  resolveTarget,
+} from '../links/link-target.ts'
+import type { Finding } from '../neuron.ts'
+import { oneLine } from '../text/text.ts'
+import type { CheckedFile } from './checked-file.ts'
+
+/** Links and edges that lead nowhere, to several Neurons, or to a heading that is not there. */
+export function checkLinks(
+  checked: readonly CheckedFile[],
+  previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
+  previousPaths: ReadonlyMap<string, string> = new Map(),
+): Finding[] {
+  const resolve = resolverIn(checked, previousNames)
+  const headings = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
+  const lacks = (seqId: string, heading: string) => {
+    const key = linkedHeadingKey(heading)
+    return key !== '' && headings.get(seqId)?.has(key) === false
+  }
+  const files = fileLookup(checked.flatMap((file) => (file.neuron === undefined ? [file.path] : [])))
+  return checked.flatMap(({ path, neuron, links = [] }) => {
+    const findings: Finding[] = []
+    const places = [path, previousPaths.get(neuron?.fields.seqId ?? '') ?? path]
+    const isFile = (target: string) => places.some((place) => resolveFile(target, place, files) !== undefined)
+    const report = (rule: string, line: number, message: string) =>
+      findings.push({ rule, severity: 'warning', path, line, message })
+
+    const properties = (neuron?.propertyLinks ?? []).map((link) => ({ ...link, line: undefined }))
+    for (const { kb, line: written, target, heading, form = 'wiki' } of [...properties, ...links]) {
+      // An empty target is the page itself, and another KB is not ours to look into.
+      if (kb !== undefined || target.trim() === '') continue
+      const line = written === undefined ? 1 : (neuron?.contentLine ?? 1) + written - 1
+      const address: LinkAddress = { target, form, from: path }
+      const found = resolve(address)
+      const shown = form === 'wiki' ? `[[${oneLine(target, 200)}]]` : `the link to ${oneLine(target, 200)}`
+      if ('missing' in found && !isFile(target)) {
+        report('broken-link', line, `No Neuron answers to ${shown}.`)
+      }
+      // The fragment of a Markdown link is an address that a renderer makes of a heading.
+      if (form === 'wiki' && 'seqId' in found && heading !== undefined && lacks(found.seqId, heading)) {
+        const place = `${oneLine(target, 200)}#${oneLine(heading, 200)}`
+        report('broken-heading', line, `The page of [[${place}]] has no such heading.`)
+      }
+      if ('ambiguous' in found) {
+        const holders = found.ambiguous.slice(0, 10).map((name) => oneLine(name, 200))
+        const subject = form === 'wiki' ? shown : `The link to ${oneLine(target, 200)}`
+        report('ambiguous-link', line, `${subject} may mean ${holders.join(', ')}.`)
+      }
+    }
+    for (const { type, target } of neuron?.fields.edges ?? []) {
+      if (!('seqId' in resolve({ target, form: 'edge', from: path }))) {
+        report('broken-edge', 1, `The edge ${type} leads to no single Neuron: ${oneLine(target, 200)}.`)
+      }
+    }
+    return findings
+  })
+}
+
+function resolverIn(
+  files: readonly CheckedFile[],
+  previousNames: ReadonlyMap<string, readonly string[]>,
+): (link: LinkAddress) => Resolution {
+  const names = new Map<string, NamedNeuron[]>()
+  for (const { path, neuron } of files) {
+    if (neuron === undefined) continue
+    // A Neuron that was given no seqId yet goes by its path.
+    const seqId = neuron.fields.seqId ?? path
+    const { title } = neuron
+    const aliases = [...neuron.fields.aliases, ...(previousNames.get(seqId) ?? [])]
+    for (const name of namedNeurons({ seqId, path, title, aliases })) {
+      const named = names.get(name.key)
+      if (named === undefined) names.set(name.key, [name])
+      else named.push(name)
+    }
+  }
+  // Kept by target, since thousands of links to a name that thousands of Neurons share would each sort them.
+  const resolved = new Map<string, Resolution>()
+  return (link) => {
+    const { target, form, from } = link
+    const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
+    const resolution = resolved.get(key) ?? resolveTarget(link, (name) => names.get(name) ?? [])
+    resolved.set(key, resolution)
+    return resolution
+  }
+}

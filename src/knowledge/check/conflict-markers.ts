@@ -1,0 +1,25 @@
+import type { Finding } from '../neuron.ts'
+import { unfencedLines } from '../text/unfenced-lines.ts'
+
+/** Git's markers, in the order in which a conflict has them. A separator alone may underline a heading. */
+const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
+
+/**
+ * The finding for a page in which somebody has left a conflict of a merge. Two markers in git's order are needed, outside of code
+ * fences, so that neither a heading that is underlined nor a page about git is taken for one.
+ */
+export function checkConflictMarkers(text: string): Omit<Finding, 'path'>[] {
+  let seen: { kind: number; number: number } | undefined
+  for (const { line, number } of unfencedLines(text)) {
+    const kind = markers.findIndex((marker) => marker.test(line))
+    if (kind === -1) continue
+    if (seen !== undefined && kind > seen.kind) return [finding(seen.number)]
+    seen = { kind, number }
+  }
+  return []
+}
+
+function finding(line: number): Omit<Finding, 'path'> {
+  const message = 'A conflict of a merge is left in the page: solve it, or put it into a code fence if it is meant.'
+  return { rule: 'conflict-marker', severity: 'error', line, message }
+}

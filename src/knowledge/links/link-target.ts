@@ -1,0 +1,180 @@
+import { fold } from '../text/fold.ts'
+import type { LinkForm } from './written-link.ts'
+
+/** How a Neuron answers to a name, in the order in which names win. */
+export const nameKinds = ['seqId', 'path', 'file', 'title', 'alias'] as const
+export type NameKind = (typeof nameKinds)[number]
+
+/** One name of a Neuron: the folded key to look it up by, and its exact spelling. */
+export type NeuronName = { key: string; exact: string; kind: NameKind }
+
+/** A Neuron that answers to a key; `path` is that of its file. */
+export type NamedNeuron = { seqId: string; kind: NameKind; exact: string; path: string }
+
+export type Resolution = { seqId: string } | { missing: true } | { ambiguous: string[] }
+
+/** What a link says of where it leads, and the path of the page that holds it. */
+export type LinkAddress = { target: string; form: LinkForm; from: string }
+
+/** Where a link can lead: a place in the repository, names, or both. */
+type Reading = {
+  /** A path from the root of the repository, as a relative link has it. */
+  place?: string
+  /** Spellings of a name. */
+  names: string[]
+  /** Which kinds of names count. */
+  kinds: readonly NameKind[]
+}
+
+/** The key under which spellings of a name meet: no case, no diacritics, and spaces, underscores and hyphens are one. */
+export function linkKey(text: string): string {
+  return fold(text)
+    .replace(/[\s_\p{Pd}]+/gu, ' ')
+    .trim()
+}
+
+/** A name as spelled, whatever its Unicode normalisation and the space around it. */
+export function exactKey(text: string): string {
+  return text.normalize('NFC').trim()
+}
+
+/**
+ * All names under which a Neuron answers: its seqId, its path below `neurons/` without `.md`, the ends of that path from
+ * `folder/file` down to `file` (as file names, so that a full path wins over another's end), its title and its aliases.
+ */
+export function namesOf(neuron: {
+  seqId: string
+  path: string
+  title?: string | undefined
+  aliases: readonly string[]
+}): NeuronName[] {
+  const path = barePath(neuron.path)
+  const segments = path.split('/')
+  const names: [NameKind, string][] = [
+    ['seqId', neuron.seqId],
+    ['path', path],
+    ...segments.map((_, start): [NameKind, string] => ['file', segments.slice(start).join('/')]),
+    ['title', neuron.title ?? ''],
+    ...neuron.aliases.map((alias): [NameKind, string] => ['alias', alias]),
+  ]
+  return names
+    .map(([kind, name]) => ({ key: linkKey(name), exact: exactKey(name), kind }))
+    .filter(({ key }) => key !== '')
+}
+
+/** The names of a Neuron, each with what a look-up of it gives. */
+export function namedNeurons(neuron: Parameters<typeof namesOf>[0]): (NeuronName & NamedNeuron)[] {
+  const { seqId, path } = neuron
+  return namesOf(neuron).map((name) => ({ ...name, seqId, path }))
+}
+
+/** The path below `neurons/` that a relative link names, without `.md`; nothing for a link that names no place. */
+export function placeOf(link: LinkAddress): string | undefined {
+  const { place } = readAddress(link)
+  return place?.startsWith('neurons/') ? barePath(place) : undefined
+}
+
+/** The keys under which the Neuron that a link means answers: one, or two where it can be read in two ways. */
+export function targetKeys(link: LinkAddress): { key: string; bareKey?: string } {
+  const { place, names } = readAddress(link)
+  const keys = [...(place === undefined ? [] : [linkKey(barePath(place))]), ...names.map(linkKey)]
+  const [key = linkKey(link.target), bareKey] = [...new Set(keys)]
+  return bareKey === undefined ? { key } : { key, bareKey }
+}
+
+/** The keys under which a file that is no Neuron answers, as an image does: its path and every end of it. */
+export function fileKeys(path: string): string[] {
+  const names = path.split('/')
+  return names.map((_, start) => linkKey(names.slice(start).join('/')))
+}
+
+/**
+ * The Neuron that a link means. `lookup` gives every Neuron with a name of that key.
+ *
+ * A link that is written as a relative path means the file at that path. A Markdown link to a file that is not there means one
+ * of that name elsewhere, unless it begins with a dot. Any other link means a name: exact spellings win over folded ones, then
+ * the kind of name decides. Of several files with one name the one in the page's own folder wins, then the one with the shortest path, as
+ * in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
+ */
+export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
+  const { place, names, kinds } = readAddress(link)
+  if (place?.startsWith('neurons/')) {
+    const found = bestOf(answers(barePath(place), lookup, ['path', 'alias']), '/', link.from)
+    if (found !== undefined) return found
+  }
+  const named = names.flatMap((name) => answers(name, lookup, kinds))
+  return bestOf(named, names.at(-1) ?? '', link.from) ?? { missing: true }
+}
+
+type Answer = NamedNeuron & { isSpelled: boolean }
+
+function answers(name: string, lookup: (key: string) => readonly NamedNeuron[], kinds: readonly NameKind[]): Answer[] {
+  const key = linkKey(name)
+  if (key === '') return []
+  const exact = exactKey(name)
+  const named = lookup(key).filter(({ kind }) => kinds.includes(kind))
+  return named.map((neuron) => ({ ...neuron, isSpelled: neuron.exact === exact }))
+}
+
+function bestOf(named: readonly Answer[], name: string, from: string): Resolution | undefined {
+  // A bare name means a file in any folder, the outermost one included.
+  const levels: NameKind[][] = name.includes('/')
+    ? [['seqId'], ['path'], ['file'], ['title'], ['alias']]
+    : [['seqId'], ['path', 'file'], ['title'], ['alias']]
+  for (const spelled of [named.filter(({ isSpelled }) => isSpelled), named]) {
+    for (const kinds of levels) {
+      const found = spelled.filter(({ kind }) => kinds.includes(kind))
+      const nearest = kinds.includes('file') ? nearestOf(found, from) : found
+      const seqIds = [...new Set(nearest.map(({ seqId }) => seqId))].sort()
+      const [seqId] = seqIds
+      if (seqId !== undefined) return seqIds.length === 1 ? { seqId } : { ambiguous: seqIds }
+    }
+  }
+  return undefined
+}
+
+/** Those in the folder from which the name leads to them, or else those with the shortest path. */
+function nearestOf(named: readonly Answer[], from: string): readonly Answer[] {
+  const own = named.filter(({ path, exact }) => barePath(path) === barePath(folderOf(from) + exact))
+  if (own.length > 0) return own
+  const shortest = Math.min(...named.map(({ path }) => path.length))
+  return named.filter(({ path }) => path.length === shortest)
+}
+
+function readAddress({ target, form, from }: LinkAddress): Reading {
+  const written = target.trim()
+  const isRelative = /^\.{1,2}(?:\/|$)/.test(written)
+  if (form === 'markdown' || isRelative) {
+    const place = joinPath(folderOf(from), form === 'markdown' ? written.replace(/\.html?$/i, '') : written)
+    const at = place === undefined ? {} : { place }
+    if (form !== 'markdown') return { ...at, names: [written], kinds: ['title', 'alias'] }
+    return { ...at, names: isRelative ? [] : [barePath(written)], kinds: ['path', 'file', 'alias'] }
+  }
+  const path = barePath(written.replace(/#+$/, ''))
+  return { names: path === written ? [written] : [written, path], kinds: nameKinds }
+}
+
+/** With its last slash, or empty. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** A path from the root of the repository; `undefined` where it leads out of it. A path from `/` begins at the Neurons. */
+function joinPath(folder: string, path: string): string | undefined {
+  const segments = path.startsWith('/') ? ['neurons'] : folder.split('/').filter((name) => name !== '')
+  for (const name of path.replace(/^\/neurons\//, '/').split('/')) {
+    if (name === '' || name === '.') continue
+    if (name !== '..') segments.push(name)
+    else if (segments.pop() === undefined) return undefined
+  }
+  return segments.join('/')
+}
+
+/** The path below `neurons/` without `.md` that a path, or a target, stands for. */
+export function barePath(path: string): string {
+  return path
+    .trim()
+    .replace(/^\.?\//, '')
+    .replace(/^neurons\//, '')
+    .replace(/\.(?:md|markdown)$/i, '')
+}

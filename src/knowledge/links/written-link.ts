@@ -1,0 +1,33 @@
+import type { EdgeType } from '../../contract/vocabulary.ts'
+import type { Edge, WikiLink } from '../neuron.ts'
+
+/** How a link is written: as an edge of the front matter, as `[[…]]`, or as `[…](…)`. */
+export type LinkForm = 'edge' | 'wiki' | 'markdown'
+
+/** A link of a Neuron as it is written: an edge of its front matter, or a link of its front matter or body. */
+export type WrittenLink = {
+  form: LinkForm
+  type: EdgeType
+  /** Slug of another KB. */
+  kb: string | null
+  target: string
+  embed: boolean
+  /** 1-based line of the body. Null in the front matter. */
+  line: number | null
+}
+
+/** The links of a Neuron in their order: edges first, then other links of the front matter. */
+export function writtenLinks(
+  { edges, properties = [] }: { edges: readonly Edge[]; properties?: readonly Omit<WikiLink, 'line'>[] },
+  links: readonly WikiLink[],
+): WrittenLink[] {
+  return [
+    ...edges.map(({ type, target }) => ({ form: 'edge' as const, type, kb: null, target, embed: false, line: null })),
+    ...properties.map((link) => ({ ...written(link), line: null })),
+    ...links.map((link) => ({ ...written(link), line: link.line })),
+  ]
+}
+
+function written({ form, type = 'cites', kb, target, embed }: Omit<WikiLink, 'line'>): Omit<WrittenLink, 'line'> {
+  return { form: form ?? 'wiki', type, kb: kb ?? null, target, embed }
+}

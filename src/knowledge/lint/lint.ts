@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import type { EdgeType } from '../../contract/vocabulary.ts'
+import type { Resolution } from '../links/link-target.ts'
+import type { LinkForm } from '../links/written-link.ts'
+
+/** A link with what it means. No meaning: it leads into another knowledge base. */
+export type LintedLink = {
+  seqId: string
+  type: EdgeType
+  target: string
+  /** The links of one key are links to one thing. */
+  key: string
+  embed: boolean
+  form: LinkForm
+  /** Null in the front matter. */
+  line: number | null
+  meaning: Resolution | { attachment: true } | undefined
+}
+
+export type LinkPlace = { seqId: string; line: number | null }
+
+/** Links to what is none, or several: their number, the first of their places, and how many Neurons they stand in. */
+type TargetFinding = { key: string; target: string; links: number; neurons: number; places: LinkPlace[] }
+
+/** Something about the links of a knowledge base that a curator should look at. */
+export type LintFinding =
+  | { rule: 'orphan'; seqId: string }
+  | ({ rule: 'missing-target'; likely: string[] } & TargetFinding)
+  | ({ rule: 'gap' } & TargetFinding)
+  | ({ rule: 'ambiguous-target'; meanings: string[] } & TargetFinding)
+  | { rule: 'contradiction'; pair: [string, string] }
+
+type Target = { found: TargetFinding; meanings: Set<string>; isFile: boolean; lastSeqId: string }
+
+/** As many places as a curator would look through. */
+const maxPlaces = 20
+/** So many Neurons that link to what nothing is about make it a topic. */
+const topicSize = 3
+
+/**
+ * The links of a knowledge base, taken in one by one, and what is wrong with them.
+ *
+ * - `orphan`: a Neuron without any link, to it or from it, also broken ones: those are findings of their own.
+ * - `missing-target`: links that lead nowhere. `gap`: the same, where three Neurons or more want it and nothing has a name like it.
+ * - `ambiguous-target`: links that may mean several Neurons.
+ * - `contradiction`: a Neuron that `contradicts` another, while neither `supersedes` the other and no third one both.
+ */
+export class LinkSurvey {
+  readonly #linked = new Set<string>()
+  readonly #missing = new Map<string, Target>()
+  readonly #ambiguous = new Map<string, Target>()
+  readonly #contradictions = new Map<string, [string, string]>()
+  readonly #supersededBy = new Map<string, Set<string>>()
+
+  /** @param link in the order of their Neurons. */
+  add(link: LintedLink): void {
+    const { seqId, meaning } = link
+    if (meaning === undefined) this.#linked.add(seqId)
+    else if ('seqId' in meaning) this.#addEdge(link, meaning.seqId)
+    else if ('ambiguous' in meaning) {
+      this.#linked.add(seqId)
+      const { meanings } = noteTarget(this.#ambiguous, link)
+      for (const each of meaning.ambiguous) {
+        this.#linked.add(each)
+        meanings.add(each)
+      }
+    } else if ('missing' in meaning || link.form === 'edge') {
+      this.#linked.add(seqId)
+      noteTarget(this.#missing, link)
+    }
+  }
+
+  #addEdge({ seqId, type }: LintedLink, target: string): void {
+    if (target === seqId) return
+    this.#linked.add(seqId).add(target)
+    if (type === 'contradicts') {
+      const pair: [string, string] = seqId < target ? [seqId, target] : [target, seqId]
+      this.#contradictions.set(pair.join(' '), pair)
+    } else if (type === 'supersedes') {
+      const by = this.#supersededBy.get(target)
+      if (by === undefined) this.#supersededBy.set(target, new Set([seqId]))
+      else by.add(seqId)
+    }
+  }
+
+  /**
+   * Everything that was found, one after the other.
+   * @param neurons those that may be orphans. @param likely the Neurons that a key which none has is likely meant for.
+   */
+  *findings(neurons: Iterable<string>, likely: (key: string) => string[]): Generator<LintFinding> {
+    for (const pair of this.#contradictions.values()) {
+      if (!this.#isDecided(pair)) yield { rule: 'contradiction', pair }
+    }
+    for (const { found, isFile } of this.#missing.values()) {
+      const meant = isFile ? [] : likely(found.key)
+      const isTopic = !isFile && meant.length === 0 && found.neurons >= topicSize
+      yield isTopic ? { rule: 'gap', ...found } : { rule: 'missing-target', ...found, likely: meant }
+    }
+    for (const { found, meanings } of this.#ambiguous.values()) {
+      yield { rule: 'ambiguous-target', ...found, meanings: [...meanings].sort() }
+    }
+    for (const seqId of neurons) if (!this.#linked.has(seqId)) yield { rule: 'orphan', seqId }
+  }
+
+  #isDecided([one, other]: [string, string]): boolean {
+    const [ofOne, ofOther] = [this.#supersededBy.get(one), this.#supersededBy.get(other)]
+    if (ofOne?.has(other) || ofOther?.has(one)) return true
+    return ofOne !== undefined && ofOther !== undefined && !ofOne.isDisjointFrom(ofOther)
+  }
+}
+
+function noteTarget(targets: Map<string, Target>, { key, target, seqId, line, embed }: LintedLink): Target {
+  const known = targets.get(key) ?? {
+    found: { key, target, links: 0, neurons: 0, places: [] },
+    ...{ meanings: new Set(), isFile: true, lastSeqId: '' },
+  }
+  const { found } = known
+  found.links++
+  if (known.lastSeqId !== seqId) found.neurons++
+  if (found.places.length < maxPlaces) found.places.push({ seqId, line })
+  known.lastSeqId = seqId
+  // An image that is not there is no topic.
+  known.isFile &&= embed && /\.[a-z0-9]{1,5}$/i.test(target)
+  targets.set(key, known)
+  return known
+}
+
+/** How many Neurons a finding concerns. */
+export function impactOf(finding: LintFinding): number {
+  switch (finding.rule) {
+    case 'orphan':
+      return 1
+    case 'contradiction':
+      return 2
+    case 'ambiguous-target':
+      return finding.neurons + finding.meanings.length
+    default:
+      return finding.neurons
+  }
+}
+
+/** SHA-256, hexadecimal, of what a finding is about: the same however often it is found, and wherever its links stand by then. */
+export function fingerprintOf(finding: LintFinding): string {
+  return createHash('sha256')
+    .update(JSON.stringify([finding.rule, subjectOf(finding)]))
+    .digest('hex')
+}
+
+function subjectOf(finding: LintFinding): string {
+  if (finding.rule === 'orphan') return finding.seqId
+  return finding.rule === 'contradiction' ? finding.pair.join(' ') : finding.key
+}

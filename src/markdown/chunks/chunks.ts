@@ -1,0 +1,108 @@
+import type { Root } from 'mdast'
+import type { Chunk } from '../../knowledge/chunk.ts'
+import { append } from '../append.ts'
+import { parseParts } from '../parse/parse-parts.ts'
+import { type BlockSegment, scanBlocks } from './block-scan.ts'
+import { type BlockPiece, joinText, little, type Piece, packPieces } from './piece.ts'
+import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
+import { treePieces } from './tree-pieces.ts'
+
+/** A heading that is longer opens no section: it would be repeated with every chunk. */
+const maxHeading = 200
+
+/** What stands under a heading; the page itself has none. */
+type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Section[]; end: number }
+
+/**
+ * The chunks of a content in their order, 2,000 at most: sections by heading, their blocks packed. Parses only what must be
+ * parsed; what is too complex to parse is divided as plain text: `isPartial`. Not safe on hostile text, see `parseMarkdown`.
+ */
+export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
+  const segments: BlockSegment[] = scanBlocks(content) ?? [{ start: 0, end: content.length }]
+  const pieces: BlockPiece[] = []
+  let isPartial = false
+  for (const segment of segments) {
+    if ('pieces' in segment) append(pieces, segment.pieces)
+    else {
+      for (const { tree, source, start } of parseParts(content.slice(segment.start, segment.end))) {
+        const base = segment.start + start
+        append(pieces, tree === undefined ? plainPieces(source, base) : treePieces(tree, content, base))
+        isPartial ||= tree === undefined
+      }
+    }
+  }
+  return { chunks: chunksOf(content, pieces), isPartial }
+}
+
+/** As {@link findChunks}. */
+export function extractChunks(content: string): Chunk[] {
+  return findChunks(content).chunks
+}
+
+/** The chunks of a content that is parsed as a whole. Changes the tree. */
+export function treeChunks(tree: Root, content: string): Chunk[] {
+  return chunksOf(content, treePieces(tree, content))
+}
+
+/** The chunks, if they are certain without a parser, in time linear in the text. */
+export function certainChunks(content: string): Chunk[] | undefined {
+  const pieces: BlockPiece[] = []
+  for (const segment of scanBlocks(content) ?? [undefined]) {
+    if (segment === undefined || 'end' in segment) return undefined
+    append(pieces, segment.pieces)
+  }
+  return chunksOf(content, pieces)
+}
+
+function chunksOf(content: string, pieces: readonly BlockPiece[]): Chunk[] {
+  const chunks = sectionChunks(content, sectionsOf(pieces), [])
+  return chunks.length <= maxChunks ? chunks : plainChunks(content)
+}
+
+function sectionsOf(pieces: readonly BlockPiece[]): Section {
+  const page: Section = { depth: 0, blocks: [], children: [], end: 0 }
+  let path = [page]
+  for (const piece of pieces) {
+    const { depth } = piece
+    if (depth !== undefined && piece.text.length <= maxHeading) {
+      path = path.filter((section) => section.depth < depth)
+      const section = { heading: piece, depth, blocks: [], children: [], end: piece.end }
+      path.at(-1)?.children.push(section)
+      path.push(section)
+    } else path.at(-1)?.blocks.push(piece)
+    for (const section of path) section.end = piece.end
+  }
+  return page
+}
+
+/** Little sections that are neighbours stand together under what they share, each with its heading as text. */
+function sectionChunks(content: string, section: Section, headings: string[]): Chunk[] {
+  const pack = (pieces: readonly Piece[]) => packPieces(content, pieces).map((chunk) => ({ headings, ...chunk }))
+  const chunks = pack(section.blocks)
+  let together: Section[] = []
+  const endTogether = () => {
+    const [only, ...others] = together
+    if (only && others.length === 0 && !isEmpty(only)) append(chunks, below(only))
+    else append(chunks, pack(together.map(wholePiece)))
+    together = []
+  }
+  const below = (child: Section) => sectionChunks(content, child, [...headings, child.heading?.text ?? ''])
+  for (const child of section.children) {
+    if (isEmpty(child) || child.end - (child.heading?.start ?? 0) < little) together.push(child)
+    else {
+      endTogether()
+      append(chunks, below(child))
+    }
+  }
+  endTogether()
+  return chunks
+}
+
+function isEmpty({ blocks, children }: Section): boolean {
+  return blocks.length === 0 && children.length === 0
+}
+
+function wholePiece({ heading, blocks, children, end }: Section): Piece {
+  const pieces = [...(heading ? [heading] : []), ...blocks, ...children.map(wholePiece)]
+  return { start: pieces[0]?.start ?? end, end, text: joinText(pieces), glue: '\n' }
+}

@@ -1,0 +1,121 @@
+import type { Code, Nodes, Root, RootContent } from 'mdast'
+import { hideMarks } from '../obsidian-marks.ts'
+import { type Line, linesOf } from '../parse/split-blocks.ts'
+import { plainText } from '../plain-text.ts'
+import type { BlockPiece, Piece } from './piece.ts'
+
+/** Where the parsed text begins in the page. */
+type Place = { page: string; base: number }
+
+const sentences = new Intl.Segmenter('und', { granularity: 'sentence' })
+
+/**
+ * The top-level blocks of a parsed text with something to see, and of a list its items. `base` is the offset of the text in the
+ * page. Changes the tree.
+ */
+export function treePieces(tree: Root, page: string, base = 0): BlockPiece[] {
+  hideMarks(tree)
+  return blockPieces(tree.children, { page, base })
+}
+
+function blockPieces(nodes: readonly RootContent[], place: Place): BlockPiece[] {
+  return nodes.flatMap((node) => {
+    if (node.type === 'list') return blockPieces(node.children, place)
+    const text = plainText(node).trim()
+    if (text === '') return []
+    const piece: Piece = { ...rangeOf(node, place), text, glue: '\n', parts: () => partsOf(node, place) }
+    return [node.type === 'heading' ? { ...piece, depth: node.depth } : piece]
+  })
+}
+
+function partsOf(node: Nodes, place: Place): Piece[] {
+  switch (node.type) {
+    case 'blockquote':
+    case 'listItem':
+    case 'footnoteDefinition':
+      return blockPieces(node.children, place)
+    case 'table':
+      return node.children.map((row) => wholePiece(row, place, '\n'))
+    case 'tableRow':
+      return node.children.map((cell) => wholePiece(cell, place, ' '))
+    case 'code':
+      return codeLines(node, place)
+    case 'text':
+      return textParts(node.value, rangeOf(node, place), place)
+    default:
+      return 'children' in node ? inlinePieces(node, place) : []
+  }
+}
+
+function wholePiece(node: Nodes, place: Place, glue: Piece['glue']): Piece {
+  return { ...rangeOf(node, place), text: plainText(node), glue, parts: () => partsOf(node, place) }
+}
+
+/** Nodes without a position, as transforms make them, share the stretch between their neighbours. */
+function inlinePieces(parent: Extract<Nodes, { children: unknown }>, place: Place): Piece[] {
+  const pieces: Piece[] = []
+  const { start, end } = rangeOf(parent, place)
+  let at = start
+  let adrift = ''
+  const land = (to: number) => {
+    if (adrift !== '') pieces.push({ start: at, end: to, text: adrift, glue: '' })
+    adrift = ''
+  }
+  for (const child of parent.children) {
+    if (child.position === undefined) adrift += plainText(child)
+    else {
+      const piece = wholePiece(child, place, '')
+      land(piece.start)
+      pieces.push(piece)
+      at = piece.end
+    }
+  }
+  land(end)
+  return pieces
+}
+
+/** Sentences, where the text is in the page as it is; else (escapes, or quote marks at the beginning of lines) lines. */
+function textParts(value: string, { start, end }: { start: number; end: number }, { page }: Place): Piece[] {
+  const source = page.slice(start, end)
+  if (source.startsWith(value)) return sentencePieces(value.replace(/[\r\n]/g, ' '), start)
+  const lines = splitLines(page, start, end)
+  const values = value.split(/\r\n|[\r\n]/)
+  if (lines.length !== values.length) return []
+  return lines.map((line, index) => lineInPage(line, values[index] ?? '', index > 0 ? ' ' : ''))
+}
+
+function sentencePieces(text: string, start: number): Piece[] {
+  return Array.from(sentences.segment(text), ({ segment, index }) => ({
+    start: start + index,
+    end: start + index + segment.length,
+    text: segment,
+    glue: '',
+  }))
+}
+
+/** Without the fences, which are a line at the beginning and, if it is closed, one at the end. */
+function codeLines(node: Code, place: Place): Piece[] {
+  const { start, end } = rangeOf(node, place)
+  const values = node.value.split(/\r\n|[\r\n]/)
+  const lines = splitLines(place.page, start, end)
+  const isFenced = /^(?:```|~~~)/.test(place.page.slice(start, start + 3))
+  const inside = isFenced ? lines.slice(1, values.length + 1) : lines
+  return inside.length === values.length ? inside.map((line, index) => lineInPage(line, values[index] ?? '', '\n')) : []
+}
+
+function lineInPage({ start, end, text: source }: Line, text: string, glue: Piece['glue']): Piece {
+  const at = source.indexOf(text)
+  return at < 0 ? { start, end, text, glue } : { start: start + at, end: start + at + text.length, text, glue }
+}
+
+function splitLines(page: string, start: number, end: number): Line[] {
+  return linesOf(page.slice(start, end)).map((line) => ({
+    text: line.text,
+    start: start + line.start,
+    end: start + line.end,
+  }))
+}
+
+function rangeOf(node: Nodes, { base }: Place): { start: number; end: number } {
+  return { start: base + (node.position?.start.offset ?? 0), end: base + (node.position?.end.offset ?? 0) }
+}

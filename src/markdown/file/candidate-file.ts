@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
+import type { Candidate } from '../../knowledge/candidate.ts'
+import { parseYaml } from '../yaml/yaml.ts'
+import { joinBody, splitBody } from './file-body.ts'
+import { fileLayout, formatFrontMatter } from './front-matter.ts'
+
+/** Thrown when a file on the queue is not what `formatCandidate` writes. */
+export class CandidateFileError extends Error {
+  constructor(message: string) {
+    super(`The candidate's file is damaged: ${message}`)
+    this.name = 'CandidateFileError'
+  }
+}
+
+/** Metadata of 16 KB may double by its quotes, and decisions add to it. */
+const maxRecordBytes = 256 * 1024
+
+const NumberText = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?(?:e-?\d+)?$/)
+  .transform(Number)
+const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+const Actor = z.object({ id: z.string(), name: z.string() })
+
+const Decision = z.object({
+  action: z.enum(['dismiss', 'reopen', 'comment', 'revise']),
+  at: z.string(),
+  by: Actor,
+  reason: z.string().exactOptional(),
+})
+
+const Verdict = z.object({
+  approve: Flag,
+  zone: Zone.nullable().default(null),
+  reason: z.string(),
+  warnings: z.array(z.string()).default([]),
+})
+
+const CandidateRecord = z.object({
+  id: z.string().min(1),
+  kind: CandidateKind,
+  title: z.string(),
+  confidence: NumberText.nullable().default(null),
+  impactEstimate: NumberText.nullable().default(null),
+  connector: z.string(),
+  target: z.string().nullable().default(null),
+  base: z.string().nullable().default(null),
+  mergeBase: z.string().exactOptional(),
+  removes: Flag.default(false),
+  frontMatter: z.string().nullable().default(null),
+  verdict: Verdict,
+  createdAt: z.string(),
+  createdBy: Actor,
+  decisions: z.array(Decision).default([]),
+  original: z.string().exactOptional(),
+  metadata: z.string().nullable().default(null),
+})
+
+/** The record as front matter, what is null or empty left out, and the content byte for byte as the body. */
+export function formatCandidate(candidate: Candidate): string {
+  return formatRecord(candidate) + joinBody(candidate.content, '\n')
+}
+
+/** Bytes by which a candidate's record may grow; below 0, `parseCandidate` refuses what `formatCandidate` writes. */
+export function roomInRecord(candidate: Candidate): number {
+  return maxRecordBytes - Buffer.byteLength(formatRecord(candidate))
+}
+
+function formatRecord(candidate: Candidate): string {
+  const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
+  const { mergeBase, verdict, createdAt, createdBy, decisions, original, metadata } = candidate
+  return formatFrontMatter({
+    id,
+    kind,
+    title,
+    confidence: confidence ?? undefined,
+    impactEstimate: impactEstimate ?? undefined,
+    connector,
+    target: target ?? undefined,
+    base: base ?? undefined,
+    mergeBase,
+    removes: removes || undefined,
+    frontMatter: frontMatter ?? undefined,
+    verdict: { ...verdict, zone: verdict.zone ?? undefined, warnings: listed(verdict.warnings) },
+    createdAt,
+    createdBy,
+    decisions: listed(decisions),
+    original,
+    metadata: metadata ?? undefined,
+  })
+}
+
+/** Reads what `formatCandidate` wrote. Throws a CandidateFileError on anything else. */
+export function parseCandidate(text: string): Candidate {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') throw new CandidateFileError('it has no front matter.')
+  const { data, problems } = parseYaml(layout.yaml, maxRecordBytes)
+  const [problem] = problems
+  if (problem) throw new CandidateFileError(`line ${problem.line + 1}: ${problem.message}`)
+  const record = CandidateRecord.safeParse(data)
+  if (!record.success) throw new CandidateFileError(z.prettifyError(record.error))
+  return { ...record.data, content: splitBody(text.slice(layout.bodyStart), layout.eol).content }
+}
+
+/** Undefined where it is damaged. */
+export function tryParseCandidate(text: string): Candidate | undefined {
+  try {
+    return parseCandidate(text)
+  } catch (error) {
+    if (error instanceof CandidateFileError) return undefined
+    throw error
+  }
+}
+
+function listed<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length > 0 ? items : undefined
+}

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isMap, isScalar, type Node } from 'yaml'
+import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
+import {
+  applySplices,
+  columnOf,
+  keyStart,
+  removal,
+  replacement,
+  type Splice,
+  written,
+  type YamlPair,
+} from '../yaml/yaml-splice.ts'
+import type { YamlMap } from '../yaml/yaml-value.ts'
+import { entryLines, type FrontMatterProblem, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
+
+/** Thrown when front matter cannot be edited because it cannot be read. */
+export class FrontMatterError extends Error {
+  readonly problems: readonly FrontMatterProblem[]
+
+  constructor(problems: readonly FrontMatterProblem[]) {
+    super(`The front matter cannot be edited: ${problems.map(({ message }) => message).join(' ')}`)
+    this.name = 'FrontMatterError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Sets top-level keys (in place, or appended in the order given) and removes those whose value is `undefined`. Every other
+ * byte stays: comments, order, quoting, line endings, BOM, body. An equal value changes nothing. A text without front matter
+ * gets a block. Throws a FrontMatterError when the front matter has a problem.
+ */
+export function editFrontMatter(text: string, changes: YamlInputMap): string {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') {
+    if (definedEntries(changes).length === 0) return text
+    return text.slice(0, layout.bodyStart) + formatFrontMatter(changes, layout.eol) + text.slice(layout.bodyStart)
+  }
+  const { data, problems } = parseFrontMatter(text)
+  if (problems.length > 0) throw new FrontMatterError(problems)
+  const effective = Object.entries(changes).filter(([key, value]) => !isDeepStrictEqual(data[key], written(value)))
+  if (effective.length === 0) return text
+  const { yaml, yamlStart, eol } = layout
+  return text.slice(0, yamlStart) + editYaml(yaml, data, effective, eol) + text.slice(yamlStart + yaml.length)
+}
+
+type Change = readonly [key: string, value: YamlInput | undefined]
+
+/**
+ * Splices, then reads the result back: rare shapes (one flow map as the whole block, `...` at the end) have no line to
+ * splice, and are written anew in block style.
+ */
+function editYaml(yaml: string, data: YamlMap, changes: readonly Change[], eol: string): string {
+  const wanted: YamlInputMap = Object.assign(Object.create(null), data, Object.fromEntries(changes))
+  const root = parseYamlDocument(yaml).contents
+  if (root === null || (isMap<Node, Node | null>(root) && root.flow !== true)) {
+    const spliced = spliceYaml(yaml, root?.items ?? [], changes, eol)
+    const result = parseYaml(spliced, Number.POSITIVE_INFINITY)
+    const read = result.data === '' ? written({}) : result.data
+    if (result.problems.length === 0 && isDeepStrictEqual(read, written(wanted))) return spliced
+  }
+  const lines = definedEntries(wanted).flatMap(([key, value]) => entryLines(key, value))
+  return lines.map((line) => line + eol).join('')
+}
+
+function spliceYaml(yaml: string, pairs: readonly YamlPair[], changes: readonly Change[], eol: string): string {
+  const indent = ' '.repeat(pairs[0] ? columnOf(yaml, keyStart(pairs[0])) : 0)
+  const splices: Splice[] = []
+  for (const [key, value] of changes) {
+    const pair = pairs.find((candidate) => isScalar(candidate.key) && candidate.key.value === key)
+    if (value === undefined) {
+      if (pair) splices.push(removal(yaml, pair))
+    } else if (pair) splices.push(replacement(yaml, pair, value, eol, indent))
+    else {
+      const text = entryLines(key, value).map((line) => indent + line + eol)
+      splices.push({ start: yaml.length, end: yaml.length, text: text.join('') })
+    }
+  }
+  return applySplices(yaml, splices)
+}

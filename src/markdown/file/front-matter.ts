@@ -1,0 +1,168 @@
+import matter from 'gray-matter'
+import {
+  definedEntries,
+  formatFlow,
+  maxYamlBytes,
+  parseYaml,
+  type YamlInput,
+  type YamlInputMap,
+  type YamlProblem,
+} from '../yaml/yaml.ts'
+import { formatScalar } from '../yaml/yaml-scalar.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
+
+/** `line` is 1-based in the file. */
+export type FrontMatterProblem = {
+  rule: 'front-matter-unclosed' | 'front-matter-too-large' | 'front-matter-yaml' | 'front-matter-not-a-map'
+  message: string
+  line: number
+}
+
+export type FrontMatter = {
+  /** Without a prototype; empty when there is none or nothing could be read. */
+  data: YamlMap
+  body: string
+  /** Offset of the body in the text. */
+  bodyStart: number
+  /** 1-based line where the body begins. */
+  bodyLine: number
+  problems: FrontMatterProblem[]
+}
+
+/** Where the parts of a file are. `eol` is the line ending of the opening delimiter, or else of the text's first line. */
+export type FileLayout = { eol: LineEnding; bodyStart: number } & (
+  | { kind: 'none' }
+  | { kind: 'unclosed' }
+  | { kind: 'block'; yaml: string; yamlStart: number }
+)
+export type LineEnding = '\n' | '\r\n'
+
+const opening = /^\uFEFF?---[ \t]*(\r?\n)/
+const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
+/** gray-matter looks for comments in time that grows with lines times blanks. */
+const maxLines = 1000
+const flowWidth = 100
+
+/**
+ * Front matter stands between a first line that is `---` and the next line that is `---`, blanks after them allowed. `---js`
+ * and the like open nothing: they are body.
+ */
+export function fileLayout(text: string): FileLayout {
+  const open = opening.exec(text)
+  const bodyStart = text.startsWith('\uFEFF') ? 1 : 0
+  if (!open) return { kind: 'none', eol: /^[^\n]*\r\n/.test(text) ? '\r\n' : '\n', bodyStart }
+  const eol = open[1] === '\r\n' ? '\r\n' : '\n'
+  const yamlStart = open[0].length
+  closing.lastIndex = yamlStart
+  const close = closing.exec(text)
+  if (!close) return { kind: 'unclosed', eol, bodyStart }
+  const yaml = text.slice(yamlStart, close.index)
+  return { kind: 'block', eol, yaml, yamlStart, bodyStart: close.index + close[0].length }
+}
+
+/** Reads front matter as data only, of strings, lists and maps, and tells where the body begins. Never throws. */
+export function parseFrontMatter(text: string): FrontMatter {
+  const layout = fileLayout(text)
+  const { bodyStart } = layout
+  const { data, problems } = readData(layout)
+  return { data, body: text.slice(bodyStart), bodyStart, bodyLine: lineAt(text, bodyStart), problems }
+}
+
+/** 1-based line of a top-level key of the front matter, for findings; 1 when it cannot be seen. */
+export function frontMatterKeyLine(text: string, key: string): number {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') return 1
+  const index = layout.yaml.split('\n').findIndex((line) => line.replace(/^\s*["']?/, '').startsWith(key))
+  return index < 0 ? 1 : index + 2
+}
+
+/** A whole block, both delimiters included, with one line for each entry, or for each item of a long list. */
+export function formatFrontMatter(entries: YamlInputMap, eol: LineEnding = '\n'): string {
+  const lines = definedEntries(entries).flatMap(([key, value]) => entryLines(key, value))
+  return ['---', ...lines, '---', ''].join(eol)
+}
+
+/** `key: value`, or `key:` and one line for each item where the list holds maps or would be long. */
+export function entryLines(key: string, value: YamlInput): string[] {
+  const { inline, items } = formatValue(value)
+  const name = `${formatScalar(key, 'flow')}:`
+  return inline === undefined ? [name, ...items.map((item) => `  ${item}`)] : [`${name} ${inline}`]
+}
+
+/** A value as text that may follow `key: `, or, without that, as the lines of a block list. */
+export function formatValue(value: YamlInput): { inline?: string; items: string[] } {
+  if (typeof value === 'string') return { inline: formatScalar(value, 'block'), items: [] }
+  const flow = formatFlow(value)
+  const isLong = Array.isArray(value) && (flow.length > flowWidth || value.some((item) => typeof item === 'object'))
+  return isLong ? { items: value.map((item) => `- ${formatFlow(item)}`) } : { inline: flow, items: [] }
+}
+
+/** Whether a file's front matter is small enough to be read again. */
+export function hasReadableSize(text: string): boolean {
+  const layout = fileLayout(text)
+  return layout.kind !== 'block' || !isTooLarge(layout.yaml)
+}
+
+function isTooLarge(yaml: string): boolean {
+  return Buffer.byteLength(yaml) > maxYamlBytes || yaml.split('\n').length > maxLines
+}
+
+function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterProblem[] } {
+  const empty: YamlMap = Object.create(null)
+  if (layout.kind === 'none') return { data: empty, problems: [] }
+  if (layout.kind === 'unclosed') {
+    return {
+      data: empty,
+      problems: [problem('front-matter-unclosed', 'The front matter is not closed by a line `---`.')],
+    }
+  }
+  const { yaml } = layout
+  if (isTooLarge(yaml)) {
+    const message = `Front matter is limited to ${maxYamlBytes} bytes and ${maxLines} lines.`
+    return { data: empty, problems: [problem('front-matter-too-large', message)] }
+  }
+  const { data, problems } = readWithGrayMatter(yaml)
+  const findings = problems.map(({ message, line }) => problem('front-matter-yaml', message, line + 1))
+  if (typeof data === 'string' || Array.isArray(data)) {
+    if (data !== '') findings.push(problem('front-matter-not-a-map', 'Front matter must be a map of keys to values.'))
+    return { data: empty, problems: findings }
+  }
+  return { data, problems: findings }
+}
+
+/**
+ * gray-matter by itself runs the code of a `---js` block, keeps every text in a cache, and closes a block at `\n---x`. So it
+ * gets one block with an exact end, options (they bypass the cache), a fixed language, and engines that cannot run anything.
+ */
+function readWithGrayMatter(yaml: string): { data: YamlValue; problems: YamlProblem[] } {
+  let result: { data: YamlValue; problems: YamlProblem[] } = { data: '', problems: [] }
+  matter(`---\n${yaml}---\n`, {
+    language: 'yaml',
+    delimiters: ['---', '---\n'],
+    engines: {
+      yaml: (source) => {
+        // It hands over the block with the line end of the opening delimiter, and without the last one.
+        result = parseYaml(`${source.slice(1)}\n`)
+        return {}
+      },
+      javascript: refuse,
+      js: refuse,
+      json: refuse,
+    },
+  })
+  return result
+}
+
+function refuse(): never {
+  throw new Error('Only YAML is read.')
+}
+
+function problem(rule: FrontMatterProblem['rule'], message: string, line = 1): FrontMatterProblem {
+  return { rule, message, line }
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+  return line
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
+import type { NeuronFields } from '../../knowledge/neuron.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
+
+/** Something wrong with a key of the front matter. */
+export type FieldFinding = { key: string; rule: string; severity: 'error' | 'warning'; message: string }
+
+const Text = z.string('must be text')
+const Uuid = z.guid('must be a UUID')
+const Flag = Text.toLowerCase()
+  .pipe(z.enum(['true', 'false'], 'must be true or false'))
+  .transform((text) => text === 'true')
+const JsonObject = Text.refine(isJsonObject, 'must be a JSON object, as text')
+/** A list, or as Obsidian has it, text with commas. */
+const TextList = z.union([z.string().transform(splitAtCommas), z.array(z.string())], 'must be a list of texts')
+const Tags = TextList.transform((tags) => tags.map((tag) => tag.replace(/^#/, '')).filter((tag) => tag !== ''))
+const Items = z.array(z.unknown(), 'must be a list')
+const Edge = z.object(
+  { type: EdgeType, target: z.string('needs a target').min(1, 'needs a target') },
+  'must be a map of type and target',
+)
+const SourceReference = z.object(
+  {
+    id: z.string().exactOptional(),
+    filename: z.string().exactOptional(),
+    sha256: z.string().exactOptional(),
+    page: z.string().exactOptional(),
+    slide: z.string().exactOptional(),
+    sheet: z.string().exactOptional(),
+    time: z.string().exactOptional(),
+  },
+  'must be a map of texts',
+)
+
+/** The order in which keys are written. */
+export const neuronKeys = [
+  'seqId',
+  'id',
+  'title',
+  'tags',
+  'audience',
+  'aliases',
+  'edges',
+  'connector',
+  'sourceUrl',
+  'candidate',
+  'metadata',
+  'sources',
+  'note',
+  'noteShared',
+] as const satisfies readonly (keyof NeuronFields)[]
+
+const known: ReadonlySet<string> = new Set(neuronKeys)
+
+/**
+ * Types what front matter holds. A value of the wrong shape is a finding and counts as absent, but for `audience`: one that
+ * cannot be read must not widen who sees the Neuron, so it becomes the empty list, which only curators pass. A key with an
+ * empty value counts as absent.
+ */
+export function readNeuronFields(data: YamlMap): {
+  fields: NeuronFields
+  extra: Record<string, YamlValue>
+  findings: FieldFinding[]
+} {
+  const findings: FieldFinding[] = []
+  const report = (key: string, message: string): void => {
+    findings.push({ key, rule: 'invalid-front-matter', severity: 'error', message })
+  }
+  const read = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T | undefined => {
+    const value = data[key]
+    if (value === undefined || value === '') return undefined
+    const result = schema.safeParse(value)
+    if (!result.success) report(key, `${key} ${messageOf(result.error)}`)
+    return result.data
+  }
+  const readEach = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T[] => {
+    return (read(key, Items) ?? []).flatMap((item, index) => {
+      const result = schema.safeParse(item)
+      if (!result.success) report(key, `${key}, item ${index + 1}: ${messageOf(result.error)}`)
+      return result.success ? [result.data] : []
+    })
+  }
+  const isSet = data.audience !== undefined && data.audience !== ''
+  const fields: NeuronFields = {
+    ...defined('seqId', read('seqId', SeqId)),
+    ...defined('id', read('id', Uuid)),
+    ...defined('title', read('title', Text)),
+    tags: read('tags', Tags) ?? [],
+    ...defined('audience', read('audience', TextList) ?? (isSet ? [] : undefined)),
+    aliases: read('aliases', TextList) ?? [],
+    edges: readEach('edges', Edge),
+    ...defined('candidate', read('candidate', Text)),
+    ...defined('connector', read('connector', Text)),
+    ...defined('sourceUrl', read('sourceUrl', Text)),
+    ...defined('metadata', read('metadata', JsonObject)),
+    sources: readEach('sources', SourceReference),
+    ...defined('note', read('note', Text)),
+    noteShared: read('noteShared', Flag) ?? false,
+  }
+  const extra = Object.fromEntries(Object.entries(data).filter(([key]) => !known.has(key)))
+  return { fields, extra, findings }
+}
+
+function defined<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+  const entry: { [P in K]?: T } = {}
+  if (value !== undefined) entry[key] = value
+  return entry
+}
+
+function messageOf(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .join('; ')
+}
+
+function splitAtCommas(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Finding, NeuronFields } from '../../knowledge/neuron.ts'
+import { type PropertyLink, propertyLinks } from '../links/property-links.ts'
+import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
+import type { YamlValue } from '../yaml/yaml-value.ts'
+import { joinBody, replaceContent, splitBody } from './file-body.ts'
+import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
+import { editFrontMatter } from './front-matter-edit.ts'
+import { neuronKeys, readNeuronFields } from './neuron-fields.ts'
+
+export type NeuronFile = {
+  fields: NeuronFields
+  /** The curator's own keys. */
+  extra: Record<string, YamlValue>
+  /** The links in those. */
+  propertyLinks: PropertyLink[]
+  content: string
+  /** 1-based line where the content begins. */
+  contentLine: number
+  findings: Omit<Finding, 'path'>[]
+}
+
+/** Fields to set; `undefined`, an empty list (but not an empty audience) and `noteShared: false` remove the key. */
+export type NeuronChanges = { readonly [K in keyof NeuronFields]?: NeuronFields[K] | undefined }
+
+/** Reads a Neuron's file: whatever is wrong with its front matter is a finding. Never throws. */
+export function parseNeuronFile(text: string): NeuronFile {
+  const { data, body, bodyLine, problems } = parseFrontMatter(text)
+  const { fields, extra, findings } = readNeuronFields(data)
+  const { content, contentStart } = splitBody(body, fileLayout(text).eol)
+  return {
+    fields,
+    extra,
+    propertyLinks: propertyLinks(extra),
+    content,
+    contentLine: bodyLine + Math.sign(contentStart),
+    findings: [
+      ...problems.map((problem) => ({ ...problem, severity: 'error' as const })),
+      ...findings.map(({ key, ...finding }) => ({ ...finding, line: frontMatterKeyLine(text, key) })),
+    ],
+  }
+}
+
+/** A new file; `parseNeuronFile` gives the same content byte for byte. */
+export function formatNeuron(fields: NeuronChanges, content: string): string {
+  return formatFrontMatter(toEntries(fields)) + joinBody(content, '\n')
+}
+
+/**
+ * Changes fields, and the content where one is given, and leaves every other byte of the file: the curator's own keys,
+ * comments, order, quoting and line endings. Throws a FrontMatterError when the front matter cannot be read.
+ */
+export function editNeuron(text: string, changes: NeuronChanges, content?: string): string {
+  const current = parseNeuronFile(text)
+  const effective = Object.entries(toEntries(changes)).filter(
+    ([key]) => !isDeepStrictEqual(Reflect.get(current.fields, key), Reflect.get(changes, key)),
+  )
+  const edited = editFrontMatter(text, Object.fromEntries(effective))
+  const { kind, eol, bodyStart } = fileLayout(edited)
+  const isNewBlock = kind === 'block' && fileLayout(text).kind !== 'block'
+  const isSame = content === undefined || content === current.content
+  if (isSame && !isNewBlock) return edited
+  const head = edited.slice(0, bodyStart)
+  const rest = edited.slice(bodyStart)
+  const body = isNewBlock ? blankLine(rest, eol) + rest : rest
+  if (isSame) return head + body
+  if (kind !== 'block') return head + joinBody(content, eol)
+  return head + (head.endsWith('\n') ? '' : eol) + replaceContent(body, content, eol)
+}
+
+function blankLine(body: string, eol: string): string {
+  return /^\r?\n/.test(body) ? '' : eol
+}
+
+/** In the order of `neuronKeys`; a key that is not in `fields` is not in the result. */
+function toEntries(fields: NeuronChanges): YamlInputMap {
+  const entries = neuronKeys.filter((key) => key in fields).map((key) => [key, toInput(key, fields[key])])
+  return Object.fromEntries(entries)
+}
+
+function toInput(key: keyof NeuronFields, value: NeuronChanges[keyof NeuronFields]): YamlInput | undefined {
+  if (value === undefined || value === false) return undefined
+  return Array.isArray(value) && value.length === 0 && key !== 'audience' ? undefined : value
+}

@@ -1,0 +1,111 @@
+import type { Nodes } from 'mdast'
+import type { WikiLink } from '../../knowledge/neuron.ts'
+import { append } from '../append.ts'
+import { parseParts } from '../parse/parse-parts.ts'
+import { rangeOf } from '../parse/split-blocks.ts'
+import type { Part } from '../parse/split-parts.ts'
+import { isReadableAlone, linkBlocks } from './link-scan.ts'
+import { type LinkNode, linkNodes, maxLinks } from './links.ts'
+import { patternLinks } from './pattern-links.ts'
+
+/** A link, and where it stands, in offsets of the content. */
+export type LinkPlace = {
+  link: WikiLink
+  /** Of the target; of a Markdown link, of the path as it is written. */
+  start: number
+  end: number
+  /** Where a wiki link takes an alias, and what parts it from the target: in a table, a pipe must be escaped. */
+  alias?: { at: number; separator: '|' | '\\|' }
+}
+
+/**
+ * Where the links of a content stand, in their order, 2,000 at most; `undefined` where a part is too complex to parse, or a
+ * destination is written with escapes. Parses only what may hold links. Not safe on hostile text, see `parseMarkdown`.
+ */
+export function linkPlaces(content: string): LinkPlace[] | undefined {
+  const places: LinkPlace[] = []
+  for (const part of partsWithLinks(content)) {
+    const found = placesIn(part)
+    if (found === undefined) return undefined
+    append(places, found)
+  }
+  return places.slice(0, maxLinks)
+}
+
+function partsWithLinks(content: string): Part[] {
+  const blocks = linkBlocks(content)
+  if (!blocks?.every(({ lines }) => isReadableAlone(lines))) return [{ source: content, start: 0, line: 1 }]
+  return blocks.map(({ lines, firstLine: line }) => {
+    const { start, end } = rangeOf(lines)
+    return { source: content.slice(start, end), start, line }
+  })
+}
+
+function placesIn(part: Part): LinkPlace[] | undefined {
+  const places: LinkPlace[] = []
+  for (const { tree, source, start, line } of parseParts(part.source)) {
+    if (tree === undefined) {
+      if (patternLinks(source, line).length > 0) return undefined
+      continue
+    }
+    const context = { source, start: part.start + start, line: part.line + line - 1 }
+    for (const node of linkNodes(tree)) {
+      const place = node.link.form === 'markdown' ? markdownPlace(node, context) : wikiPlace(node, context)
+      if (place === undefined) return undefined
+      places.push(place)
+      if (places.length > maxLinks) return places
+    }
+  }
+  return places
+}
+
+function wikiPlace({ node, link, isInTable }: LinkNode, part: Part): LinkPlace {
+  const [from, to] = offsetsOf(node, part)
+  const written = { ...link, line: lineOf(node, part) }
+  const start = targetStart(part.source, from + (link.embed ? '![['.length : '[['.length), written)
+  const alias = { at: part.start + to - ']]'.length, separator: isInTable ? ('\\|' as const) : ('|' as const) }
+  return { link: written, start: part.start + start, end: part.start + start + link.target.length, alias }
+}
+
+function markdownPlace({ node, definition, link }: LinkNode, part: Part): LinkPlace | undefined {
+  const holder = definition ?? node
+  if (!('url' in holder)) return undefined
+  const [from, to] = offsetsOf(holder, part)
+  const found = findDestination(part.source.slice(from, to), holder.url, definition ? ']:' : '](')
+  if (found === undefined) return undefined
+  const [start, end] = [found.start, found.end].map((at) => part.start + from + at)
+  return { link: { ...link, line: lineOf(node, part) }, start: start ?? 0, end: end ?? 0 }
+}
+
+/** Where the path of a destination is written in the source of a link or definition: behind the last label that it follows. */
+function findDestination(source: string, url: string, opening: string): { start: number; end: number } | undefined {
+  for (let at = source.lastIndexOf(opening); at >= 0; at = source.lastIndexOf(opening, at - 1)) {
+    const [whole, angled, bare] = /^\s*(?:<([^<>\n]*)>|([^\s<]\S*))/.exec(source.slice(at + opening.length)) ?? []
+    const isInline = opening === ']('
+    const written = angled ?? (isInline ? bare?.replace(/\)$/, '') : bare)
+    if (whole === undefined || written === undefined || written !== url) {
+      if (at === 0) return undefined
+      continue
+    }
+    const start = at + opening.length + whole.indexOf(angled === undefined ? (bare ?? '') : angled)
+    return { start, end: start + written.split(/[?#]/, 1).join('').length }
+  }
+  return undefined
+}
+
+/** The parser counts from behind a byte order mark. */
+function offsetsOf({ position }: Nodes, { source }: Part): [number, number] {
+  const shift = source.startsWith('\uFEFF') ? 1 : 0
+  return [shift + (position?.start.offset ?? 0), shift + (position?.end.offset ?? 0)]
+}
+
+function lineOf({ position }: Nodes, { line }: Part): number {
+  return line - 1 + (position?.start.line ?? 1)
+}
+
+/** Nothing but the type, the knowledge base and blanks stands before a target. */
+function targetStart(content: string, start: number, { target, type, kb }: WikiLink): number {
+  const typed = type === undefined ? start : content.indexOf(':', start) + 1
+  const local = kb === undefined ? typed : content.indexOf('/', typed) + 1
+  return content.indexOf(target, local)
+}

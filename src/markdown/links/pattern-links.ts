@@ -1,0 +1,36 @@
+import type { WikiLink } from '../../knowledge/neuron.ts'
+import { linesOf } from '../parse/split-blocks.ts'
+import { parseDestination } from './markdown-link.ts'
+import { parseWikiLinkText } from './wiki-link-text.ts'
+
+const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
+const code = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)/g
+/** A wiki link, or a Markdown link. */
+export const linkPattern = /(!?)(?:\[\[((?:[^[\]]|\[[^[\]]*\])+)\]\]|\[[^[\]]*\]\(<?([^\s<>()]+)>?\))/g
+
+/**
+ * What looks like a link in a text that is too complex to parse, line by line: outside fences, and code spans that end on their line.
+ * Takes linear time.
+ * @param line 1-based line of the page that the text begins on
+ */
+export function patternLinks(source: string, line: number): WikiLink[] {
+  const links: WikiLink[] = []
+  let closing: RegExp | undefined
+  for (const [index, { text }] of linesOf(source).entries()) {
+    const [, marker] = fence.exec(text) ?? []
+    if (closing !== undefined) closing = closing.test(text) ? undefined : closing
+    else if (marker !== undefined) closing = new RegExp(`^[\\s>]*${marker}${marker[0]}*\\s*$`)
+    else links.push(...linksInLine(text).map((found) => ({ ...found, line: line + index })))
+  }
+  return links
+}
+
+/** The links of one line or of a front matter's text, by their pattern. */
+export function linksInLine(text: string): Omit<WikiLink, 'line'>[] {
+  return Array.from(text.replace(code, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
+    const embed = mark === '!'
+    if (wiki !== undefined) return { parsed: parseWikiLinkText(wiki), embed }
+    const destination = parseDestination(url ?? '')
+    return { parsed: destination && { ...destination, form: 'markdown' as const }, embed }
+  }).flatMap(({ parsed, embed }) => (parsed === undefined ? [] : [{ ...parsed, embed }]))
+}

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Conflict, type Merge, mergeText } from '../../knowledge/merge.ts'
+import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
+import { editFrontMatter } from '../file/front-matter-edit.ts'
+import type { YamlMap } from '../yaml/yaml-value.ts'
+import { mergeFields, type Versions } from './merge-fields.ts'
+
+/**
+ * Three-way merge of blocks of front matter, `---` lines included, by their keys; see `mergeFields`. The current block keeps its
+ * order, its line endings, and what is written around the values. By lines alone where one of the three cannot be read.
+ */
+export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>): Merge {
+  const read = ofEach(blocks, parseFrontMatter)
+  if ([read.base, read.current, read.proposed].some(({ problems }) => problems.length > 0)) return mergeLines(blocks)
+
+  const versions = ofEach(read, ({ data }) => data)
+  const { fields, settled, conflicts } = mergeFields(versions, told)
+  if (conflicts.length > 0) return { conflicts: conflicts.map((key) => conflictOf(key, blocks, versions)) }
+  const valuesOf = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, fields[key]]))
+  const isKept = (key: string) => isDeepStrictEqual(fields[key], versions.current[key])
+  const merged = mergeEntries(
+    ofEach(blocks, (block) => editFrontMatter(block, valuesOf(settled))),
+    isKept,
+  )
+  if (isOf(merged, fields)) return { text: merged }
+  return { text: editFrontMatter(blocks.current, valuesOf(Object.keys({ ...versions.current, ...fields }))) }
+}
+
+function mergeLines({ base, current, proposed }: Versions<string>): Merge {
+  return mergeText(base, current, proposed)
+}
+
+/**
+ * The lines of each key by themselves, so that values keep the quotes that somebody gave them. Where they conflict, as by a
+ * comment, they are the proposal's if its value is.
+ */
+function mergeEntries(blocks: Versions<string>, isKept: (key: string) => boolean): string {
+  const { bodyStart, ...layout } = fileLayout(blocks.current)
+  if (layout.kind !== 'block') return blocks.current
+  const { eol, yaml, yamlStart } = layout
+  const entriesLike = (block: string) => entriesOf(block.replace(/\r?\n/g, eol))
+  const entries = { ...ofEach(blocks, entriesLike), current: entriesOf(blocks.current) }
+  const keys = [...new Set([...entries.current.keys(), ...entries.proposed.keys()])]
+  const merged = keys.map((key) => {
+    const versions = ofEach(entries, (of) => of.get(key) ?? '')
+    const lines = mergeLines(versions)
+    return 'text' in lines ? lines.text : isKept(key) ? versions.current : versions.proposed
+  })
+  return blocks.current.slice(0, yamlStart) + merged.join('') + blocks.current.slice(yamlStart + yaml.length)
+}
+
+function isOf(block: string, fields: YamlMap): boolean {
+  const { data, problems } = parseFrontMatter(block)
+  return problems.length === 0 && isDeepStrictEqual(data, fields)
+}
+
+function conflictOf(key: string, blocks: Versions<string>, versions: Versions<YamlMap>): Conflict {
+  const before: string[] = ['---\n']
+  for (const [other, lines] of entriesOf(blocks.current)) {
+    if (other === key) break
+    before.push(lines)
+  }
+  const textOf = (side: keyof Versions<string>) => entryOf(key, blocks[side], versions[side])
+  const sides = { base: textOf('base'), current: textOf('current'), proposed: textOf('proposed') }
+  return { line: before.join('').split('\n').length, ...sides }
+}
+
+/** As it is written, or as Ganglion would write it where its lines cannot be told from others. */
+function entryOf(key: string, block: string, { [key]: value }: YamlMap): string {
+  if (value === undefined) return ''
+  const written = entryLines(key, value).map((line) => `${line}\n`)
+  return entriesOf(block).get(key) ?? written.join('')
+}
+
+/** The lines of each key, with the comments below it; what stands above the first is under the empty key. */
+function entriesOf(block: string): Map<string, string> {
+  const layout = fileLayout(block)
+  const yaml = layout.kind === 'block' ? layout.yaml : ''
+  const entries = new Map<string, string>()
+  let key = ''
+  for (const line of yaml.match(/[^\n]*\n/g) ?? []) {
+    key = /^([^\s#"'[\]{},&*!|>%@`?-][^\n]*?):\s/.exec(line)?.[1] ?? key
+    entries.set(key, (entries.get(key) ?? '') + line)
+  }
+  return entries
+}
+
+function ofEach<From, To>({ base, current, proposed }: Versions<From>, of: (version: From) => To): Versions<To> {
+  return { base: of(base), current: of(current), proposed: of(proposed) }
+}

@@ -1,0 +1,176 @@
+import { columnsOf } from '../chunks/list-scan.ts'
+import { linesOf } from './split-blocks.ts'
+
+/** Characters of a text that is parsed at once. */
+const maxLength = 256 * 1024
+/** Quotes and items that begin on one line: each is a level of the parser's stack. */
+const maxDepth = 100
+/** Special characters times characters: at most some seconds of micromark on a slow machine. */
+const maxCost = 5e7
+/** So few special characters cost less than the characters around them. */
+const fewSpecials = 200
+/** How much more two nested blocks cost than a special character and a character. */
+const nestingFactor = 5
+
+const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
+const quotes = /^(?: {0,3}> ?)+/
+const item = /^(?:([-+*])|(\d{1,9})([.)]))([ \t]+|$)/
+const heading = /^#{1,6}[ \t]/
+const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/
+const html = /^[\s>*+\-\d.)]*</
+const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+const simpleLink = /\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
+/** What opens or closes something inline, and what may make another block of the paragraph before. */
+const special = /[*_~[\]<>]|^[-=]+[ \t]*$/g
+
+/** An open item: the column where its content begins, and its kind of list. */
+type Level = { content: number; kind: string }
+/** A line without the quotes that it stands in, and the column of its first character. */
+type Place = { quote: string; text: string; column: number }
+
+/**
+ * Whether a text would take the parser too long. The text alone tells, so that the answer is the same on every machine and under
+ * every load. Takes linear time.
+ *
+ * micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times the
+ * characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a row of a
+ * table begins. Where that is not certain, the run goes on, which overestimates. Lists and quotes that begin inside others take
+ * quadratic time in their number, too.
+ */
+export function isTooComplex(source: string): boolean {
+  if (source.length > maxLength) return true
+  const counter = new CostCounter()
+  for (const { text } of linesOf(source)) {
+    if (depthOf(text) > maxDepth) return true
+    counter.add(text)
+  }
+  return counter.end() > maxCost
+}
+
+function depthOf(line: string): number {
+  let depth = 0
+  depthMarker.lastIndex = 0
+  while (depthMarker.test(line)) depth++
+  return depth
+}
+
+class CostCounter {
+  #cost = 0
+  #run = { specials: 0, length: 0, lines: 0, first: '' }
+  #levels: Level[] = []
+  #quote = ''
+  /** Lists and quotes that began within others. */
+  #nested = 0
+  #isTable = false
+  #code: { end: RegExp; content: number } | undefined
+  /** In HTML, what looks like a fence is none. */
+  #hasHtml = false
+
+  add(line: string): void {
+    const place = placeOf(line)
+    if (this.#isCode(place)) return
+    if (place.text === '') {
+      this.#endRun()
+      return
+    }
+    this.#hasHtml ||= html.test(line)
+    if (this.#beginsBlock(place) || this.#isTable) this.#endRun(this.#isTable)
+    const { text } = place
+    this.#run.specials += line.replace(simpleLink, '').match(special)?.length ?? 0
+    this.#run.length += line.length + 1
+    this.#run.lines++
+    if (this.#run.lines === 1) this.#run.first = text
+    this.#isTable ||= this.#run.lines === 2 && isTableHead(this.#run.first, text)
+  }
+
+  end(): number {
+    this.#endRun()
+    return this.#cost + nestingFactor * this.#nested ** 2
+  }
+
+  #endRun(isTable = false): void {
+    const { specials, length } = this.#run
+    if (specials > fewSpecials) this.#cost += specials * length
+    this.#run = { specials: 0, length: 0, lines: 0, first: '' }
+    this.#isTable = isTable
+  }
+
+  /** Whether a line is of a fenced code block, in which nothing means more than itself. */
+  #isCode({ quote, text, column }: Place): boolean {
+    if (this.#code === undefined) return false
+    const { end, content } = this.#code
+    const isInside = quote === this.#quote && (text === '' || column >= content)
+    if (!isInside || (column - content < 4 && end.test(text))) this.#code = undefined
+    return isInside
+  }
+
+  #beginsBlock({ quote, text, column }: Place): boolean {
+    const isOpen = this.#run.lines > 0
+    if (quote !== this.#quote) {
+      // A lazy line goes on with the paragraph of a quote.
+      if (isOpen && quote.length < this.#quote.length && !item.test(text)) return false
+      this.#quote = quote
+      this.#levels = []
+      this.#nested++
+    }
+    const sibling = this.#levels.find(({ content }) => column < content)?.kind
+    if (!isOpen) this.#closeLevels(column)
+    if (column - this.#contentAt(column) > 3) return false
+    const isItem = this.#beginsItem(text, column, sibling)
+    if (!isItem) return this.#beginsCode(text, column) || heading.test(text)
+    const rest = text.replace(item, '')
+    this.#nested += depthOf(rest)
+    this.#beginsCode(rest, this.#levels.at(-1)?.content ?? 0)
+    return true
+  }
+
+  /** `sibling`: the kind of the item that this one may follow. */
+  #beginsItem(text: string, column: number, sibling: string | undefined): boolean {
+    const [marker, bullet, number = '', delimiter = '', blanks = ''] = item.exec(text) ?? []
+    if (marker === undefined) return false
+    const kind = bullet ?? delimiter
+    const isSibling = sibling === kind
+    const mayInterrupt = (bullet !== undefined || Number(number) === 1) && text !== marker
+    if (this.#run.lines > 0 && !isSibling && !mayInterrupt) return false
+    this.#closeLevels(column)
+    if (this.#levels.length > 0 && !isSibling) this.#nested++
+    const width = marker.length - blanks.length
+    this.#levels.push({ content: column + width + (/^ {1,4}$/.test(blanks) ? blanks.length : 1), kind })
+    return true
+  }
+
+  #beginsCode(text: string, column: number): boolean {
+    const [, backticks, tildes] = fence.exec(text) ?? []
+    const marker = backticks ?? tildes
+    if (marker === undefined || this.#hasHtml) return false
+    this.#code = { end: new RegExp(`^${marker}${marker[0]}*$`), content: this.#contentAt(column) }
+    return true
+  }
+
+  #closeLevels(column: number): void {
+    this.#levels = this.#levels.filter(({ content }) => content <= column)
+  }
+
+  #contentAt(column: number): number {
+    return this.#levels.findLast(({ content }) => content <= column)?.content ?? 0
+  }
+}
+
+function placeOf(line: string): Place {
+  const quote = quotes.exec(line)?.[0] ?? ''
+  const rest = line.slice(quote.length)
+  const text = rest.trimStart()
+  const column = columnsOf(rest.slice(0, rest.length - text.length))
+  return { quote: quote.replace(/[^>]/g, ''), text: text.trimEnd(), column }
+}
+
+function isTableHead(head: string, delimiters: string): boolean {
+  return delimiters.includes('|') && delimiterRow.test(delimiters) && cellsOf(head) === cellsOf(delimiters)
+}
+
+function cellsOf(row: string): number {
+  return row
+    .replace(/\\\|/g, '')
+    .replace(/^\||\|$/g, '')
+    .split('|').length
+}

@@ -1,0 +1,88 @@
+import { columnsOf } from '../chunks/list-scan.ts'
+import { linesOf } from './split-blocks.ts'
+
+/** A stretch of a page that can be parsed on its own; `line` is the 1-based line of the page that it begins on. */
+export type Part = { source: string; start: number; line: number }
+
+/** Characters. Parsing takes more than linear time, so a page is parsed in parts of about this length where it can be cut. */
+const partLength = 16 * 1024
+
+const blank = /^[ \t]*$/
+const bullet = /^[-+*][ \t]+\S/
+/** It begins like an item, and may be the second line of a table. */
+const delimiterRow = /^[-+*:| \t]+$/
+const anyFence = /^[\s>*+\-\d.)]*(?:```|~~~)/
+/** A fence in nothing but bullets. */
+const fence = /^(?<before>[ \t]*(?:[-+*][ \t]+)*)(?<marker>`{3,}(?=[^`]*$)|~{3,})/
+const anyHtml = /^[\s>*+\-\d.)]*</
+/** HTML that a blank line does not end: conditions 1 to 5 of CommonMark's HTML blocks. */
+const openHtml = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
+const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
+
+type State =
+  | { in: 'text' }
+  /** Up to the next blank line. */
+  | { in: 'html' }
+  /** The column of the fence that began it, and what the one that ends it looks like. */
+  | { in: 'code'; column: number; end: RegExp }
+  /** Only a parser can tell where what is open ends. */
+  | { in: 'unknown' }
+
+/**
+ * Cuts a page into parts that give, parsed one by one, the blocks and links that the whole gives.
+ *
+ * A part begins at column 0, either after a blank line or with a bullet. Such a line continues no quote, list or footnote, and no
+ * paragraph or table. It could only be inside a fenced code block or an HTML block, so no part begins while one may be open.
+ * Definitions reach everywhere: a page that may hold any is one part.
+ */
+export function splitParts(page: string, length = partLength): Part[] {
+  if (page.length <= length || page.includes(']:') || page.includes('\uFEFF')) {
+    return [{ source: page, start: 0, line: 1 }]
+  }
+  const parts: Part[] = []
+  let first = { start: 0, line: 1 }
+  let state: State = { in: 'text' }
+  let isAfterBlank = false
+  for (const [index, { text, start }] of linesOf(page).entries()) {
+    if (state.in === 'text' && start - first.start >= length && mayBegin(text, isAfterBlank)) {
+      parts.push({ source: page.slice(first.start, start), ...first })
+      first = { start, line: index + 1 }
+    }
+    state = nextState(state, text)
+    isAfterBlank = blank.test(text)
+  }
+  return [...parts, { source: page.slice(first.start), ...first }]
+}
+
+/** After indented code, micromark takes an empty item or one of another number than 1 for text. */
+function mayBegin(line: string, isAfterBlank: boolean): boolean {
+  return (isAfterBlank && /^[^\s\-+*\d]/.test(line)) || (bullet.test(line) && !delimiterRow.test(line))
+}
+
+function nextState(state: State, line: string): State {
+  if (state.in === 'unknown') return state
+  if (state.in === 'code') return nextInCode(state, line)
+  if (openHtml.test(line) && !closedComment.test(line)) return { in: 'unknown' }
+  if (anyFence.test(line)) return state.in === 'html' ? { in: 'unknown' } : afterFence(line)
+  if (state.in === 'html') return blank.test(line) ? { in: 'text' } : state
+  return anyHtml.test(line) ? { in: 'html' } : state
+}
+
+function afterFence(line: string): State {
+  const { before = '', marker = '' } = fence.exec(line)?.groups ?? {}
+  if (marker === '') return { in: 'unknown' }
+  return {
+    in: 'code',
+    column: columnsOf(before.replace(/\S/g, ' ')),
+    end: new RegExp(`^${marker}${marker[0]}*[ \\t]*$`),
+  }
+}
+
+/** In a list, a line that is indented less ends the item and its code; whether there is a list is not known here. */
+function nextInCode(state: State & { in: 'code' }, line: string): State {
+  if (blank.test(line)) return state
+  const content = line.trimStart()
+  const column = columnsOf(line.slice(0, line.length - content.length))
+  if (state.end.test(content)) return { in: column === state.column ? 'text' : 'unknown' }
+  return column < state.column ? { in: 'unknown' } : state
+}

@@ -1,0 +1,135 @@
+import { isAncestor } from '../../git/ancestry.ts'
+import type { Heads } from '../../git/group-commit.ts'
+import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Repository, TreeChange } from '../../git/repository.ts'
+import { candidatePath } from '../../knowledge/candidate.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
+import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
+import { forgetCandidate, indexCandidate } from '../../store/projection/candidate-index.ts'
+import {
+  type IndexedCommit,
+  type IndexedFile,
+  type IndexedNeuron,
+  indexCommit,
+} from '../../store/projection/neuron-index.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+import { tagsOfCandidate } from '../queue/candidate-tags.ts'
+import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
+import { readNeuronForIndex } from './neuron-for-index.ts'
+import { chunksOf, readAhead } from './read-ahead.ts'
+import { parseRemoval, removalTrailer } from './removal-trailer.ts'
+import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
+
+/** A file of the queue that has changed; without `blob` and `text` it was removed. */
+type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
+
+/** Brings a projection up to the commits of main and the queue, whoever made them. */
+export class KbFollower {
+  readonly #repository: Repository
+  readonly #projection: Projection
+  readonly #parser: ParserPool
+
+  constructor(repository: Repository, projection: Projection, parser: ParserPool) {
+    this.#repository = repository
+    this.#projection = projection
+    this.#parser = parser
+  }
+
+  /** All that the refs hold is in the projection then. Within its transaction. @throws {RefMissing} */
+  async follow(heads: Heads): Promise<void> {
+    const known = this.#projection.heads(this.#projection.write)
+    const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
+    const isContinued = await this.#continues(known.main, main)
+    if (!isContinued) await this.#noteIfLost('main', mainRef, known.main, main)
+    const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
+    const isRewritten = isQueueLost || !isContinued
+    if (isRewritten) this.#projection.clear() // also the queue's listing, which says what main approved
+    if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
+    if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)
+  }
+
+  /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
+  async #noteIfLost(name: 'main' | 'queue', ref: string, from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return false
+    // Not followed: what is written next would begin a second history.
+    if (to === undefined) throw new RefMissing(this.#repository.gitDir, ref, from)
+    if (await isAncestor(this.#repository.gitDir, from, to)) return false
+    this.#projection.noteLostHead(name, from)
+    return true
+  }
+
+  /** Whether what follows a head of main is a plain list of commits. */
+  async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
+    if (from === undefined || from === to) return true
+    return to !== undefined && (await isOnFirstParentLine(this.#repository.gitDir, to, from))
+  }
+
+  async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    if (to === undefined) return
+    const history = chunksOf(
+      readHistory(this.#repository.gitDir, to, from, { trailer: removalTrailer }),
+      ({ changes }) => changes.length,
+    )
+    for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
+      for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
+    }
+    this.#projection.setHead('main', to)
+  }
+
+  async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
+    const read = entries.map(async ({ commit, at, changes, trailers }) => {
+      const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
+        const isText = blob !== undefined && mode.startsWith('100')
+        const neuron = isText ? await this.load(path, blob) : undefined
+        return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
+      })
+      const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
+      return { commit, at, files: await Promise.all(files), removals }
+    })
+    return Promise.all(read)
+  }
+
+  async #followQueue(from: Oid | undefined, to: Oid | undefined): Promise<void> {
+    const before = from === undefined ? undefined : await this.#repository.treeOf(from)
+    const after = to === undefined ? undefined : await this.#repository.treeOf(to)
+    const changes = chunksOf(this.#repository.diffTrees(before, after), () => 1)
+    for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
+      for (const file of files) this.#indexQueueFile(file)
+    }
+    this.#projection.setHead('queue', to)
+  }
+
+  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
+    return Promise.all(
+      changes.map(async ({ path, after: blob }) => {
+        return { path, blob, text: blob === undefined ? undefined : await this.#repository.readTextOnce(blob) }
+      }),
+    )
+  }
+
+  /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
+  #indexQueueFile({ path, blob, text }: QueueFile): void {
+    if (path === seqFloorPath) this.#projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
+    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
+    if (path !== candidatePath(id)) return
+    const candidate = text === undefined ? undefined : tryParseCandidate(text)
+    if (candidate?.id === id && blob !== undefined)
+      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
+    else forgetCandidate(this.#projection, id)
+  }
+
+  /** What the index must know of `kb.yaml`. */
+  async readSettings(path: string, blob: Oid): Promise<Pick<IndexedFile, 'inlineTags'>> {
+    if (path !== 'kb.yaml') return {}
+    return { inlineTags: parseKbFile(await this.#repository.readTextOnce(blob)).settings.inlineTags }
+  }
+
+  /** What the index holds of a file of main. */
+  readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
+    if (!isNeuronPath(path)) return undefined
+    return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
+  }
+}

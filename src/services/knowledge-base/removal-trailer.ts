@@ -1,0 +1,19 @@
+import { isUuid } from '../../knowledge/candidate-id.ts'
+import { parseSeqId } from '../../knowledge/seq-id.ts'
+
+/** A Neuron that is deleted, and the candidate that proposed it: the page's front matter is no longer there to say so. */
+export type Removal = { seqId: string; candidateId: string }
+
+/** Names the trailer of a commit on main that holds a {@link Removal}. */
+export const removalTrailer = 'Removes'
+
+export function removalTrailers(removals: readonly Removal[]): [string, string][] {
+  return removals.map(({ seqId, candidateId }) => [removalTrailer, `${seqId} ${candidateId}`])
+}
+
+/** Nothing where the trailer's value is no removal. */
+export function parseRemoval(value: string): Removal | undefined {
+  const [seqId = '', candidateId = '', ...rest] = value.trim().split(' ')
+  const isRemoval = parseSeqId(seqId) !== undefined && isUuid(candidateId) && rest.length === 0
+  return isRemoval ? { seqId, candidateId } : undefined
+}

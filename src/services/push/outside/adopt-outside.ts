@@ -1,0 +1,146 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import type { Actor } from '../../../knowledge/candidate.ts'
+import type { Finding } from '../../../knowledge/neuron.ts'
+import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../../../markdown/neuron-title.ts'
+import type { ParserPool } from '../../../markdown/parse/parser-pool.ts'
+import { positionOf } from '../../../store/projection/main-changes.ts'
+import type { Projection } from '../../../store/projection/projection.ts'
+import { type UnapprovedRow, unapproved, versionBefore } from '../../../store/projection/version-queries.ts'
+import { commitMessage, signatureOf } from '../../commit-message.ts'
+import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import { removalTrailers } from '../../knowledge-base/removal-trailer.ts'
+import { checkTip } from '../check-tip.ts'
+import { approvalTrailers, proposalMessage, subjectOf } from '../push-main.ts'
+import type { PushedNeuron } from '../pushed-neurons.ts'
+import { takeNeurons } from '../take-neurons.ts'
+import { recordLost } from './lost-records.ts'
+import { identityProblems } from './outside-identity.ts'
+import { outsideObjectProblems } from './outside-objects.ts'
+
+/** Neurons that are taken in one commit: main is held for as long. */
+const chunkNeurons = 250
+const outside: Actor = { id: 'git', name: 'Git, around the server' }
+
+/**
+ * Gives what reached main around the server, by path or ssh, what the server would have given it, in follow-up commits: seqIds,
+ * document ids, and a candidate for every changed, new or deleted Neuron. What breaks a rule is left as it is, and told of once.
+ */
+export class OutsideAdoption {
+  readonly #kb: KnowledgeBase
+  readonly #parser: ParserPool
+  readonly #now: () => Date
+  readonly #refused = new Set<string>()
+  #seen: Oid | undefined
+  /** The position of main up to which records are there, or cannot be made. */
+  #recorded = 0
+
+  /** @param seen the head of main up to which everything was looked at. */
+  constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
+    this.#kb = kb
+    this.#seen = seen
+    this.#parser = parser
+    this.#now = now
+  }
+
+  /** @returns what breaks a rule and was not told of before. */
+  async adopt(): Promise<Finding[]> {
+    const problems = await this.#objectProblems()
+    await this.#recordLost()
+    for (;;) {
+      const rows = this.#waiting(this.#kb.projection.read)
+      if (rows.length === 0) return problems
+      const errors = await this.#errorsIn(rows)
+      const wrong = new Set(errors.map(({ path }) => path))
+      for (const row of rows) if (wrong.has(row.path)) this.#refused.add(keyOf(row))
+      problems.push(...errors)
+      const sound = new Set(rows.filter(({ path }) => !wrong.has(path)).map(keyOf))
+      if (sound.size > 0) await this.#take(sound)
+      for (const row of this.#waiting(this.#kb.projection.read))
+        if (sound.has(keyOf(row))) this.#refused.add(keyOf(row))
+    }
+  }
+
+  /** All of main at first: the server may have ended before it had made them. */
+  async #recordLost(): Promise<void> {
+    const { read: sql } = this.#kb.projection
+    const { main } = this.#kb.projection.heads(sql)
+    const position = main === undefined ? undefined : positionOf(sql, main)
+    if (position === undefined || position <= this.#recorded) return
+    await recordLost(this.#kb, this.#recorded, outside, this.#now)
+    this.#recorded = position
+  }
+
+  /** The next that no candidate has brought. */
+  #waiting(sql: Projection['read']): UnapprovedRow[] {
+    const rows = unapproved(sql).filter((row) => !this.#refused.has(keyOf(row)))
+    return rows.slice(0, chunkNeurons)
+  }
+
+  async #errorsIn(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
+    const changes = rows.flatMap(({ path, blob }) => (blob === undefined ? [] : [{ path, before: blob, after: blob }]))
+    const { repository, projection } = this.#kb
+    const findings = await checkTip(this.#kb, { repository, changes, parser: this.#parser })
+    return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
+  }
+
+  /** Of what came to main since the last look. */
+  async #objectProblems(): Promise<Finding[]> {
+    const { projection } = this.#kb
+    const [from, to] = [this.#seen, projection.heads(projection.read).main]
+    this.#seen = to
+    return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
+  }
+
+  /** Takes those that are still as they were when they were found sound. */
+  #take(sound: ReadonlySet<string>): Promise<void> {
+    const kb = this.#kb
+    return kb.write(async (staging) => {
+      const rows = this.#waiting(kb.projection.write).filter((row) => sound.has(keyOf(row)))
+      if (rows.length === 0) return
+      const outsiders = await Promise.all(rows.map((row) => this.#read(row)))
+      const at = this.#now()
+      const taking = await takeNeurons(
+        kb,
+        outsiders.map(({ neuron }) => neuron),
+        {
+          ...{ parser: this.#parser, at, actor: outside, origin: { door: 'main', by: outside.id } },
+          readText: (oid) => kb.repository.readTextOnce(oid),
+          reason: 'committed to main around the server',
+          aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
+        },
+      )
+      const { candidates, neurons, removals } = taking
+      const author = signatureOf(outside, at)
+      await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
+      const trailers: [string, string][] = [['Connector', 'git'], ...removalTrailers(removals)]
+      await kb.commitToMain(staging, {
+        // A deleted page is gone already, and another may stand in its place.
+        files: new Map([...taking.files].filter(([, text]) => text !== null)),
+        removals,
+        message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
+        ...{ author, at },
+      })
+    })
+  }
+
+  /** The Neuron with what it was before, and the title under which others may still link to it. */
+  async #read({ seqId, version, path, blob }: UnapprovedRow): Promise<{ neuron: PushedNeuron; aliases: string[] }> {
+    const { projection, repository } = this.#kb
+    const text = blob === undefined ? null : await repository.readTextOnce(blob)
+    const earlier = seqId === undefined ? undefined : versionBefore(projection.write, seqId, version)
+    const was = earlier?.blob ?? blob
+    if (seqId === undefined || was === undefined) {
+      return { neuron: { seqId, before: undefined, path, blob, text }, aliases: [] }
+    }
+    const old = parseNeuronFile(await repository.readTextOnce(was))
+    const title = neuronTitle(old, earlier?.path ?? path)
+    const before = { documentId: old.fields.id ?? null, path, blob: was, title }
+    const isRenamed = text !== null && neuronTitle(parseNeuronFile(text), path) !== title
+    return { neuron: { seqId, before, path, blob, text }, aliases: isRenamed ? [title] : [] }
+  }
+}
+
+function keyOf({ seqId, version, path, blob }: UnapprovedRow): string {
+  return JSON.stringify([seqId, version, path, blob])
+}

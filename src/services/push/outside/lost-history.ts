@@ -1,0 +1,57 @@
+import { readRange } from '../../../git/history.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import type { PushRange } from '../../../git/pushed-objects.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { candidateBelongsTo } from '../../../knowledge/candidate-id.ts'
+import { maxPageBytes } from '../../../knowledge/check/check-file.ts'
+import { isNeuronPath } from '../../../knowledge/paths/neuron-path.ts'
+import { parseSeqId } from '../../../knowledge/seq-id.ts'
+import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { serverDomain } from '../../commit-message.ts'
+import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import { parseRemoval, removalTrailer } from '../../knowledge-base/removal-trailer.ts'
+
+/** What the server gave before a restore took it back to an earlier state, as its own commits in a clone's history show. */
+export type LostHistory = {
+  /** The seqIds of their Neurons, none above the floor of the restore. */
+  seqIds: ReadonlySet<string>
+  /** By candidate: the page with its back-pointer, as it was last. */
+  pages: ReadonlyMap<string, { seqId: string | undefined; blob: Oid }>
+  /** By seqId: the candidate that removed the Neuron. */
+  removals: ReadonlyMap<string, string>
+}
+
+export const noLostHistory: LostHistory = { seqIds: new Set(), pages: new Map(), removals: new Map() }
+
+/**
+ * Reads what the server's own commits in a push gave. Nothing where no backup was restored: main then holds whatever was given.
+ * A commit counts by its author, which a rebase keeps. Anybody can write that, so the caller compares with what others hold.
+ * @throws {GitError}
+ */
+export async function readLostHistory(
+  { identity, projection }: KnowledgeBase,
+  range: PushRange,
+  { repository, quarantine }: { repository: Repository; quarantine?: string | undefined },
+): Promise<LostHistory> {
+  const floor = projection.seqFloor()
+  if (floor === 0) return noLostHistory
+  const removals = new Map<string, string>()
+  const blobs = new Set<Oid>()
+  const options = { author: serverDomain, trailer: removalTrailer, quarantine }
+  for await (const { changes, trailers } of readRange(repository.gitDir, range, options)) {
+    for (const { seqId, candidateId } of trailers.flatMap((value) => parseRemoval(value) ?? [])) {
+      if (candidateBelongsTo(candidateId, identity.id)) removals.set(seqId, candidateId)
+    }
+    for (const { path, after } of changes) if (after !== undefined && isNeuronPath(path)) blobs.add(after)
+  }
+  const seqIds = new Set<string>()
+  const pages = new Map<string, { seqId: string | undefined; blob: Oid }>()
+  for (const [blob, { size }] of await repository.infos(blobs)) {
+    if (size > maxPageBytes) continue
+    const { seqId, candidate } = parseNeuronFile(await repository.readTextOnce(blob)).fields
+    const { prefix, number = 0 } = parseSeqId(seqId ?? '') ?? {}
+    if (seqId !== undefined && prefix === identity.prefix && number <= floor) seqIds.add(seqId)
+    if (candidate !== undefined && candidateBelongsTo(candidate, identity.id)) pages.set(candidate, { seqId, blob })
+  }
+  return { seqIds, pages, removals }
+}

@@ -1,0 +1,41 @@
+import type { Finding } from '../../../knowledge/neuron.ts'
+import { blobAtPath, seqIdAtPath } from '../../../store/projection/file-queries.ts'
+import type { Projection } from '../../../store/projection/projection.ts'
+import { type UnapprovedRow, unapproved, wasGiven } from '../../../store/projection/version-queries.ts'
+
+type Sql = Projection['read']
+
+/**
+ * What is wrong with the seqIds of pages that no candidate has brought to main: made up, or taken from or changed in a page that
+ * stands where it stood. The door refuses that; around it, it can only be told.
+ */
+export function identityProblems(sql: Sql, rows: readonly UnapprovedRow[] = unapproved(sql)): Finding[] {
+  const gone = new Map<string, string>()
+  for (const { seqId, path, blob } of unapproved(sql)) {
+    if (seqId !== undefined && blob === undefined && wasGiven(sql, seqId)) gone.set(path, seqId)
+  }
+  const problems = new Map<string, Finding>()
+  for (const row of rows) {
+    const { path } = row
+    const seqId = row.blob === undefined ? seqIdAtPath(sql, path) : row.seqId
+    const problem = problemOf(sql, row, { seqId, was: gone.get(path) })
+    if (problem !== undefined) problems.set(path, { severity: 'error', path, line: 1, ...problem })
+  }
+  return [...problems.values()]
+}
+
+function problemOf(
+  sql: Sql,
+  { path, blob }: UnapprovedRow,
+  { seqId, was }: { seqId: string | undefined; was: string | undefined },
+): Pick<Finding, 'rule' | 'message'> | undefined {
+  const isThere = blob !== undefined || blobAtPath(sql, path) !== undefined
+  if (!isThere || (seqId !== undefined && wasGiven(sql, seqId))) return undefined
+  if (was !== undefined) {
+    const [rule, verb] = seqId === undefined ? ['removed-seq-id', 'removed'] : ['changed-seq-id', 'changed']
+    return { rule, message: `The seqId ${was} was ${verb}: a Neuron keeps its seqId for ever. Put it back.` }
+  }
+  if (seqId === undefined) return undefined
+  const message = `The seqId ${seqId} was never given: take it out of the page, and the server gives one.`
+  return { rule: 'unknown-seq-id', message }
+}

@@ -1,0 +1,38 @@
+import type { Oid } from '../../../git/objects/object.ts'
+import { PushTooLarge } from '../../../git/pushed-objects.ts'
+import { settingsFinding } from '../../../knowledge/check/check.ts'
+import type { Finding } from '../../../knowledge/neuron.ts'
+import { commitsBetween, positionOf } from '../../../store/projection/main-changes.ts'
+import { isByServer } from '../../commit-message.ts'
+import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import { checkObjects } from '../check-objects.ts'
+import { settingsProblems } from '../check-settings.ts'
+
+/**
+ * What is wrong with the files, names and settings of what came to main around the server between two of its heads: nothing where
+ * the server alone was at work.
+ */
+export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oid): Promise<Finding[]> {
+  if (!(await hasOutsiders(kb, from, to))) return []
+  const { repository } = kb
+  try {
+    const { findings } = await checkObjects(repository, { from, to }, undefined)
+    const [before, after] = [await repository.blobAt(from, 'kb.yaml'), await repository.blobAt(to, 'kb.yaml')]
+    const change = { path: 'kb.yaml', ...(after === undefined ? {} : { after }) }
+    const settings = before === after ? [] : await settingsProblems(kb.identity, repository, [change])
+    return [...findings, ...settings.map(settingsFinding)].filter(({ severity }) => severity === 'error')
+  } catch (error) {
+    if (!(error instanceof PushTooLarge)) throw error
+    return [{ rule: 'push-size', severity: 'error', path: '', line: 1, message: error.message }]
+  }
+}
+
+/** Also where main was rewritten, so that nobody knows what came between. */
+async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid, to: Oid): Promise<boolean> {
+  const [begin, end] = [positionOf(projection.read, from), positionOf(projection.read, to)]
+  if (begin === undefined || end === undefined) return true
+  for (const { commit } of commitsBetween(projection.read, begin, end)) {
+    if (!isByServer((await repository.read(commit)).data)) return true
+  }
+  return false
+}

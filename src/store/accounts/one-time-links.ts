@@ -1,0 +1,82 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { OneTimeLinkRow, Schema } from '../schema.ts'
+import { createSecret, hashSecret } from './secret.ts'
+
+/** What a link lets its holder do, once. */
+export type OneTimeLink = {
+  purpose: OneTimeLinkRow['purpose']
+  /** Whose password it sets; null: it makes an administrator of the tenant. */
+  userId: string | null
+  tenantId: string | null
+}
+
+/** Milliseconds for which a link of each purpose can be used. */
+const lifetimes = { 'set-up': 24 * 60 * 60 * 1000, reset: 60 * 60 * 1000 }
+
+export class OneTimeLinks {
+  readonly #db: Kysely<Schema> | Transaction<Schema>
+
+  constructor(db: Kysely<Schema> | Transaction<Schema>) {
+    this.#db = db
+  }
+
+  /** The token of a new link, in place of those that the user, or the tenant, has. It is in this answer only. */
+  async create({ purpose, userId, tenantId }: OneTimeLink, now: Date): Promise<string> {
+    const token = createSecret()
+    await this.#db
+      .deleteFrom('one_time_links')
+      .where('user_id', 'is', userId)
+      .where('tenant_id', 'is', tenantId)
+      .execute()
+    await this.#db
+      .insertInto('one_time_links')
+      .values({
+        hash: hashSecret(token) ?? '',
+        purpose,
+        user_id: userId,
+        tenant_id: tenantId,
+        created_at: now.toISOString(),
+        expires_at: new Date(now.getTime() + lifetimes[purpose]).toISOString(),
+      })
+      .execute()
+    return token
+  }
+
+  /** Leaves the link as it is: mail scanners open links, too. */
+  async find(token: string, now: Date): Promise<OneTimeLink | undefined> {
+    return this.#db
+      .selectFrom('one_time_links')
+      .select(['purpose', 'user_id as userId', 'tenant_id as tenantId'])
+      .where('hash', '=', hashSecret(token) ?? '')
+      .where('expires_at', '>', now.toISOString())
+      .executeTakeFirst()
+  }
+
+  /** Uses a link up: of two that try at once, one gets it. */
+  async use(token: string, now: Date): Promise<OneTimeLink | undefined> {
+    return this.#db
+      .deleteFrom('one_time_links')
+      .where('hash', '=', hashSecret(token) ?? '')
+      .where('expires_at', '>', now.toISOString())
+      .returning(['purpose', 'user_id as userId', 'tenant_id as tenantId'])
+      .executeTakeFirst()
+  }
+
+  /** Removes the links of a user. */
+  async remove(userId: string): Promise<void> {
+    await this.#db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
+  }
+
+  async clear(): Promise<void> {
+    await this.#db.deleteFrom('one_time_links').execute()
+  }
+
+  /** Removes links that have expired; answers how many. */
+  async sweep(now: Date): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('one_time_links')
+      .where('expires_at', '<=', now.toISOString())
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+}

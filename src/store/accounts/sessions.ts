@@ -1,0 +1,197 @@
+import type { Kysely, Transaction } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import type { PersonRole } from '../../contract/vocabulary.ts'
+import type { Schema, SessionRow } from '../schema.ts'
+import { createSecret, hashSecret } from './secret.ts'
+
+/** Milliseconds after its last use, and after its beginning, at which a session ends. */
+const idleTime = 12 * 60 * 60 * 1000
+const lifetime = 7 * 24 * 60 * 60 * 1000
+/** Milliseconds between two records of a session's use. */
+const useInterval = 60_000
+/** Milliseconds for which the token before is taken: by requests that were on their way when it was replaced. */
+const grace = 30_000
+
+export type StoredSession = {
+  /** UUIDv7. */
+  id: string
+  userId: string
+  /** Where the person works now, and the role there when the token was made. */
+  tenantId: string
+  role: PersonRole
+  formSecret: string
+  address: string
+  agent: string
+  /** ISO 8601, UTC. */
+  createdAt: string
+  usedAt: string
+}
+
+export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'address' | 'agent'>
+
+/** Signed-in people. The tokens themselves are stored nowhere: only their SHA-256 is. */
+export class Sessions {
+  readonly #db: Kysely<Schema> | Transaction<Schema>
+
+  constructor(db: Kysely<Schema> | Transaction<Schema>) {
+    this.#db = db
+  }
+
+  /** The token is in this answer only. */
+  async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
+    const { token, hash } = newToken()
+    const row: SessionRow = {
+      id: uuidv7(),
+      user_id: session.userId,
+      tenant_id: session.tenantId,
+      role: session.role,
+      hash,
+      previous_hash: null,
+      rotated_at: null,
+      form_secret: createSecret(),
+      address: session.address,
+      agent: session.agent,
+      created_at: now.toISOString(),
+      used_at: now.toISOString(),
+    }
+    await this.#db.insertInto('sessions').values(row).execute()
+    return { session: toSession(row), token }
+  }
+
+  /**
+   * The session of a token of an enabled user, unless it has ended. `isReplaced`: by a newer token, which another answer carries.
+   */
+  async find(token: string, now: Date): Promise<{ session: StoredSession; isReplaced: boolean } | undefined> {
+    const hash = hashSecret(token)
+    if (hash === undefined) return undefined
+    const row = await this.#db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .selectAll('sessions')
+      .where((where) =>
+        where.or([
+          where('hash', '=', hash),
+          where.and([where('previous_hash', '=', hash), where('rotated_at', '>', before(now, grace))]),
+        ]),
+      )
+      .where('used_at', '>', before(now, idleTime))
+      .where('sessions.created_at', '>', before(now, lifetime))
+      .where('users.disabled_at', 'is', null)
+      .executeTakeFirst()
+    return row && { session: toSession(row), isReplaced: row.hash !== hash }
+  }
+
+  /** Records a use, at most once a minute. */
+  async recordUse({ id, usedAt }: StoredSession, now: Date): Promise<void> {
+    if (now.getTime() - Date.parse(usedAt) < useInterval) return
+    await this.#db
+      .updateTable('sessions')
+      .set({ used_at: now.toISOString() })
+      .where('id', '=', id)
+      .where('used_at', '<', now.toISOString())
+      .execute()
+  }
+
+  /**
+   * Moves a session to a tenant and role, under a new token. `from`: where it must be still; the token before is then taken for a
+   * moment. Undefined where it has ended, or is elsewhere.
+   */
+  async rotate(
+    id: string,
+    to: Pick<StoredSession, 'tenantId' | 'role'>,
+    now: Date,
+    from?: Pick<StoredSession, 'tenantId' | 'role'>,
+  ): Promise<string | undefined> {
+    const { token, hash } = newToken()
+    const row = await this.#db
+      .updateTable('sessions')
+      .set((set) => ({
+        tenant_id: to.tenantId,
+        role: to.role,
+        hash,
+        previous_hash: from === undefined ? null : set.ref('hash'),
+        rotated_at: now.toISOString(),
+      }))
+      .where('id', '=', id)
+      .$if(from !== undefined, (query) =>
+        query.where('tenant_id', '=', from?.tenantId ?? '').where('role', '=', from?.role ?? 'reader'),
+      )
+      .returning('id')
+      .executeTakeFirst()
+    return row && token
+  }
+
+  /** A user's sessions that have not ended, the last used first. */
+  async list(userId: string, now: Date): Promise<StoredSession[]> {
+    const rows = await this.#db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('used_at', '>', before(now, idleTime))
+      .where('created_at', '>', before(now, lifetime))
+      .orderBy('used_at', 'desc')
+      .execute()
+    return rows.map(toSession)
+  }
+
+  /** Ends a session of a user. Whether there was one. */
+  async end(userId: string, id: string): Promise<boolean> {
+    const result = await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return result.numDeletedRows > 0
+  }
+
+  /** Ends all sessions of a user, or all but one. Answers how many. */
+  async endAll(userId: string, except?: string): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .$if(except !== undefined, (query) => query.where('id', '!=', except ?? ''))
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+
+  /** Ends everybody's. */
+  async clear(): Promise<void> {
+    await this.#db.deleteFrom('sessions').execute()
+  }
+
+  /** Removes sessions that have ended by time; answers how many. */
+  async sweep(now: Date): Promise<number> {
+    const result = await this.#db
+      .deleteFrom('sessions')
+      .where((where) =>
+        where.or([where('used_at', '<=', before(now, idleTime)), where('created_at', '<=', before(now, lifetime))]),
+      )
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+}
+
+function newToken(): { token: string; hash: string } {
+  const token = createSecret()
+  const hash = hashSecret(token)
+  if (hash === undefined) throw new Error('A new token is malformed.')
+  return { token, hash }
+}
+
+function before(now: Date, ms: number): string {
+  return new Date(now.getTime() - ms).toISOString()
+}
+
+function toSession(row: SessionRow): StoredSession {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    tenantId: row.tenant_id,
+    role: row.role,
+    formSecret: row.form_secret,
+    address: row.address,
+    agent: row.agent,
+    createdAt: row.created_at,
+    usedAt: row.used_at,
+  }
+}

@@ -1,0 +1,221 @@
+import type { Kysely, Transaction } from 'kysely'
+import { v7 as uuidv7 } from 'uuid'
+import type { PersonRole } from '../../contract/vocabulary.ts'
+import type { Schema, UserRow } from '../schema.ts'
+
+/** Where a database is written to: on its own, or within a transaction. */
+type Writer = Kysely<Schema> | Transaction<Schema>
+
+export type User = {
+  /** UUIDv7. */
+  id: string
+  /** Folded. */
+  email: string
+  name: string
+  passwordHash: string | null
+  /** Whether an identity provider knows them. */
+  isLinked: boolean
+  /** ISO 8601, UTC. */
+  createdAt: string
+  disabledAt: string | null
+}
+
+/** A person's role in a tenant. */
+export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole }
+
+/** A user as one of a tenant's people. */
+export type Person = User & {
+  role: PersonRole
+  /** That are open. */
+  sessions: number
+  /** When one of those was last used; null: there is none. */
+  seenAt: string | null
+}
+
+export type NewUser = Pick<User, 'email' | 'name' | 'passwordHash'>
+
+/** An identity provider's name for a person, which never changes. */
+export type Identity = { issuer: string; subject: string }
+
+/** People, and the roles that they have in tenants. */
+export class Users {
+  readonly #db: Writer
+
+  constructor(db: Writer) {
+    this.#db = db
+  }
+
+  /** Undefined where another user has the e-mail. */
+  async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
+    const row: UserRow = {
+      id: uuidv7(),
+      email,
+      name,
+      password_hash: passwordHash,
+      issuer: null,
+      subject: null,
+      created_at: now.toISOString(),
+      disabled_at: null,
+    }
+    const made = await this.#db
+      .insertInto('users')
+      .values(row)
+      .onConflict((conflict) => conflict.column('email').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    return made && toUser(row)
+  }
+
+  async get(id: string): Promise<User | undefined> {
+    const row = await this.#select().where('id', '=', id).executeTakeFirst()
+    return row && toUser(row)
+  }
+
+  /** `email`: folded. */
+  async findByEmail(email: string): Promise<User | undefined> {
+    const row = await this.#select().where('email', '=', email).executeTakeFirst()
+    return row && toUser(row)
+  }
+
+  async findByIdentity({ issuer, subject }: Identity): Promise<User | undefined> {
+    const row = await this.#select().where('issuer', '=', issuer).where('subject', '=', subject).executeTakeFirst()
+    return row && toUser(row)
+  }
+
+  /** Lets an identity provider's person sign in as a user that no provider knows yet. */
+  async link(id: string, { issuer, subject }: Identity): Promise<void> {
+    await this.#db
+      .updateTable('users')
+      .set({ issuer, subject })
+      .where('id', '=', id)
+      .where('subject', 'is', null)
+      .execute()
+  }
+
+  async rename(id: string, name: string): Promise<void> {
+    await this.#db.updateTable('users').set({ name }).where('id', '=', id).execute()
+  }
+
+  /** False where another user has the e-mail. */
+  async setEmail(id: string, email: string): Promise<boolean> {
+    const other = await this.findByEmail(email)
+    if (other !== undefined && other.id !== id) return false
+    await this.#db.updateTable('users').set({ email }).where('id', '=', id).execute()
+    return true
+  }
+
+  async setPassword(id: string, passwordHash: string | null): Promise<void> {
+    await this.#db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
+  }
+
+  /** `at`: since when the user may not come in; null: they may. */
+  async setDisabled(id: string, at: Date | null): Promise<void> {
+    const disabled_at = at?.toISOString() ?? null
+    await this.#db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
+  }
+
+  /** A user's tenants, by slug. */
+  async memberships(userId: string): Promise<Membership[]> {
+    return this.#db
+      .selectFrom('memberships')
+      .innerJoin('tenants', 'tenants.id', 'memberships.tenant_id')
+      .select(['tenants.id as tenantId', 'tenants.slug as tenantSlug', 'memberships.role'])
+      .where('user_id', '=', userId)
+      .orderBy('tenants.slug')
+      .execute()
+  }
+
+  /** Gives a role in a tenant, in place of any before. */
+  async setRole(userId: string, tenantId: string, role: PersonRole): Promise<void> {
+    await this.#db
+      .insertInto('memberships')
+      .values({ user_id: userId, tenant_id: tenantId, role })
+      .onConflict((conflict) => conflict.columns(['user_id', 'tenant_id']).doUpdateSet({ role }))
+      .execute()
+  }
+
+  async removeRole(userId: string, tenantId: string): Promise<void> {
+    await this.#db.deleteFrom('memberships').where('user_id', '=', userId).where('tenant_id', '=', tenantId).execute()
+  }
+
+  /** The people of a tenant by e-mail, those after an e-mail where one is given. */
+  async list(tenantId: string, { after = '', limit }: { after?: string; limit: number }): Promise<Person[]> {
+    const rows = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .selectAll('users')
+      .select('memberships.role')
+      .select((select) => [
+        select
+          .selectFrom('sessions')
+          .whereRef('sessions.user_id', '=', 'users.id')
+          .select((session) => session.fn.countAll<number>().as('count'))
+          .as('sessions'),
+        select
+          .selectFrom('sessions')
+          .whereRef('sessions.user_id', '=', 'users.id')
+          .select((session) => session.fn.max('used_at').as('at'))
+          .as('seen_at'),
+      ])
+      .where('tenant_id', '=', tenantId)
+      .where('email', '>', after)
+      .orderBy('email')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({
+      ...toUser(row),
+      role: row.role,
+      sessions: row.sessions ?? 0,
+      seenAt: row.seen_at ?? null,
+    }))
+  }
+
+  /** Everybody by e-mail, with their roles. */
+  async all(): Promise<(User & { memberships: Membership[] })[]> {
+    const rows = await this.#select().orderBy('email').execute()
+    return Promise.all(rows.map(async (row) => ({ ...toUser(row), memberships: await this.memberships(row.id) })))
+  }
+
+  /** How many administrators of a tenant may come in, beside a user. */
+  async otherAdmins(tenantId: string, userId: string): Promise<number> {
+    const row = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .where('tenant_id', '=', tenantId)
+      .where('role', '=', 'admin')
+      .where('users.id', '!=', userId)
+      .where('disabled_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return row.count
+  }
+
+  /** Administrators of any tenant who may come in, the first made first. */
+  async administrators(): Promise<{ id: string; canSignIn: boolean }[]> {
+    const rows = await this.#db
+      .selectFrom('memberships')
+      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .select(['users.id', 'password_hash', 'subject'])
+      .where('role', '=', 'admin')
+      .where('disabled_at', 'is', null)
+      .orderBy('users.id')
+      .execute()
+    return rows.map(({ id, password_hash, subject }) => ({ id, canSignIn: password_hash !== null || subject !== null }))
+  }
+
+  #select() {
+    return this.#db.selectFrom('users').selectAll()
+  }
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    passwordHash: row.password_hash,
+    isLinked: row.subject !== null,
+    createdAt: row.created_at,
+    disabledAt: row.disabled_at,
+  }
+}

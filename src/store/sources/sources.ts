@@ -1,0 +1,303 @@
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
+import type { SourceStatus } from '../../contract/documents.ts'
+import type { EventLog } from '../events.ts'
+import type { Schema } from '../schema.ts'
+import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
+import { type Source, toSource } from './source.ts'
+
+/** What an ingest may change of a Source. */
+export type SourceChange = {
+  status?: SourceStatus
+  errorMessage?: string | null
+  extractedAt?: string
+  attempt?: number
+  warnings?: string[]
+}
+
+/** Which Sources a listing shows. */
+export type SourceFilter = {
+  /** Any of these; without it, all. */
+  statuses?: readonly SourceStatus[] | undefined
+  /** A folder, with those below it. */
+  folder?: string | undefined
+  fileType?: string | undefined
+  /** In the file's name, whatever the case of ASCII letters. */
+  text?: string | undefined
+}
+
+/** How many folders a filter offers. */
+const maxFolders = 200
+
+const overtaken = 'A newer edition was ingested before it.'
+
+/** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
+export class Sources {
+  readonly #db: Kysely<Schema>
+  readonly #events: EventLog
+
+  constructor(db: Kysely<Schema>, events: EventLog) {
+    this.#db = db
+    this.#events = events
+  }
+
+  /**
+   * Adds a Source and tells `source.uploaded`: both or neither.
+   * @param options.together what else is written, or nothing of it all
+   * @throws {SourceExists}
+   */
+  async add(
+    source: NewSource,
+    now: Date,
+    options: AddOptions & { together?: (transaction: Transaction<Schema>) => Promise<void> },
+  ): Promise<Source> {
+    const added = await this.#db.transaction().execute(async (transaction) => {
+      const row = await insertSource(transaction, source, now, options)
+      const { id: documentId, kbId, status } = source
+      const data = { documentId, status }
+      const event = { kbId, kind: 'source.uploaded', isCuratorOnly: false, data } as const
+      await this.#events.insert(transaction, source.tenantId, [event], now)
+      await options.together?.(transaction)
+      return row
+    })
+    this.#events.wake(source.tenantId)
+    return added
+  }
+
+  /** A tenant's Source, archived or not. */
+  async find(tenantId: string, id: string): Promise<Source | undefined> {
+    const source = await this.get(id)
+    return source?.tenantId === tenantId ? source : undefined
+  }
+
+  /** Whosever it is. */
+  async get(id: string): Promise<Source | undefined> {
+    const row = await this.#db.selectFrom('sources').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && toSource(row)
+  }
+
+  /** The first Source of a knowledge base with these bytes that is not archived, of those that are visible. */
+  async findDuplicate(
+    kbId: string,
+    contentHash: string,
+    isVisible: (source: Source) => boolean,
+  ): Promise<Source | undefined> {
+    return (await sourcesWithBytes(this.#db, kbId, contentHash)).find(isVisible)
+  }
+
+  /** How many Sources a tenant has, and how large they are together, in bytes; archived ones included. */
+  async totalSize(tenantId: string): Promise<{ count: number; size: number }> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select((select) => [
+        select.fn.countAll<number>().as('count'),
+        select.fn.sum<number | null>('file_size').as('size'),
+      ])
+      .where('tenant_id', '=', tenantId)
+      .executeTakeFirst()
+    return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
+  }
+
+  /** How many Sources of a tenant have failed and are not archived, by knowledge base. */
+  async countFailed(tenantId: string): Promise<Map<string, number>> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .select((select) => ['kb_id', select.fn.countAll<number>().as('count')])
+      .where('tenant_id', '=', tenantId)
+      // Literals, so that SQLite takes the index of failed Sources.
+      .where(sql<SqlBool>`status = 'failed' and archived_at is null`)
+      .groupBy('kb_id')
+      .execute()
+    return new Map(rows.map(({ kb_id, count }) => [kb_id, Number(count)]))
+  }
+
+  /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
+  async list(
+    kbId: string,
+    { below, limit, statuses, folder, fileType, text }: SourceFilter & { below?: number | undefined; limit: number },
+  ): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('archived_at', 'is', null)
+      .$if(below !== undefined, (query) => query.where('seq', '<', below ?? 0))
+      .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+      .$if(folder !== undefined, (query) => query.where(inFolder(folder ?? '/')))
+      .$if(fileType !== undefined, (query) => query.where('file_type', '=', fileType ?? ''))
+      .$if(text !== undefined, (query) => query.where(isNamed(text ?? '')))
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** The folders of a knowledge base that hold or held a Source: the first, by name. Takes one step in an index for each. */
+  async folders(kbId: string): Promise<string[]> {
+    const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path) AS (
+        SELECT min(path) FROM sources WHERE kb_id = ${kbId}
+        UNION ALL
+        SELECT (SELECT min(path) FROM sources WHERE kb_id = ${kbId} AND path > folders.path) FROM folders
+        WHERE folders.path IS NOT NULL LIMIT ${maxFolders}
+      ) SELECT path FROM folders WHERE path IS NOT NULL`.execute(this.#db)
+    return rows.map(({ path }) => path)
+  }
+
+  /** Every edition of a document, archived ones too, the newest first. */
+  async editions(editionOf: string): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('edition_of', '=', editionOf)
+      .orderBy('seq', 'desc')
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
+  async unfinished(): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('status', 'in', ['pending', 'ready', 'processing'])
+      .where('archived_at', 'is', null)
+      .orderBy('id')
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /**
+   * Changes a Source that is in one of some states and not archived.
+   * @returns false where it is in another state, or gone: nothing is changed then.
+   */
+  async change(
+    id: string,
+    from: readonly SourceStatus[],
+    change: SourceChange,
+    db: Kysely<Schema> = this.#db,
+  ): Promise<boolean> {
+    const { status, errorMessage, extractedAt, attempt, warnings } = change
+    const result = await db
+      .updateTable('sources')
+      .set({
+        ...(status !== undefined && { status }),
+        ...(errorMessage !== undefined && { error_message: errorMessage }),
+        ...(extractedAt !== undefined && { extracted_at: extractedAt }),
+        ...(attempt !== undefined && { attempt }),
+        ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }),
+      })
+      .where('id', '=', id)
+      .where('status', 'in', from)
+      .where('archived_at', 'is', null)
+      .executeTakeFirst()
+    return result.numUpdatedRows > 0n
+  }
+
+  /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
+  async archive(tenantId: string, id: string, now: Date): Promise<boolean> {
+    const result = await this.#db
+      .updateTable('sources')
+      .set((row) => ({ archived_at: row.fn.coalesce('archived_at', row.val(now.toISOString())) }))
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', id)
+      .where('status', '!=', 'processing')
+      .executeTakeFirst()
+    return result.numUpdatedRows > 0n
+  }
+
+  /** Archives the editions of a document before this one, those that were not ingested yet as well. */
+  async supersede({ editionOf, seq }: Source, now: Date): Promise<void> {
+    await this.#db
+      .updateTable('sources')
+      .set((row) => {
+        const isOver = row.eb('status', 'in', ['success', 'failed'])
+        return {
+          archived_at: now.toISOString(),
+          error_message: row.case().when(isOver).then(row.ref('error_message')).else(overtaken).end(),
+          status: row
+            .case()
+            .when(isOver)
+            .then(row.ref('status'))
+            .else('failed' as const)
+            .end(),
+        }
+      })
+      .where('edition_of', '=', editionOf)
+      .where('seq', '<', seq)
+      .where('archived_at', 'is', null)
+      .execute()
+  }
+
+  /** Sources of every knowledge base that were ingested and are not archived. */
+  async ingested(): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('status', '=', 'success')
+      .where('archived_at', 'is', null)
+      .orderBy('id')
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Every Source of a knowledge base. */
+  async all(kbId: string): Promise<Source[]> {
+    return (await this.#db.selectFrom('sources').selectAll().where('kb_id', '=', kbId).orderBy('seq').execute()).map(
+      toSource,
+    )
+  }
+
+  /** Sources of a knowledge base that are not archived and whose text was read. */
+  async read(kbId: string): Promise<Source[]> {
+    const rows = await this.#db
+      .selectFrom('sources')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('extracted_at', 'is not', null)
+      .where('archived_at', 'is', null)
+      .execute()
+    return rows.map(toSource)
+  }
+
+  /** Other whenever {@link read} gives others, or others of their texts. */
+  async readMark(kbId: string): Promise<string> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('count'),
+        fn.max('extracted_at').as('latest'),
+        fn.count<number>('archived_at').as('archived'),
+      ])
+      .where('kb_id', '=', kbId)
+      .where('extracted_at', 'is not', null)
+      .executeTakeFirstOrThrow()
+    return `${row.count} ${row.archived} ${row.latest}`
+  }
+
+  /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
+  async hasBytes(contentHash: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('sources')
+      .select('id')
+      .where('content_hash', '=', contentHash)
+      .limit(1)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+}
+
+function inFolder(folder: string) {
+  const below = folder === '/' ? '/' : `${folder}/`
+  return ({ or, and, eb }: ExpressionBuilder<Schema, 'sources'>) =>
+    or([eb('path', '=', folder), and([eb('path', '>=', below), eb('path', '<', `${below}\u{10FFFF}`)])])
+}
+
+/** SQLite folds the case of ASCII letters only. */
+function isNamed(text: string) {
+  const spellings = new Set([text, text.toLowerCase(), text.toUpperCase()])
+  return ({ or }: ExpressionBuilder<Schema, 'sources'>) =>
+    or([...spellings].map((spelling) => sql<SqlBool>`filename like ${patternOf(spelling)} escape '\\'`))
+}
+
+function patternOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}

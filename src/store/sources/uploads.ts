@@ -1,0 +1,187 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Schema, UploadRow } from '../schema.ts'
+
+/** A file that comes in chunks. */
+export type Upload = {
+  /** UUIDv7: of the Source that it becomes, too. */
+  id: string
+  tenantId: string
+  kbId: string
+  filename: string
+  /** Folder in the tree of Sources. */
+  path: string
+  metadata: string | null
+  /** Bytes. */
+  fileSize: number
+  /** SHA-256 of the whole, as announced. */
+  contentHash: string | null
+  isForced: boolean
+  /** Whether it asked to be the next edition of what stands at its place under its name. */
+  replaces: boolean
+  /** Id of the actor that began it; null where that was not kept. */
+  uploaderId: string | null
+  /** Bytes from the beginning that are on the disk. */
+  bytesReceived: number
+  /** ISO 8601, UTC. */
+  expiresAt: string
+  isFinalized: boolean
+}
+
+export type NewUpload = Omit<Upload, 'bytesReceived' | 'expiresAt' | 'isFinalized'>
+
+/** The tenant has too many uploads open. */
+export class TooManyUploads extends Error {
+  constructor() {
+    super(`${maxOpen} uploads are open.`)
+    this.name = 'TooManyUploads'
+  }
+}
+
+const maxOpen = 10
+/** Milliseconds. */
+const lifetime = 24 * 60 * 60 * 1000
+/** Milliseconds without a byte after which an upload gives its place to one that needs it. */
+const idleTime = 60 * 60 * 1000
+/** Milliseconds for which an upload that has expired is known as such. */
+const afterlife = 7 * lifetime
+
+/** Uploads that come in chunks: what is known of them beside their bytes. */
+export class Uploads {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** Where too many are open, it takes the place of the one that is idle for longest. @throws {TooManyUploads} where none is. */
+  async begin(upload: NewUpload, now: Date): Promise<Upload> {
+    return this.#db.transaction().execute(async (transaction) => {
+      const { open } = await transaction
+        .selectFrom('uploads')
+        .select((select) => select.fn.countAll<number>().as('open'))
+        .where('tenant_id', '=', upload.tenantId)
+        .where('created_at', '>', expiry(now))
+        .where('finalized_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      if (open >= maxOpen) await abandonIdle(transaction, upload.tenantId, now)
+      const row = await transaction
+        .insertInto('uploads')
+        .values({
+          id: upload.id,
+          tenant_id: upload.tenantId,
+          kb_id: upload.kbId,
+          filename: upload.filename,
+          path: upload.path,
+          metadata: upload.metadata,
+          file_size: upload.fileSize,
+          content_hash: upload.contentHash,
+          is_forced: Number(upload.isForced),
+          replaces: Number(upload.replaces),
+          created_at: now.toISOString(),
+          uploader_id: upload.uploaderId,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      return toUpload(row)
+    })
+  }
+
+  /** A tenant's upload, also one that has expired. */
+  async find(tenantId: string, id: string): Promise<Upload | undefined> {
+    const row = await this.#db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && toUpload(row)
+  }
+
+  /** What one uploader has open in a knowledge base, the oldest first. */
+  async openOf(kbId: string, uploaderId: string, now: Date): Promise<Upload[]> {
+    const rows = await this.#db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('kb_id', '=', kbId)
+      .where('uploader_id', '=', uploaderId)
+      .where('created_at', '>', expiry(now))
+      .where('finalized_at', 'is', null)
+      .orderBy('created_at')
+      .execute()
+    return rows.map(toUpload)
+  }
+
+  async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
+    const change = { bytes_received: bytesReceived, received_at: now.toISOString() }
+    await this.#db.updateTable('uploads').set(change).where('id', '=', id).execute()
+  }
+
+  /** Its Source is there; the database may be a transaction that makes it. */
+  async finalize(id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<void> {
+    await db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id).execute()
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#db.deleteFrom('uploads').where('id', '=', id).execute()
+  }
+
+  /** Whether an upload's bytes are still wanted. */
+  async isOpen(id: string, now: Date): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('uploads')
+      .select('id')
+      .where('id', '=', id)
+      .where('created_at', '>', expiry(now))
+      .where('finalized_at', 'is', null)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** Forgets uploads that have expired long ago; answers how many. */
+  async sweep(now: Date): Promise<number> {
+    const end = expiry(new Date(now.getTime() - afterlife))
+    const result = await this.#db.deleteFrom('uploads').where('created_at', '<=', end).executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+}
+
+/** Its bytes are left to the sweep. @throws {TooManyUploads} */
+async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Promise<void> {
+  const since = sql<string>`coalesce(received_at, created_at)`
+  const idle = await db
+    .selectFrom('uploads')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('created_at', '>', expiry(now))
+    .where('finalized_at', 'is', null)
+    .where(since, '<=', new Date(now.getTime() - idleTime).toISOString())
+    .orderBy(since)
+    .limit(1)
+    .executeTakeFirst()
+  if (idle === undefined) throw new TooManyUploads()
+  await db.deleteFrom('uploads').where('id', '=', idle.id).execute()
+}
+
+/** What was begun then or before has expired. */
+function expiry(now: Date): string {
+  return new Date(now.getTime() - lifetime).toISOString()
+}
+
+function toUpload(row: Selectable<UploadRow>): Upload {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    kbId: row.kb_id,
+    filename: row.filename,
+    path: row.path,
+    metadata: row.metadata,
+    fileSize: row.file_size,
+    contentHash: row.content_hash,
+    isForced: row.is_forced === 1,
+    replaces: row.replaces === 1,
+    uploaderId: row.uploader_id,
+    bytesReceived: row.bytes_received,
+    expiresAt: new Date(Date.parse(row.created_at) + lifetime).toISOString(),
+    isFinalized: row.finalized_at !== null,
+  }
+}
