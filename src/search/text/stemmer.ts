@@ -1,4 +1,5 @@
 import { newStemmer } from 'snowball-stemmers'
+import { stemEnglish } from './english-stemmer.ts'
 
 /** Snowball's algorithms by BCP 47 language. Its `english` is Porter2. */
 const algorithms: Readonly<Record<string, string>> = {
@@ -29,10 +30,13 @@ const algorithms: Readonly<Record<string, string>> = {
   tr: 'turkish',
 }
 
+const lettersAndDigits = /^[a-z0-9]+$/
+
 /** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
 export function stemmerFor(language: string): (word: string) => string {
   const algorithm = algorithms[language]
   if (algorithm === undefined) return (word) => word
   const stemmer = newStemmer(algorithm)
-  return (word) => stemmer.stem(word)
+  if (algorithm !== 'english') return (word) => stemmer.stem(word)
+  return (word) => (lettersAndDigits.test(word) ? stemEnglish(word) : stemmer.stem(word))
 }
