@@ -19,7 +19,8 @@ export type TermEntry = {
 export class DictionaryWriter {
   readonly #out = new ByteWriter()
   readonly #starts = new ByteWriter()
-  #last = new Uint8Array()
+  #last = new Uint8Array(64)
+  #lastLength = 0
   #count = 0
   #lastStart = 0
 
@@ -34,7 +35,8 @@ export class DictionaryWriter {
       this.#lastStart = this.#out.length
       this.#out.long(offset)
     } else {
-      while (shared < term.length && term[shared] === this.#last[shared]) shared++
+      const most = Math.min(term.length, this.#lastLength)
+      while (shared < most && term[shared] === this.#last[shared]) shared++
       this.#out.varint(shared)
     }
     this.#out.varint(term.length - shared)
@@ -47,7 +49,9 @@ export class DictionaryWriter {
     }
     this.#out.varint(docs)
     this.#out.varint(positions)
-    this.#last = Uint8Array.from(term)
+    if (term.length > this.#last.length) this.#last = grown(this.#last, term.length)
+    this.#last.set(term)
+    this.#lastLength = term.length
     this.#count++
   }
 
@@ -112,11 +116,12 @@ export class DictionaryCursor {
   #length = 0
   #left: number
   #index = 0
-  #offset = 0
-  #docs = 0
-  #positions = 0
   #countsAt = 0
   #isAt = true
+  /** Where the postings of the term are; see {@link TermEntry}. */
+  offset = 0
+  docs = 0
+  positions = 0
   /** How many bytes the term has in common with the one before it; 0 at the beginning of a block. */
   shared = 0
 
@@ -140,6 +145,16 @@ export class DictionaryCursor {
     return Buffer.from(this.#term.buffer, 0, this.#length).toString()
   }
 
+  /** Negative where its term comes before that of another cursor, 0 where it is the same. */
+  compare(other: DictionaryCursor): number {
+    const length = Math.min(this.#length, other.#length)
+    for (let at = 0; at < length; at++) {
+      const difference = (this.#term[at] ?? 0) - (other.#term[at] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return this.#length - other.#length
+  }
+
   beginsWith(prefix: Uint8Array): boolean {
     if (!this.#isAt || this.#length < prefix.length) return false
     for (let at = 0; at < prefix.length; at++) if (this.#term[at] !== prefix[at]) return false
@@ -159,6 +174,18 @@ export class DictionaryCursor {
     return count
   }
 
+  /** In how many chunks of all classes the term is. */
+  get postingCount(): number {
+    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
+    let count = 0
+    for (let left = reader.varint(); left > 0; left--) {
+      reader.skip(1)
+      count += reader.varint()
+      reader.skip(1)
+    }
+    return count
+  }
+
   get entry(): TermEntry {
     const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
     const counts = Array.from({ length: reader.varint() }, () => ({
@@ -166,16 +193,16 @@ export class DictionaryCursor {
       chunks: reader.varint(),
       pages: reader.varint(),
     }))
-    return { counts, offset: this.#offset, docs: this.#docs, positions: this.#positions }
+    return { counts, offset: this.offset, docs: this.docs, positions: this.positions }
   }
 
   next(): void {
     this.#isAt = this.#left-- > 0
     if (!this.#isAt) return
     const reader = this.#reader
-    this.#offset += this.#docs + this.#positions
+    this.offset += this.docs + this.positions
     this.shared = 0
-    if (this.#index++ % blockSize === 0) this.#offset = reader.long()
+    if (this.#index++ % blockSize === 0) this.offset = reader.long()
     else this.shared = reader.varint()
     const length = reader.varint()
     if (this.shared + length > this.#term.length) this.#term = grown(this.#term, this.shared + length)
@@ -184,7 +211,7 @@ export class DictionaryCursor {
     reader.at += length
     this.#countsAt = reader.at
     reader.skip(3 * reader.varint())
-    this.#docs = reader.varint()
-    this.#positions = reader.varint()
+    this.docs = reader.varint()
+    this.positions = reader.varint()
   }
 }

@@ -1,6 +1,6 @@
 import type { DictionaryCursor } from './dictionary.ts'
 import { PostingBuffer } from './posting-buffer.ts'
-import { chunkCountOf, type Facts, type Segment, type SegmentShape, SegmentWriter } from './segment.ts'
+import { type Facts, type Segment, type SegmentShape, SegmentWriter } from './segment.ts'
 import type { SegmentSink } from './segment-bytes.ts'
 import { decodeTerm } from './term-codec.ts'
 
@@ -22,13 +22,12 @@ export function* merge(
   const inputs = sorted.map((segment) => ({ segment, terms: segment.dictionary.from(new Uint8Array()) }))
   const joined = new PostingBuffer()
   const ordered = new PostingBuffer()
-  for (let next = firstOf(inputs); next.length > 0; next = firstOf(inputs)) {
+  for (let next = firstOf(inputs); next[0] !== undefined; next = firstOf(inputs)) {
     joined.clear()
     for (const { segment, terms } of next) {
-      const { entry } = terms
-      decodeTerm(segment.allOf(entry), { docs: entry.docs, count: chunkCountOf(entry), isDropped }, joined)
+      decodeTerm(segment.allOf(terms), { docs: terms.docs, count: terms.postingCount, isDropped }, joined)
     }
-    writer.add(Buffer.from(next[0]?.terms.term ?? []), inOrder(joined, ordered))
+    writer.add(next[0].terms.term, inOrder(joined, ordered))
     for (const { terms } of next) terms.next()
     yield
   }
@@ -58,7 +57,7 @@ function firstOf(inputs: readonly Input[]): Input[] {
   let first: Input[] = []
   for (const input of inputs) {
     if (!input.terms.isAt) continue
-    const compared = first[0] === undefined ? -1 : Buffer.compare(input.terms.term, first[0].terms.term)
+    const compared = first[0] === undefined ? -1 : input.terms.compare(first[0].terms)
     if (compared < 0) first = [input]
     else if (compared === 0) first.push(input)
   }

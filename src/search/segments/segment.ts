@@ -123,7 +123,7 @@ export class Segment {
   }
 
   /** The postings of a term with their positions. */
-  allOf({ offset, docs, positions }: TermEntry): Uint8Array {
+  allOf({ offset, docs, positions }: Omit<TermEntry, 'counts'>): Uint8Array {
     return this.#bytes.read(offset, docs + positions)
   }
 
