@@ -3,7 +3,7 @@ import type { DocumentKind } from '../../contract/search.ts'
 import { type Access, accessClass } from '../../knowledge/audience.ts'
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
-import { packOffsets, unpackOffsets } from './offsets.ts'
+import { unpackOffsets } from './offsets.ts'
 import type { PageFacts } from './page-facts.ts'
 import type { ChunkTerms, TermPlaces } from './page-terms.ts'
 import { RemovedChunks } from './removed-chunks.ts'
@@ -44,6 +44,10 @@ export class IndexStore {
   readonly removedChunks: RemovedChunks
   readonly #selectPlaces: StatementSync
   readonly #selectTerms: StatementSync
+  readonly #find: StatementSync
+  readonly #insertPage: StatementSync
+  readonly #insertChunk: StatementSync
+  readonly #insertHash: StatementSync
   readonly #classes = new Map<string, PageClass>()
   /** The first id that no chunk ever had. */
   #nextChunk: number
@@ -57,6 +61,13 @@ export class IndexStore {
       this.db.prepare('SELECT text, terms, own_at, text_at, offsets FROM chunks WHERE id = ?'),
     )
     this.#selectTerms = ofArrays(this.db.prepare('SELECT terms, own_at FROM chunks WHERE id = ?'))
+    this.#find = ofArrays(this.db.prepare('SELECT id, version FROM pages WHERE key = ?'))
+    this.#insertPage = this.db.prepare(`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`)
+    this.#insertChunk =
+      this.db.prepare(`INSERT INTO chunks (id, headings, content, text, terms, own_at, text_at, offsets)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+    this.#insertHash = this.db.prepare('INSERT INTO hashes (chunk, hash) VALUES (?, ?)')
     const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
     this.#nextChunk = Number(next?.value ?? 1)
     for (const known of this.classes()) this.#classes.set(known.name, known)
@@ -134,8 +145,8 @@ export class IndexStore {
   }
 
   find(key: string): { id: number; version: string } | undefined {
-    const row = this.#sql.get`SELECT id, version FROM pages WHERE key = ${key}`
-    return row && { id: Number(row.id), version: String(row.version) }
+    const row = this.#find.get(key)
+    return row && { id: Number(row[0]), version: String(row[1]) }
   }
 
   /** The versions of at most `limit` pages by key, of those behind a key, in the order of the keys' UTF-8 bytes. */
@@ -157,8 +168,7 @@ export class IndexStore {
     const firstChunk = this.#nextChunk
     this.#nextChunk += maxChunks
     const { path, tags, changedAt } = factsOf(page)
-    const added = this.#sql.run`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
-      VALUES (${key}, ${version}, ${title}, ${path}, ${JSON.stringify(tags)}, ${changedAt}, ${note ?? null})`
+    const added = this.#insertPage.run(key, version, title, path, JSON.stringify(tags), changedAt, note ?? null)
     const id = Number(added.lastInsertRowid)
     return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }
@@ -167,9 +177,8 @@ export class IndexStore {
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
-      this.#sql.run`INSERT INTO chunks (id, headings, content, text, terms, own_at, text_at, offsets)
-        VALUES (${id}, ${JSON.stringify(headings)}, ${content}, ${text}, ${terms}, ${ownAt}, ${textAt}, ${packOffsets(offsets)})`
-      this.#sql.run`INSERT INTO hashes (chunk, hash) VALUES (${id++}, ${hash})`
+      this.#insertChunk.run(id, JSON.stringify(headings), content, text, terms, ownAt, textAt, offsets)
+      this.#insertHash.run(id++, hash)
     }
     return { ...page, lengths: Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]) }
   }

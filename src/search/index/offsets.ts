@@ -4,16 +4,22 @@ import { ByteReader, ByteWriter } from '../segments/byte-writer.ts'
  * Packs where tokens start and end: for each the distance from the start of the one before it, and its length. Most take two bytes
  * in place of eight.
  */
-export function packOffsets(offsets: Uint32Array): Uint8Array {
-  const writer = new ByteWriter()
-  for (let at = 0; at < offsets.length; at += 2) {
-    const start = offsets[at] ?? 0
-    writer.varint((start - (offsets[at - 2] ?? 0)) >>> 0)
-    writer.varint((offsets[at + 1] ?? 0) - start)
+export class OffsetWriter {
+  readonly #writer = new ByteWriter()
+  #last = 0
+
+  add(start: number, end: number): void {
+    this.#writer.varint((start - this.#last) >>> 0)
+    this.#writer.varint(end - start)
+    this.#last = start
   }
-  return writer.written
+
+  get written(): Uint8Array {
+    return this.#writer.written
+  }
 }
 
+/** Returns start and end of each token that an {@link OffsetWriter} packed. */
 export function unpackOffsets(bytes: Uint8Array): Uint32Array {
   const reader = new ByteReader(bytes)
   // Every number takes a byte at least.

@@ -4,6 +4,7 @@ import type { Analyser, Token } from '../text/analyser.ts'
 import { nameTerms } from '../text/name-terms.ts'
 import { unjoined } from '../text/tokens.ts'
 import { embeddedText, hashOf } from '../vectors/embedded-text.ts'
+import { OffsetWriter } from './offsets.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'
@@ -31,7 +32,9 @@ export type TermPlaces = {
 }
 
 export type ChunkTerms = Chunk &
-  TermPlaces & {
+  Omit<TermPlaces, 'offsets'> & {
+    /** See `OffsetWriter`. */
+    offsets: Uint8Array
     /** Terms, without boundaries. */
     length: number
     /** Names what a model of embeddings is asked about. */
@@ -52,48 +55,72 @@ export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0):
   return chunks.map((chunk, index) => {
     const isFirst = start + index === 0
     const titles = Array<Token[]>(isFirst ? titleWeights.first : titleWeights.other).fill(title)
-    const text = analyser.tokens(chunk.text)
     const ofPage = joinTerms([...titles, ...otherNames, ...(isFirst ? seqId : [])])
     const ofNames = isFirst ? names.map((name) => `${name} `).join('') : ''
     const ofHeadings = joinTerms(chunk.headings.map((heading) => analyser.tokens(heading)))
-    const ofText = joinTerms([text])
+    const { offsets, ...ofText } = textTerms(chunk.text, analyser)
     return {
       ...chunk,
       terms: ` ${ofPage.terms}${ofNames}${ofHeadings.terms}${ofText.terms}`,
       length: ofPage.length + ofHeadings.length + ofText.length,
       ownAt: ofPage.terms.length + ofNames.length,
       textAt: ofPage.terms.length + ofNames.length + ofHeadings.terms.length,
-      offsets: offsetsOf(text),
+      offsets,
       hash: hashOf(embeddedText(page.title, chunk)),
     }
   })
 }
 
-function offsetsOf(tokens: readonly Token[]): Uint32Array {
-  const offsets = new Uint32Array(2 * tokens.length)
-  let at = 0
-  for (const { start, end } of tokens) {
-    offsets[at++] = start
-    offsets[at++] = end
+type JoinedTerms = { terms: string; length: number }
+
+function joinTerms(texts: readonly Token[][]): JoinedTerms {
+  const joined = new TermJoiner()
+  for (const tokens of texts) {
+    for (const token of tokens) joined.add(token)
+    joined.endText()
   }
-  return offsets
+  return joined.finish()
 }
 
-/** A space after each. */
-function joinTerms(texts: readonly Token[][]): { terms: string; length: number } {
-  const parts: string[] = []
-  const others: string[] = []
-  let length = 0
-  for (const tokens of texts) {
-    for (const { term, also } of tokens) {
-      parts.push(term)
-      if (also.length > 0) others.push(...also)
+/** The terms of one text, and where they stand in it. */
+function textTerms(text: string, analyser: Analyser): JoinedTerms & { offsets: Uint8Array } {
+  const joined = new TermJoiner()
+  const offsets = new OffsetWriter()
+  analyser.eachToken(text, (token, from) => {
+    joined.add(token)
+    offsets.add(from + token.start, from + token.end)
+  })
+  joined.endText()
+  return { ...joined.finish(), offsets: offsets.written }
+}
+
+/** Joins the terms of texts, with a {@link boundary} behind each, and behind all what else words are found by. */
+class TermJoiner {
+  #terms = ''
+  #others = ''
+  #length = 0
+  #isBegun = false
+
+  add({ term, also }: Token): void {
+    this.#terms += term
+    this.#terms += ' '
+    this.#length++
+    this.#isBegun = true
+    for (const other of also) {
+      this.#others += `${other} ${boundary} `
+      this.#length++
     }
-    if (tokens.length > 0) parts.push(boundary)
-    length += tokens.length
   }
-  for (const other of others) parts.push(other, boundary)
-  return { terms: parts.length === 0 ? '' : `${parts.join(' ')} `, length: length + others.length }
+
+  endText(): void {
+    if (this.#isBegun) this.#terms += `${boundary} `
+    this.#isBegun = false
+  }
+
+  /** A space stands behind each term. */
+  finish(): JoinedTerms {
+    return { terms: this.#terms + this.#others, length: this.#length }
+  }
 }
 
 /** How often a term, or the terms of a phrase one after the other, stand in a chunk's terms. */

@@ -22,7 +22,7 @@ const tables = [
   // what of the pages is in memory while the index is open, many in a row; see packPages
   'CREATE TABLE catalog (block INTEGER PRIMARY KEY, pages BLOB NOT NULL) STRICT',
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
-  // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, packOffsets
+  // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, OffsetWriter
   `CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
     terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL

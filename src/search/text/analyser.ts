@@ -1,12 +1,14 @@
+import { LRUCache } from 'lru-cache'
 import { primaryLanguage } from '../../knowledge/text/language.ts'
 import { stopWordsFor } from '../../knowledge/text/stop-words.ts'
 import { elisionOf } from './elision.ts'
 import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { KnownRuns } from './known-runs.ts'
-import { endOfPlainRun, nextLetter } from './plain-runs.ts'
+import { endOfPlainRun, isNumber, nextLetter } from './plain-runs.ts'
 import { isComposed, isUnspaced } from './script.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
+import { releaseUnits, unitsOf } from './text-units.ts'
 import { joins, maxWord, pairsOf, type Range, runs, wordsOf } from './tokens.ts'
 
 /** One word of a text, at one position. */
@@ -31,6 +33,8 @@ export type Analyser = {
   readonly version: string
   /** In order; `start` and `end` are UTF-16 offsets into the text as given. */
   tokens(text: string): Token[]
+  /** Calls with each token in order, whose offsets count from `from` on; and makes none anew for a word that it knows. */
+  eachToken(text: string, visit: (token: Token, from: number) => void): void
   /** Whether a query leaves it out, asked of the token's folded word. */
   isStopWord(word: string): boolean
   /** A word as two, where many write it so: `back up` of `backup`. */
@@ -40,6 +44,8 @@ export type Analyser = {
 /** To be raised with every change of the rules, or of the package of the stemmers. */
 const revision = 3
 const none: readonly string[] = []
+/** Runs that are kept beside the plain ones, which take some 5 MB. */
+const maxKnown = 2 ** 15
 const startsWithLetter = /^\p{L}/u
 const analysers = new Map<string, Analyser>()
 
@@ -61,7 +67,9 @@ class LanguageAnalyser implements Analyser {
   readonly #split: (word: string) => string | undefined
   readonly #stem: (word: string) => string
   readonly #stopWords: ReadonlySet<string>
-  readonly #known = new KnownRuns()
+  readonly #plain = new KnownRuns()
+  /** Those of other runs. */
+  readonly #known = new LRUCache<string, readonly Token[]>({ max: maxKnown })
 
   constructor(language: string) {
     this.version = `${revision} ${language} unicode-${process.versions.unicode}`
@@ -75,21 +83,26 @@ class LanguageAnalyser implements Analyser {
 
   tokens(text: string): Token[] {
     const tokens: Token[] = []
-    let at = nextLetter(text, 0)
-    while (at < text.length) {
-      const end = endOfPlainRun(text, at)
+    this.eachToken(text, (token, from) => tokens.push(moved(token, from)))
+    return tokens
+  }
+
+  eachToken(text: string, visit: (token: Token, from: number) => void): void {
+    const units = unitsOf(text)
+    for (let at = nextLetter(units, 0); at < units.length; ) {
+      const end = endOfPlainRun(units, at)
       if (end > at) {
-        for (const token of this.#ofPlainRun(text, at, end)) tokens.push(moved(token, at))
-        at = nextLetter(text, end)
+        for (const token of this.#ofPlainRun(text, units, at, end)) visit(token, at)
+        at = nextLetter(units, end)
         continue
       }
       runs.lastIndex = at
       const { 0: run = '', index = text.length, groups } = runs.exec(text) ?? {}
       if (run === '') break
-      for (const token of this.#ofRun(run, groups)) tokens.push(moved(token, index))
-      at = nextLetter(text, index + run.length)
+      for (const token of this.#ofRun(run, groups)) visit(token, index)
+      at = nextLetter(units, index + run.length)
     }
-    return tokens
+    releaseUnits(units)
   }
 
   isStopWord(word: string): boolean {
@@ -106,19 +119,29 @@ class LanguageAnalyser implements Analyser {
     return isUnspaced(run) ? ofPairs(run) : this.#ofWords(run)
   }
 
-  #ofPlainRun(text: string, start: number, end: number): readonly Token[] {
-    return this.#known.find(text, start, end) ?? this.#ofWords(text.slice(start, end))
+  #ofPlainRun(text: string, units: Uint16Array, start: number, end: number): readonly Token[] {
+    // There are too many numbers to keep them.
+    if (isNumber(units, start)) return this.#ofWord(text.slice(start, end), { start: 0, end: end - start })
+    const known = this.#plain.find(units, start, end)
+    if (known !== undefined) return known
+    const tokens = this.#analysed(text.slice(start, end))
+    this.#plain.add(units, start, end, tokens)
+    return tokens
   }
 
   #ofWords(run: string): readonly Token[] {
-    const known = this.#known.find(run, 0, run.length)
+    const known = this.#known.get(run)
     if (known !== undefined) return known
     const own = copyOf(run)
-    const words = wordsOf(own).flatMap((range) => this.#ofWord(own, range))
-    if (own.length > maxWord) return words
-    const tokens = words.length > 1 && startsWithLetter.test(own) ? this.#withWhole(words, own) : words
-    this.#known.set(own, tokens)
+    const tokens = this.#analysed(own)
+    if (own.length <= maxWord) this.#known.set(own, tokens)
     return tokens
+  }
+
+  #analysed(run: string): readonly Token[] {
+    const words = wordsOf(run).flatMap((range) => this.#ofWord(run, range))
+    const isName = words.length > 1 && run.length <= maxWord && startsWithLetter.test(run)
+    return isName ? this.#withWhole(words, run) : words
   }
 
   #withWhole([first, ...others]: readonly Token[], run: string): Token[] {

@@ -1,10 +1,13 @@
 import { fold, foldCase, withoutPoints } from '../../knowledge/text/fold.ts'
 
 const ascii = /^[\0-\x7f]*$/
+/** Words that are folded as they are: nearly all of English. */
+const folded = /^[a-z]+$/
 const notOfWords = /[^\p{L}\p{N}\p{M}']+/gu
 
 /** A word as it is compared, before it is stemmed: `10000` of `10,000`, `don't` of `DON’T`. */
 export function foldWord(word: string): string {
+  if (folded.test(word)) return word
   return bareWord(ascii.test(word) ? word.toLowerCase() : fold(word))
 }
 
@@ -15,6 +18,7 @@ export function spelledWord(word: string): string {
 
 /** Without what is no part of a word: thousands separators, joiners, the brackets that `⑴` has when folded. */
 function bareWord(word: string): string {
+  if (folded.test(word)) return word
   return plainApostrophes(word).replace(notOfWords, '')
 }
 

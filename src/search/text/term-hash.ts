@@ -17,6 +17,13 @@ export function hashOf(text: string, start = 0, end = text.length): number {
   return hash
 }
 
+/** The same for the part of a text from one place to before another, whose UTF-16 units are given. */
+export function hashOfUnits(text: Uint16Array, start: number, end: number): number {
+  let hash = firstHash
+  for (let at = start; at < end; at++) hash = nextHash(hash, text[at] ?? 0)
+  return hash
+}
+
 /** The place of a hash in a table. The lowest bits of a product depend on the lowest bits of its factors only. @param size a power of two */
 export function placeOf(hash: number, size: number): number {
   return (hash ^ (hash >>> 15)) & (size - 1)

@@ -47,8 +47,12 @@ export function unjoined(name: string): string {
 const humps =
   /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))|(?<=^\p{Nd}{1,15})(?=\p{L}{1,15}$)/u
 
+/** A word without joins and humps, as nearly all are. */
+const plainWord = /^[A-Za-z][a-z]{0,63}$/
+
 /** The words of a run of words: between its joins, and by the kind of its letters. */
 export function wordsOf(run: string): Range[] {
+  if (plainWord.test(run)) return [{ start: 0, end: run.length }]
   const words: Range[] = []
   let start = 0
   for (const join of run.matchAll(joins)) {
