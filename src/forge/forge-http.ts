@@ -1,0 +1,187 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { z } from 'zod'
+import { ForgeError } from './forge-error.ts'
+import { limitedUntil } from './rate-limit.ts'
+
+/** For tests, mostly. */
+export type ForgeHttpTiming = {
+  /** Milliseconds between two requests that write, as some forges ask for. */
+  writePauseMs?: number | undefined
+  /** Milliseconds that an answer may take. */
+  timeoutMs?: number | undefined
+  now?: (() => Date) | undefined
+}
+
+export type ForgeHttpOptions = ForgeHttpTiming & {
+  /** Of the API, without a slash at the end. */
+  apiUrl: string
+  headers: Readonly<Record<string, string>>
+  /** What names the caller in each request. */
+  authorize: () => Promise<Readonly<Record<string, string>>>
+  /** Called when the credential is refused: one that expires is to be asked for anew. */
+  onRefused?: () => void
+}
+
+type Answer = { body: unknown; next: string | undefined }
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+const defaultTimeoutMs = 30_000
+/** Answers that are kept for conditional requests, and bytes of them. */
+const maxKept = 200
+const maxKeptBytes = 32 * 1024 * 1024
+/** Characters of an answer. */
+const maxAnswer = 16 * 1024 * 1024
+const maxPages = 50
+/** Characters of what a forge says of an error. */
+const maxMessage = 200
+
+/**
+ * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link`, limits. Nothing is tried again: whoever
+ * follows a forge looks again anyway. Redirects are not followed, so that no credential reaches another host.
+ */
+export class ForgeHttp {
+  readonly #options: ForgeHttpOptions
+  readonly #kept = new LRUCache<string, Answer & { etag: string }>({
+    max: maxKept,
+    maxSize: maxKeptBytes,
+    sizeCalculation: ({ body }) => JSON.stringify(body).length + 1,
+  })
+  #limitedUntil: Date | undefined
+  #lastWrite: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ForgeHttpOptions) {
+    this.#options = options
+  }
+
+  /** @throws {ForgeError} */
+  async get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
+    return parsed(schema, (await this.#request('GET', path)).body, path)
+  }
+
+  /** All pages of a list. @throws {ForgeError} */
+  async list<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>[]> {
+    const all: z.output<Schema>[] = []
+    let next: string | undefined = path
+    for (let page = 0; next !== undefined && page < maxPages; page++) {
+      const answer = await this.#request('GET', next)
+      if (!Array.isArray(answer.body)) throw new ForgeError('unexpected', `${path} is no list`)
+      for (const item of answer.body) all.push(parsed(schema, item, path))
+      next = answer.next
+    }
+    return all
+  }
+
+  /** A request that writes. @throws {ForgeError} */
+  async send<Schema extends z.ZodType>(
+    method: Exclude<Method, 'GET'>,
+    path: string,
+    body: unknown,
+    schema: Schema,
+  ): Promise<z.output<Schema>> {
+    const pause = this.#options.writePauseMs ?? 0
+    const sent = this.#lastWrite.then(() => this.#request(method, path, body))
+    this.#lastWrite = sent.catch(() => {}).then(() => (pause > 0 ? delay(pause, undefined, { ref: false }) : undefined))
+    return parsed(schema, (await sent).body, path)
+  }
+
+  async #request(method: Method, path: string, body?: unknown): Promise<Answer> {
+    const { apiUrl, headers, authorize, timeoutMs = defaultTimeoutMs, now = () => new Date() } = this.#options
+    if (this.#limitedUntil !== undefined && now() < this.#limitedUntil) throw limited(this.#limitedUntil)
+    const url = path.startsWith('/') ? `${apiUrl}${path}` : path
+    const known = method === 'GET' ? this.#kept.get(url) : undefined
+    const authorization = await authorize()
+    const { response, text } = await exchange(url, {
+      method,
+      headers: {
+        ...headers,
+        ...authorization,
+        ...(known === undefined ? {} : { 'if-none-match': known.etag }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    this.#limitedUntil = limitedUntil(response.status, response.headers, text, now())
+    if (response.status === 304 && known !== undefined) return known
+    if (response.status === 401) this.#options.onRefused?.()
+    if (!response.ok) throw refusal(`${method} ${new URL(url).pathname}`, response.status, text, this.#limitedUntil)
+    const answer = { body: parseJson(text, path), next: nextPage(response.headers.get('link'), apiUrl) }
+    const etag = response.headers.get('etag')
+    if (method === 'GET' && etag !== null) this.#kept.set(url, { ...answer, etag })
+    return answer
+  }
+}
+
+async function exchange(url: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(url, init)
+    return { response, text: await readText(response) }
+  } catch (cause) {
+    if (cause instanceof ForgeError) throw cause
+    const { host } = new URL(url)
+    const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+    throw new ForgeError('unreachable', isLate ? `${host} did not answer in time` : `${host} cannot be reached`, {
+      cause,
+    })
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  let text = ''
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    if (text.length > maxAnswer) throw new ForgeError('unexpected', `an answer is longer than ${maxAnswer} characters`)
+  }
+  return text
+}
+
+function parseJson(text: string, path: string): unknown {
+  if (text === '') return null
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ForgeError('unexpected', `${path} is not JSON`, { cause })
+  }
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, body: unknown, path: string): z.output<Schema> {
+  const { data, error } = schema.safeParse(body)
+  if (error === undefined) return data
+  const where = error.issues.map((issue) => issue.path.join('.')).join(', ')
+  throw new ForgeError('unexpected', `${path} has an unexpected answer: ${where || 'its whole'}`, { cause: error })
+}
+
+function limited(until: Date): ForgeError {
+  return new ForgeError('rate-limited', `the forge takes no more requests until ${until.toISOString()}`, { until })
+}
+
+function refusal(what: string, status: number, text: string, until: Date | undefined): ForgeError {
+  if (until !== undefined && (status === 403 || status === 429)) return limited(until)
+  const message = `${what} was answered with ${status}${saidIn(text)}`
+  if (status >= 500 || status === 408) return new ForgeError('unreachable', message)
+  if (status === 401 || status === 403) return new ForgeError('refused', message)
+  // A redirect leads to a repository that was renamed: it is to be linked anew.
+  if (status === 404 || status === 410 || status < 400) return new ForgeError('gone', message)
+  return new ForgeError('conflict', message)
+}
+
+/** What a forge says of an error, on one line. */
+function saidIn(text: string): string {
+  try {
+    const { message, error, errors } = JSON.parse(text)
+    const details = [message ?? error, ...(Array.isArray(errors) ? errors : [])]
+      .map((part) => (typeof part === 'object' && part !== null ? part.message : part))
+      .filter((part) => typeof part === 'string')
+    return details.length === 0 ? '' : `: ${details.join('; ').replace(/\s+/g, ' ').slice(0, maxMessage)}`
+  } catch {
+    return ''
+  }
+}
+
+/** The address of the next page in a `Link` header (RFC 8288), if it is of the API itself. */
+function nextPage(link: string | null, apiUrl: string): string | undefined {
+  const [, url] = /<([^<>]+)>\s*;[^<]*\brel="?next"?/.exec(link ?? '') ?? []
+  return url !== undefined && new URL(url).origin === new URL(apiUrl).origin ? url : undefined
+}

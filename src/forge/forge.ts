@@ -1,0 +1,128 @@
+/** Forges that have an adapter. */
+export const forgeKinds = ['github'] as const
+export type ForgeKind = (typeof forgeKinds)[number]
+
+/** Somebody on a forge: a person, or a program. `id` is the login, which others of the forge cannot take. */
+export type Account = { id: string; name: string }
+
+/** A pull request, or a merge request where a forge calls it so. */
+export type PullRequest = {
+  /** As people name it: GitLab's `iid`, not its `id`. */
+  number: number
+  /** Of its page. */
+  url: string
+  state: 'open' | 'closed' | 'merged'
+  title: string
+  body: string
+  /** The branch that is to be merged, without `refs/heads/`. */
+  branch: string
+  /** Whether that branch is in the linked repository; else it is in a fork. */
+  isOwnBranch: boolean
+  /** The commit at the tip of that branch. */
+  head: string
+  /** The branch into which it is to be merged. */
+  base: string
+  author: Account
+  labels: readonly string[]
+  isDraft: boolean
+  /** ISO 8601, UTC. It grows with each comment, review, push and edit. */
+  updatedAt: string
+  /** Of a merged one, and only from {@link Forge.pull}: who merged it, and the commit that this left on the base branch. */
+  mergedBy?: Account
+  mergeCommit?: string
+}
+
+/** What a pull request begins with. `labels` that the repository lacks are made. */
+export type NewPullRequest = {
+  branch: string
+  base: string
+  title: string
+  body: string
+  labels: readonly string[]
+  isDraft: boolean
+}
+
+/** What somebody said on a pull request: a comment, one on a line, or the text of a review. */
+export type Remark = {
+  /** Never that of another remark of the repository, whatever its sort. */
+  id: string
+  number: number
+  author: Account
+  /** Markdown, as written. */
+  text: string
+  /** ISO 8601, UTC: when it was written. */
+  at: string
+  /** Of the remark itself. */
+  url: string
+}
+
+/** A finding on a line of a changed file, for {@link Forge.report}. */
+export type ReportedFinding = { path: string; line: number; severity: 'error' | 'warning'; message: string }
+
+/** What a check says of a commit. */
+export type Report = {
+  /** The commit, which is the head of the pull request. */
+  head: string
+  number: number
+  /** `waiting`: nothing is wrong, and a curator is to decide. */
+  outcome: 'passed' | 'failed' | 'waiting'
+  /** One line. */
+  title: string
+  /** Markdown. */
+  summary: string
+  findings: readonly ReportedFinding[]
+  /** Where the candidate can be decided on; undefined where the server has no public address. */
+  url: string | undefined
+}
+
+/** How git reaches the repository. The password may expire after {@link minAccessMs}: ask again for each push or fetch. */
+export type GitAccess = { url: string; username: string; password: string }
+
+/** Milliseconds for which what {@link Forge.access} gives holds at least. */
+export const minAccessMs = 5 * 60_000
+
+/** The longest texts, in characters, that a forge takes, and the most findings in one report. */
+export type ForgeLimits = { title: number; body: number; remark: number; findings: number }
+
+/**
+ * One repository on a forge, spoken to with one credential. Nothing is kept but what spares requests; whoever calls makes sure that
+ * nothing is done twice. Each method makes as few requests as the forge allows, honours its rate limits, and throws `ForgeError`:
+ * `rate-limited` with `until`, `refused`, `gone`, `conflict`, `unreachable`, `unexpected`. A call that throws `unreachable` may have
+ * had its effect.
+ */
+export type Forge = {
+  readonly kind: ForgeKind
+  readonly limits: ForgeLimits
+  /** Who writes here with the credential. Also the way to find out whether the credential is good. */
+  who(): Promise<Account>
+  access(): Promise<GitAccess>
+  /** All that are open, whoever opened them, oldest first. Costs nothing of a rate limit while nothing changes, where a forge can tell. */
+  openPulls(): Promise<PullRequest[]>
+  /** @throws {ForgeError} `gone` */
+  pull(number: number): Promise<PullRequest>
+  /** The newest pull request of a branch of the repository, whatever became of it. */
+  pullOfBranch(branch: string): Promise<PullRequest | undefined>
+  /** @throws {ForgeError} `conflict` where the branch has an open one, or nothing to merge */
+  open(pull: NewPullRequest): Promise<PullRequest>
+  /** Sets what is given. Labels are added, and none is taken away. */
+  update(number: number, changes: { title?: string; body?: string; labels?: readonly string[] }): Promise<void>
+  close(number: number): Promise<void>
+  /** @throws {ForgeError} `conflict` where it was merged, or its branch is gone */
+  reopen(number: number): Promise<void>
+  comment(number: number, text: string): Promise<Remark>
+  /** All that was said on one pull request, oldest first. */
+  remarksOf(number: number): Promise<Remark[]>
+  /**
+   * What was said on pull requests since a time (undefined: ever), oldest first. It may hold some that are older, and must hold all that
+   * are not; `pulls` are those that matter, as they were last listed: others may be left out.
+   * @param since ISO 8601, UTC, by the clock of the forge
+   */
+  remarksSince(since: string | undefined, pulls: readonly PullRequest[]): Promise<Remark[]>
+  /** Tells what a check found. What was told of the same commit before is replaced. */
+  report(report: Report): Promise<void>
+  /** Where git finds the head of a pull request, from forks too: `refs/pull/7/head`. */
+  headRef(number: number): string
+}
+
+/** A webhook's delivery as it came. Header names are in lower case. */
+export type Delivery = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer }

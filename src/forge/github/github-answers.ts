@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { Account } from '../forge.ts'
+
+/** What is read of GitHub's answers; see the REST API's description, version 2022-11-28. */
+const User = z.object({ login: z.string() })
+
+export const Installation = z.object({ id: z.number().int() })
+export const InstallationToken = z.object({ token: z.string().min(1), expires_at: z.string() })
+/** The description allows for an App without one. */
+export const AppAnswer = z.object({ slug: z.string().optional(), name: z.string() }).nullable()
+export const UserAnswer = z.object({ login: z.string(), name: z.string().nullish() })
+
+export const Pull = z.object({
+  number: z.number().int(),
+  html_url: z.string(),
+  /** `open` or `closed`; of a list the description says only that it is text. */
+  state: z.string(),
+  title: z.string(),
+  body: z.string().nullish(),
+  user: User.nullable(),
+  labels: z.array(z.object({ name: z.string() })),
+  draft: z.boolean().optional(),
+  updated_at: z.string(),
+  merged_at: z.string().nullable(),
+  merged_by: User.nullish(),
+  merge_commit_sha: z.string().nullish(),
+  /** Without `repo` where the fork is gone. */
+  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
+  base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
+})
+
+export const IssueComment = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  body: z.string().optional(),
+  user: User.nullable(),
+  created_at: z.string(),
+  issue_url: z.string(),
+})
+
+export const ReviewComment = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  body: z.string(),
+  user: User.nullable(),
+  created_at: z.string(),
+  pull_request_url: z.string(),
+})
+
+export const Review = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  body: z.string(),
+  user: User.nullable(),
+  /** None while it is a draft of its author's. */
+  submitted_at: z.string().optional(),
+})
+
+/** GitHub shows the account `ghost` for one that is gone. */
+export function accountOf(user: z.output<typeof User> | null | undefined): Account {
+  const login = user?.login ?? 'ghost'
+  return { id: login, name: login }
+}

@@ -1,0 +1,90 @@
+import { sign } from 'node:crypto'
+import { minAccessMs } from '../forge.ts'
+import { ForgeError } from '../forge-error.ts'
+import { ForgeHttp, type ForgeHttpOptions } from '../forge-http.ts'
+import { AppAnswer, Installation, InstallationToken, UserAnswer } from './github-answers.ts'
+
+/** A fine-grained token, or a GitHub App with its private key as PEM. */
+export type GithubCredential = { token: string } | { appId: string; privateKey: string }
+
+type Context = Pick<ForgeHttpOptions, 'apiUrl' | 'headers' | 'now' | 'timeoutMs'> & { owner: string; repo: string }
+
+/** Seconds: GitHub takes no more than ten minutes, and clocks differ. */
+const clockSkew = 60
+const jwtLifetime = 540
+
+/** The token that requests bear: as it is given, or an App's for one repository, which GitHub makes for an hour. */
+export class GithubAuth {
+  readonly isApp: boolean
+  readonly #credential: GithubCredential
+  readonly #context: Context
+  readonly #asApp: ForgeHttp
+  #installation: number | undefined
+  #token: Promise<{ token: string; expiresAt: number }> | undefined
+
+  constructor(credential: GithubCredential, context: Context) {
+    this.#credential = credential
+    this.#context = context
+    this.isApp = 'appId' in credential
+    this.#asApp = new ForgeHttp({
+      ...context,
+      authorize: async () => ({ authorization: `Bearer ${this.#jwt()}` }),
+    })
+  }
+
+  /** Good for {@link minAccessMs} at least. @throws {ForgeError} */
+  async token(): Promise<string> {
+    if ('token' in this.#credential) return this.#credential.token
+    const kept = await this.#token?.catch(() => undefined)
+    if (kept !== undefined && kept.expiresAt - this.#now().getTime() > minAccessMs) return kept.token
+    this.#token = this.#makeToken()
+    return (await this.#token).token
+  }
+
+  /** The next request asks for a new one. */
+  forget(): void {
+    this.#token = undefined
+    this.#installation = undefined
+  }
+
+  /** @param asToken speaks with the token. */
+  async who(asToken: ForgeHttp) {
+    if (!this.isApp) {
+      const { login, name } = await asToken.get('/user', UserAnswer)
+      return { id: login, name: name ?? login }
+    }
+    const app = await this.#asApp.get('/app', AppAnswer)
+    if (app === null) throw new ForgeError('refused', 'there is no such GitHub App')
+    return { id: `${app.slug ?? app.name}[bot]`, name: app.name }
+  }
+
+  async #makeToken(): Promise<{ token: string; expiresAt: number }> {
+    const { owner, repo } = this.#context
+    this.#installation ??= (await this.#asApp.get(`/repos/${owner}/${repo}/installation`, Installation)).id
+    const path = `/app/installations/${this.#installation}/access_tokens`
+    const answer = await this.#asApp.send('POST', path, { repositories: [repo] }, InstallationToken)
+    return { token: answer.token, expiresAt: Date.parse(answer.expires_at) }
+  }
+
+  /** A JSON Web Token (RFC 7519) that the App signs. @throws {ForgeError} `refused` where the key is none. */
+  #jwt(): string {
+    if ('token' in this.#credential) throw new ForgeError('refused', 'a token is no GitHub App')
+    const { appId, privateKey } = this.#credential
+    const now = Math.floor(this.#now().getTime() / 1000)
+    const parts = [
+      { alg: 'RS256', typ: 'JWT' },
+      { iat: now - clockSkew, exp: now + jwtLifetime, iss: appId },
+    ]
+    const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+    try {
+      return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`
+    } catch {
+      // The cause might quote the key.
+      throw new ForgeError('refused', 'the private key of the GitHub App cannot be read: it must be RSA, as PEM')
+    }
+  }
+
+  #now(): Date {
+    return this.#context.now?.() ?? new Date()
+  }
+}

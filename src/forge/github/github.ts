@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
+import { ForgeError } from '../forge-error.ts'
+import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { isHmacOf } from '../signature.ts'
+import { accountOf, IssueComment, Pull, Review, ReviewComment } from './github-answers.ts'
+import { GithubAuth, type GithubCredential } from './github-auth.ts'
+
+export type GithubOptions = ForgeHttpTiming & {
+  /** Of the repository's page: `https://github.com/acme/handbook`. */
+  url: string
+  /** Of the REST API, where it is not where GitHub has it. */
+  apiUrl?: string | undefined
+  credential: GithubCredential
+}
+
+const checkName = 'Ganglion'
+/** GitHub asks to write once a second at most: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
+const writePauseMs = 1_000
+/** Characters of the description of a commit status. */
+const maxStatus = 140
+const Ignored = z.unknown()
+
+/** A repository on github.com, or on a GitHub Enterprise Server. */
+export function openGithub(options: GithubOptions): Forge {
+  const { url } = options
+  const [owner = '', repo = ''] = new URL(url).pathname.split('/').slice(1)
+  const context = {
+    ...{ now: options.now, timeoutMs: options.timeoutMs },
+    apiUrl: (options.apiUrl ?? apiOf(url)).replace(/\/+$/, ''),
+    headers: {
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      'user-agent': 'Ganglion',
+    },
+    ...{ owner, repo },
+  }
+  const auth = new GithubAuth(options.credential, context)
+  const http = new ForgeHttp({
+    ...context,
+    writePauseMs: options.writePauseMs ?? writePauseMs,
+    authorize: async () => ({ authorization: `Bearer ${await auth.token()}` }),
+    onRefused: () => auth.forget(),
+  })
+  const base = `/repos/${owner}/${repo}`
+  const setState = async (number: number, state: 'open' | 'closed') => {
+    const { state: now } = toPull(await http.send('PATCH', `${base}/pulls/${number}`, { state }, Pull))
+    if ((now === 'open') !== (state === 'open'))
+      throw new ForgeError('conflict', `the pull request ${number} stays ${now}`)
+  }
+  const addLabels = async (number: number, labels: readonly string[]) => {
+    if (labels.length > 0) await http.send('POST', `${base}/issues/${number}/labels`, { labels }, Ignored)
+  }
+  const reviewsOf = async (number: number) => {
+    const reviews = await http.list(`${base}/pulls/${number}/reviews?per_page=100`, Review)
+    return reviews.flatMap((review) => reviewRemark(number, review))
+  }
+
+  return {
+    kind: 'github',
+    limits: { title: 256, body: 65_536, remark: 65_536, findings: 50 },
+    who: () => auth.who(http),
+    access: async () => {
+      return { url: `${url.replace(/\/+$/, '')}.git`, username: 'x-access-token', password: await auth.token() }
+    },
+    openPulls: async () => {
+      const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, Pull)
+      return pulls.map(toPull)
+    },
+    pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, Pull)),
+    pullOfBranch: async (branch) => {
+      const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, direction: 'desc' })
+      const [newest] = (await http.list(`${base}/pulls?${query}`, Pull)).filter(({ head }) => head.ref === branch)
+      return newest && toPull(newest)
+    },
+    open: async ({ branch, isDraft, labels, base: into, title, body }) => {
+      const sent = { head: branch, base: into, title, body, draft: isDraft }
+      const pull = toPull(await http.send('POST', `${base}/pulls`, sent, Pull))
+      await addLabels(pull.number, labels)
+      return { ...pull, labels: [...new Set([...pull.labels, ...labels])] }
+    },
+    update: async (number, { labels = [], ...texts }) => {
+      if (Object.keys(texts).length > 0) await http.send('PATCH', `${base}/pulls/${number}`, texts, Ignored)
+      await addLabels(number, labels)
+    },
+    close: (number) => setState(number, 'closed'),
+    reopen: (number) => setState(number, 'open'),
+    comment: async (number, text) => {
+      return issueRemark(await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, IssueComment))
+    },
+    remarksOf: async (number) => {
+      const comments = await http.list(`${base}/issues/${number}/comments?per_page=100`, IssueComment)
+      const inline = await http.list(`${base}/pulls/${number}/comments?per_page=100`, ReviewComment)
+      return byTime([...comments.map(issueRemark), ...inline.map(lineRemark), ...(await reviewsOf(number))])
+    },
+    remarksSince: async (since, pulls) => {
+      const query = new URLSearchParams({ sort: 'created', direction: 'asc', per_page: '100' })
+      if (since !== undefined) query.set('since', since)
+      const comments = await http.list(`${base}/issues/comments?${query}`, IssueComment)
+      const inline = await http.list(`${base}/pulls/comments?${query}`, ReviewComment)
+      // Reviews are listed for one pull request only.
+      const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
+      const reviews: Remark[] = []
+      for (const { number } of touched) reviews.push(...(await reviewsOf(number)))
+      return byTime([...comments.map(issueRemark), ...inline.map(lineRemark), ...reviews])
+    },
+    report: async (report) => {
+      // Only an App may make check runs; another credential leaves a status, which has no findings.
+      if (auth.isApp) await http.send('POST', `${base}/check-runs`, checkRunOf(report), Ignored)
+      else await http.send('POST', `${base}/statuses/${report.head}`, statusOf(report), Ignored)
+    },
+    headRef: (number) => `refs/pull/${number}/head`,
+  }
+}
+
+/** Whether a delivery comes from somebody who knows a webhook's secret. Takes the same time whatever it holds. */
+export function isGithubDelivery(secret: string, { headers, body }: Delivery): boolean {
+  const signature = headers['x-hub-signature-256']
+  return isHmacOf(secret, body, typeof signature === 'string' ? signature.replace(/^sha256=/, '') : undefined)
+}
+
+function apiOf(url: string): string {
+  const { origin, hostname } = new URL(url)
+  return hostname === 'github.com' ? 'https://api.github.com' : `${origin}/api/v3`
+}
+
+function toPull(pull: z.output<typeof Pull>): PullRequest {
+  const { head, base, merged_at: mergedAt, merged_by: mergedBy, merge_commit_sha: mergeCommit } = pull
+  const state = mergedAt !== null ? 'merged' : pull.state === 'open' ? 'open' : 'closed'
+  return {
+    ...{ number: pull.number, url: pull.html_url, state, title: pull.title, body: pull.body ?? '' },
+    ...{ branch: head.ref, isOwnBranch: head.repo?.full_name === base.repo.full_name, head: head.sha, base: base.ref },
+    ...{ author: accountOf(pull.user), labels: pull.labels.map(({ name }) => name), isDraft: pull.draft === true },
+    updatedAt: pull.updated_at,
+    ...(state === 'merged' && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    // Before a merge it is the commit of a trial.
+    ...(state === 'merged' && mergeCommit ? { mergeCommit } : {}),
+  }
+}
+
+function issueRemark({
+  id,
+  html_url: url,
+  body,
+  user,
+  created_at: at,
+  issue_url: issue,
+}: z.output<typeof IssueComment>) {
+  return { id: `comment:${id}`, number: numberIn(issue), author: accountOf(user), text: body ?? '', at, url }
+}
+
+function lineRemark({ id, html_url: url, body, user, created_at: at, ...comment }: z.output<typeof ReviewComment>) {
+  const number = numberIn(comment.pull_request_url)
+  return { id: `line:${id}`, number, author: accountOf(user), text: body, at, url }
+}
+
+function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof Review>): Remark[] {
+  const { submitted_at: at } = review
+  if (at === undefined || body.trim() === '') return []
+  return [{ id: `review:${id}`, number, author: accountOf(user), text: body, at, url }]
+}
+
+/** The number at the end of an address of the API. */
+function numberIn(url: string): number {
+  return Number(url.slice(url.lastIndexOf('/') + 1))
+}
+
+function byTime(remarks: Remark[]): Remark[] {
+  return remarks.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+}
+
+function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
+  const conclusion = { passed: 'success', failed: 'failure', waiting: 'neutral' }[outcome]
+  const annotations = findings.map(({ path, line, severity, message }) => ({
+    ...{ path, start_line: line, end_line: line, message },
+    annotation_level: severity === 'error' ? 'failure' : 'warning',
+  }))
+  return {
+    ...{ name: checkName, head_sha: head, status: 'completed', conclusion },
+    ...(url === undefined ? {} : { details_url: url }),
+    output: { title, summary, annotations },
+  }
+}
+
+function statusOf({ outcome, title, url }: Report) {
+  return {
+    ...{
+      state: outcome === 'failed' ? 'failure' : 'success',
+      context: checkName,
+      description: title.slice(0, maxStatus),
+    },
+    ...(url === undefined ? {} : { target_url: url }),
+  }
+}

@@ -1,0 +1,109 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { z } from 'zod'
+
+const Content = z.object({ content: z.record(z.string(), z.object({ schema: z.looseObject({}) })).optional() })
+const Reference = z.object({ $ref: z.string() })
+const Operation = z.looseObject({
+  requestBody: Content.optional(),
+  responses: z.record(z.string(), z.union([Reference, Content])),
+})
+const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+
+export type Exchange = { method: string; path: string; sent: unknown; status: number }
+type Schema = Record<string, unknown>
+
+/** A forge's published OpenAPI 3.0 description of its API, or a part of one. */
+export class ForgeDescription {
+  readonly #document: z.output<typeof Description>
+  readonly #ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+  readonly #compiled = new Map<string, ValidateFunction>()
+
+  constructor(description: unknown) {
+    this.#document = Description.parse(description)
+    this.#ajv.addSchema(z.looseObject({}).parse(withNull(description)), 'api')
+  }
+
+  /** What of a request, or of the status of its answer, is not described, in words. */
+  problemsOf({ method, path, sent, status }: Exchange): string[] {
+    const { paths } = this.#document
+    const templates = Object.keys(paths).sort((a, b) => parametersIn(a) - parametersIn(b))
+    const template = templates.find((known) => matches(known, path))
+    const verb = method.toLowerCase()
+    const found = template === undefined ? undefined : paths[template]?.[verb]
+    if (template === undefined || found === undefined) return [`${method} ${path} is not described`]
+    const { requestBody, responses } = Operation.parse(found)
+    const pointer = `/paths/${encoded(template)}/${verb}/requestBody/content/application~1json/schema`
+    const wrong = requestBody?.content?.['application/json'] === undefined ? [] : this.#check(pointer, sent ?? {})
+    if (responses[status] === undefined) wrong.push(`the status ${status} is not described`)
+    return wrong.map((text) => `${method} ${template}: ${text}`)
+  }
+
+  /**
+   * Answers that a description allows: one with all that it names, and one with no more than it asks for and null wherever it may be.
+   */
+  examplesOf(method: string, template: string, status: number): unknown[] {
+    const { responses } = Operation.parse(this.#document.paths[template]?.[method.toLowerCase()])
+    const schema = Content.parse(responses[status]).content?.['application/json']?.schema ?? {}
+    return [this.#example(schema, true), this.#example(schema, false)]
+  }
+
+  #check(pointer: string, value: unknown): string[] {
+    const validate = this.#compiled.get(pointer) ?? this.#ajv.compile({ $ref: `api#${pointer}` })
+    this.#compiled.set(pointer, validate)
+    return validate(value) ? [] : [this.#ajv.errorsText(validate.errors)]
+  }
+
+  #example(given: unknown, isFull: boolean): unknown {
+    const schema = this.#resolved(given)
+    if (schema.nullable === true && !isFull) return null
+    const [choice] = [schema.anyOf, schema.oneOf].filter(Array.isArray)
+    if (choice !== undefined) return this.#example(isFull ? choice[0] : choice.at(-1), isFull)
+    if (Array.isArray(schema.allOf)) {
+      return Object.assign({}, ...schema.allOf.map((part: unknown) => this.#example(part, isFull)))
+    }
+    if (Array.isArray(schema.enum)) return schema.enum[0]
+    if (schema.type === 'array') return isFull ? [this.#example(schema.items, isFull)] : []
+    if (schema.properties !== undefined) {
+      const required = Array.isArray(schema.required) ? schema.required : []
+      const named = Object.entries(schema.properties as Schema).filter(([name]) => isFull || required.includes(name))
+      return Object.fromEntries(named.map(([name, part]) => [name, this.#example(part, isFull)]))
+    }
+    return exampleOfType(schema)
+  }
+
+  #resolved(schema: unknown): Schema {
+    const { $ref } = z.looseObject({ $ref: z.string().optional() }).parse(schema)
+    if ($ref === undefined) return schema as Schema
+    const names = $ref.replace('#/', '').split('/')
+    return this.#resolved(names.reduce<unknown>((part, name) => (part as Schema)[name], this.#document))
+  }
+}
+
+function exampleOfType({ type, format }: Schema): unknown {
+  if (type === 'integer' || type === 'number') return 7
+  if (type === 'boolean') return false
+  if (format === 'date-time') return '2026-01-02T03:04:05Z'
+  return type === 'string' ? 'https://forge.example.org/7' : {}
+}
+
+function parametersIn(template: string): number {
+  return template.split('{').length
+}
+
+function matches(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')]
+  return wanted.length === given.length && wanted.every((part, at) => part.startsWith('{') || part === given[at])
+}
+
+/** A name in a JSON pointer that stands in a URI fragment. */
+function encoded(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
+
+/** OpenAPI 3.0 says `nullable`, also of what has no type of its own, and JSON Schema does not. */
+function withNull(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withNull)
+  if (typeof part !== 'object' || part === null) return part
+  const { nullable, ...rest } = Object.fromEntries(Object.entries(part).map(([name, value]) => [name, withNull(value)]))
+  return nullable === true ? { anyOf: [{ type: 'null' }, rest] } : rest
+}

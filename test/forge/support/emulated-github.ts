@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createSocket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createEmulator } from 'emulate'
+import { onTestFinished } from 'vitest'
+import { listening } from '../../support/listening.ts'
+import { ForgeDescription } from './described.ts'
+import { ForgeGit } from './forge-git.ts'
+
+export const githubDescription = new ForgeDescription(
+  JSON.parse(readFileSync(new URL('../descriptions/github.json', import.meta.url), 'utf8')),
+)
+const owner = 'acme'
+const repo = 'handbook'
+const people = ['ada', 'bob', 'eve']
+const appId = '4711'
+
+/** What becomes of a request: it is answered so, or its answer is lost after it was done. */
+export type Fault =
+  | { status: number; headers?: Record<string, string>; body?: unknown }
+  | 'lose the answer'
+  | 'never answer'
+type Json = Record<string, unknown>
+type Hook = { headers: Record<string, string>; body: Buffer }
+
+/**
+ * GitHub as the package `emulate` has it, behind a server that adds what it lacks: git, ETags, faults, commits that stand behind
+ * pull requests, and a check of each exchange of ours against GitHub's published description of its API.
+ */
+export async function startGithub() {
+  const git = new ForgeGit(`${owner}/${repo}.git`)
+  const faults: { matches: RegExp; fault: Fault }[] = []
+  const wrong: string[] = []
+  const requests: string[] = []
+  const merges = new Map<number, string>()
+  const hooks: Hook[] = []
+  let onHook: (hook: Hook) => void = () => {}
+  const front = createServer((request, response) => {
+    handle(request, response).catch(
+      (error) => response.headersSent || response.writeHead(599).end(JSON.stringify({ message: String(error) })),
+    )
+  })
+  const url = await listening(front)
+  const port = await freePort()
+  const emulator = await createEmulator({
+    service: 'github',
+    port,
+    baseUrl: url,
+    seed: {
+      tokens: Object.fromEntries([owner, ...people].map((login) => [`token-${login}`, { login, scopes: ['repo'] }])),
+      github: {
+        users: [owner, ...people].map((login) => ({ login })),
+        repos: [{ owner, name: repo }],
+        apps: [
+          {
+            app_id: Number(appId),
+            slug: 'ganglion',
+            name: 'Ganglion',
+            permissions: {
+              contents: 'write',
+              pull_requests: 'write',
+              issues: 'write',
+              checks: 'write',
+              metadata: 'read',
+            },
+            events: ['*'],
+            webhook_url: `${url}/_hook`,
+            webhook_secret: 'hush',
+            installations: [{ installation_id: 12, account: owner }],
+          },
+        ],
+      },
+    },
+  })
+  onTestFinished(() => emulator.close())
+  const ask = async (method: string, path: string, token: string, body?: unknown) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+  for (const login of people) {
+    await ask('PUT', `/repos/${owner}/${repo}/collaborators/${login}`, `token-${owner}`, { permission: 'push' })
+  }
+  const at = (path: string) => `/repos/${owner}/${repo}${path}`
+  const act = async (login: string, method: string, path: string, body?: unknown): Promise<Json> => {
+    const answer = await ask(method, at(path), `token-${login}`, body)
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path} as ${login}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const pulls = async (): Promise<Json[]> => {
+    const listed = (await ask('GET', at('/pulls?state=all&per_page=100'), `token-${owner}`)).body as Json[]
+    return listed.map(withCommits)
+  }
+
+  /** With the commits that git has: those of the emulator are its own. */
+  const withCommits = (pull: Json): Json => {
+    const head = pull.head as Json
+    const commit = git.head(`refs/heads/${head.ref}`) ?? git.head(`refs/pull/${pull.number}/head`) ?? head.sha
+    const merged = merges.get(Number(pull.number))
+    return { ...pull, head: { ...head, sha: commit }, ...(merged === undefined ? {} : { merge_commit_sha: merged }) }
+  }
+  const corrected = (body: unknown): unknown => {
+    const isPull = (value: unknown): value is Json => typeof value === 'object' && value !== null && 'head' in value
+    if (Array.isArray(body)) return body.map((item) => (isPull(item) ? withCommits(item) : item))
+    return isPull(body) ? withCommits(body) : body
+  }
+
+  /** The emulator takes `comments` for the number of an issue. */
+  const commentsOfAll = async (sort: string, query: URLSearchParams): Promise<Json[]> => {
+    const since = query.get('since') ?? ''
+    const all: Json[] = []
+    for (const { number } of await pulls()) {
+      const listed = (await ask('GET', at(`/${sort}/${number}/comments?per_page=100`), `token-${owner}`)).body as Json[]
+      all.push(...listed.filter(({ updated_at: updatedAt }) => String(updatedAt) >= since))
+    }
+    return all
+  }
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const { method = 'GET', headers } = request
+    const path = request.url ?? '/'
+    if (path === '/_hook') {
+      hooks.push({
+        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+        body,
+      })
+      onHook(hooks.at(-1) as Hook)
+      response.end()
+      return
+    }
+    requests.push(`${method} ${path}`)
+    const found = faults.findIndex(({ matches }) => matches.test(`${method} ${path}`))
+    const [{ fault } = { fault: undefined }] = found < 0 ? [] : faults.splice(found, 1)
+    if (fault === 'never answer') return
+    if (typeof fault === 'object') {
+      response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
+      response.end(JSON.stringify(fault.body ?? { message: 'As the test has it' }))
+      return
+    }
+    if (path.startsWith(`/${owner}/${repo}.git/`)) {
+      const { password } = basicAuth(headers.authorization)
+      if (!/^(ghs_|token-)/.test(password)) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
+      await followPushes(git, pulls)
+      if (fault === 'lose the answer') {
+        await git.serve(request, new Lost() as unknown as ServerResponse, body)
+        response.destroy()
+      } else await git.serve(request, response, body)
+      if (path.endsWith('/git-receive-pack')) await noteMerged()
+      return
+    }
+    const [bare = ''] = path.split('?')
+    const sent = body.length === 0 ? undefined : JSON.parse(body.toString())
+    const statuses = /\/statuses\/([0-9a-f]{40})$/.exec(bare)
+    const isOfAll = /\/(issues|pulls)\/comments$/.exec(bare)
+    const answer =
+      statuses !== null
+        ? { status: 201, link: null, body: statusAnswer(statuses[1] ?? '', sent) }
+        : isOfAll !== null
+          ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', new URL(path, url).searchParams) }
+          : await fetchEmulator(port, method, path, headers, body)
+    const shown = corrected(answer.body)
+    wrong.push(...githubDescription.problemsOf({ method, path: bare, sent, status: answer.status }))
+    if (fault === 'lose the answer') return void response.destroy()
+    const text = shown === null ? '' : JSON.stringify(shown)
+    const etag = `"${createHash('sha256').update(text).digest('hex')}"`
+    const isSame = method === 'GET' && headers['if-none-match'] === etag
+    response.writeHead(isSame ? 304 : answer.status, {
+      'content-type': 'application/json',
+      ...(method === 'GET' && answer.status === 200 ? { etag } : {}),
+      ...(answer.link === null ? {} : { link: answer.link }),
+    })
+    response.end(isSame ? undefined : text)
+  }
+
+  /** As GitHub does: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
+  const noteMerged = async () => {
+    for (const pull of await pulls()) {
+      if (pull.state !== 'open') continue
+      const { sha, ref } = pull.head as { sha: string; ref: string }
+      if (git.isMerged(sha)) {
+        merges.set(Number(pull.number), sha)
+        if (pull.draft) await act(owner, 'PATCH', `/pulls/${pull.number}`, { draft: false })
+        await act(owner, 'PUT', `/pulls/${pull.number}/merge`, {})
+      } else if (git.head(`refs/heads/${ref}`) === undefined) {
+        await act(owner, 'PATCH', `/pulls/${pull.number}`, { state: 'closed' })
+      }
+    }
+  }
+  const secret = emulator.generatedSecrets.find(({ kind }) => kind === 'github.app_private_key')?.value ?? ''
+
+  return {
+    url: `${url}/${owner}/${repo}`,
+    apiUrl: url,
+    git,
+    app: { appId, privateKey: secret },
+    token: { token: `token-${owner}` },
+    webhookSecret: 'hush',
+    /** What was asked of the API or of git, in order. */
+    requests,
+    /** What broke GitHub's description, in words. */
+    wrong,
+    hooks,
+    /** Is told of each delivery of a webhook as it comes. */
+    deliverTo: (receive: (hook: Hook) => void) => {
+      onHook = receive
+    },
+    /** The next request that matches comes to grief. */
+    fail: (matches: RegExp, fault: Fault) => faults.push({ matches, fault }),
+    pulls,
+    openPull: async (login: string, branch: string, title: string) =>
+      Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),
+    close: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'closed' }),
+    reopen: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'open' }),
+    ready: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { draft: false }),
+    comment: (login: string, number: number, body: string) =>
+      act(login, 'POST', `/issues/${number}/comments`, { body }),
+    review: (login: string, number: number, body: string) =>
+      act(login, 'POST', `/pulls/${number}/reviews`, { body, event: 'COMMENT' }),
+    comments: async (number: number) =>
+      (await act(owner, 'GET', `/issues/${number}/comments?per_page=100`)) as unknown as { body: string }[],
+    labels: async (number: number) => {
+      const labels = (await act(owner, 'GET', `/issues/${number}/labels`)) as unknown as { name: string }[]
+      return labels.map(({ name }) => name)
+    },
+    checkRuns: async (): Promise<Json[]> => {
+      const runs: Json[] = []
+      for (let id = 1; ; id++) {
+        const { status, body } = await ask('GET', at(`/check-runs/${id}`), `token-${owner}`)
+        if (status !== 200) return runs
+        runs.push(body)
+      }
+    },
+    /** Presses the button. @returns main's new head */
+    merge: async (login: string, number: number, method: 'merge' | 'squash' | 'rebase' = 'merge') => {
+      const pull = (await pulls()).find((known) => known.number === number)
+      if (pull?.draft === true) throw new Error('Draft pull requests cannot be merged.')
+      if (pull === undefined) throw new Error(`There is no pull request ${number}.`)
+      const { sha } = pull.head as { sha: string }
+      const tip = git.merge(sha, method, `${pull.title} (#${number})`)
+      if (tip === undefined) throw new Error(`The pull request ${number} conflicts with main.`)
+      merges.set(number, tip)
+      await act(login, 'PUT', `/pulls/${number}/merge`, { merge_method: method })
+      return tip
+    },
+  }
+}
+
+/** A response that nobody reads. */
+class Lost {
+  writeHead(): void {}
+  end(): void {}
+}
+
+export type EmulatedGithub = Awaited<ReturnType<typeof startGithub>>
+
+/** Pull requests have refs, as on GitHub. */
+async function followPushes(git: ForgeGit, pulls: () => Promise<Json[]>): Promise<void> {
+  for (const { number, head } of await pulls()) {
+    const { ref } = head as { ref: string }
+    const oid = git.head(`refs/heads/${ref}`)
+    if (oid !== undefined) git.setRef(`refs/pull/${number}/head`, oid)
+  }
+}
+
+async function fetchEmulator(
+  port: number,
+  method: string,
+  path: string,
+  headers: IncomingMessage['headers'],
+  body: Buffer,
+): Promise<{ status: number; link: string | null; body: unknown }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+    ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+  })
+  const text = await response.text()
+  await delay(0)
+  return { status: response.status, link: response.headers.get('link'), body: text === '' ? null : JSON.parse(text) }
+}
+
+/** The emulator knows no commit statuses. */
+function statusAnswer(sha: string, sent: Json): Json {
+  const at = '2026-01-01T00:00:00Z'
+  const { state, context, description: text = null, target_url: target = null } = sent
+  return {
+    ...{ url: `https://api.github.com/${sha}`, avatar_url: null, id: 1, node_id: 'S_1', state, description: text },
+    ...{ target_url: target, context, created_at: at, updated_at: at, creator: null },
+  }
+}
+
+function basicAuth(header: string | undefined): { username: string; password: string } {
+  const [username = '', password = ''] = Buffer.from(header?.replace(/^Basic /, '') ?? '', 'base64')
+    .toString()
+    .split(':')
+  return { username, password }
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket()
+  await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve))
+  const { port } = socket.address() as AddressInfo
+  await new Promise((resolve) => socket.close(resolve))
+  return port
+}

@@ -1,0 +1,126 @@
+import { execFileSync, spawn } from 'node:child_process'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { tempDir } from '../../support/temp.ts'
+
+/** The git side of a forge: a bare repository that native `git http-backend` serves, and what people do to it. */
+export class ForgeGit {
+  readonly dir: string
+  readonly #root = tempDir()
+
+  /** @param path `acme/handbook.git` */
+  constructor(path: string) {
+    this.dir = join(this.#root, path)
+    nativeGit(this.#root, ['init', '--quiet', '--bare', '--initial-branch=main', this.dir])
+    nativeGit(this.dir, ['config', 'http.receivepack', 'true'])
+  }
+
+  head(ref: string): string | undefined {
+    const [oid] = nativeGit(this.dir, ['for-each-ref', '--format=%(objectname)', ref]).split('\n')
+    return oid || undefined
+  }
+
+  branches(): string[] {
+    return nativeGit(this.dir, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'])
+      .split('\n')
+      .filter(Boolean)
+  }
+
+  setRef(ref: string, oid: string): void {
+    nativeGit(this.dir, ['update-ref', ref, oid])
+  }
+
+  isMerged(head: string): boolean {
+    return nativeGit(this.dir, ['branch', '--list', 'main', '--contains', head]) !== ''
+  }
+
+  /** Commits files on top of a branch, or of main as a new branch. */
+  commit(branch: string, files: Readonly<Record<string, string | null>>, message = 'Write', author = 'Ada'): string {
+    const parent = this.head(`refs/heads/${branch}`) ?? this.head('refs/heads/main')
+    const index = { GIT_INDEX_FILE: join(this.dir, `index-${process.hrtime.bigint()}`) }
+    const run = (args: readonly string[], input?: string) =>
+      gitWith(this.dir, { ...index, ...asAuthor(author) }, args, input)
+    run(parent === undefined ? ['read-tree', '--empty'] : ['read-tree', parent])
+    for (const [path, text] of Object.entries(files)) {
+      if (text === null) run(['update-index', '--force-remove', path])
+      else
+        run(['update-index', '--add', '--cacheinfo', `100644,${run(['hash-object', '-w', '--stdin'], text)},${path}`])
+    }
+    const parents = parent === undefined ? [] : ['-p', parent]
+    const commit = run(['commit-tree', run(['write-tree']), ...parents, '-m', message])
+    nativeGit(this.dir, ['update-ref', `refs/heads/${branch}`, commit])
+    return commit
+  }
+
+  /** Merges a commit into main as the buttons of forges do. @returns main's new head; undefined where it conflicts */
+  merge(head: string, method: 'merge' | 'squash' | 'rebase', message: string): string | undefined {
+    const main = this.head('refs/heads/main') ?? ''
+    const author = asAuthor('Merger')
+    let tip: string | undefined
+    try {
+      const base = nativeGit(this.dir, ['merge-base', main, head])
+      const tree = nativeGit(this.dir, ['merge-tree', '--write-tree', main, head]).split('\n')[0] ?? ''
+      const isOne = nativeGit(this.dir, ['rev-list', '--count', `${base}..${head}`]) === '1'
+      const commit = (parents: string[], text: string) =>
+        gitWith(this.dir, author, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', text])
+      if (method === 'merge') tip = commit([main, head], message)
+      else if (method === 'squash' || isOne) tip = commit([main], message)
+      else tip = nativeGit(this.dir, ['replay', '--onto', main, `${base}..${head}`]).split(' ')[1]
+    } catch {
+      return undefined
+    }
+    if (tip !== undefined) nativeGit(this.dir, ['update-ref', 'refs/heads/main', tip, main])
+    return tip
+  }
+
+  /** Answers a request of git's smart HTTP protocol, below the folder of the repository. */
+  async serve(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
+    const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
+    const { headers } = request
+    const backend = spawn('git', ['http-backend'], {
+      env: {
+        PATH: process.env.PATH,
+        GIT_PROJECT_ROOT: this.#root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        PATH_INFO: pathname,
+        QUERY_STRING: search.slice(1),
+        REQUEST_METHOD: request.method,
+        CONTENT_TYPE: headers['content-type'] ?? '',
+        CONTENT_LENGTH: String(body.length),
+        HTTP_GIT_PROTOCOL: String(headers['git-protocol'] ?? ''),
+        HTTP_CONTENT_ENCODING: headers['content-encoding'] ?? '',
+        REMOTE_USER: 'forge',
+      },
+    })
+    backend.stdin.end(body)
+    const chunks: Buffer[] = []
+    for await (const chunk of backend.stdout) chunks.push(chunk)
+    const output = Buffer.concat(chunks)
+    const end = output.indexOf('\r\n\r\n')
+    const lines = output.subarray(0, end).toString().split('\r\n')
+    const named = lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const)
+    const status = named.find(([name]) => name === 'Status')?.[1]
+    response.writeHead(
+      Number(status?.slice(0, 3) ?? 200),
+      Object.fromEntries(named.filter(([name]) => name !== 'Status')),
+    )
+    response.end(output.subarray(end + 4))
+  }
+}
+
+function asAuthor(name: string) {
+  const email = `${name.toLowerCase()}@example.org`
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
+}
+
+function gitWith(dir: string, env: Record<string, string>, args: readonly string[], input?: string): string {
+  return execFileSync('git', args, {
+    cwd: dir,
+    env: { PATH: process.env.PATH, ...env },
+    ...(input === undefined ? {} : { input }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+    .toString()
+    .trimEnd()
+}
