@@ -2,6 +2,7 @@ import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
+import { benchGitStart } from './git-start.ts'
 import { benchHttp } from './http.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
@@ -21,6 +22,7 @@ const benches = {
   pending: benchPending,
   review: benchReview,
   http: benchHttp,
+  'git-start': benchGitStart,
   'git-door': benchGitDoor,
   soak: benchSoak,
   answers: benchAnswers,

@@ -1,7 +1,8 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { GitError } from './git-error.ts'
+import type { End } from './spawner/launch.ts'
+import type { RunningProgram } from './spawner/running-program.ts'
+import { startProgram } from './spawner/start-program.ts'
 
 /** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
 export const isolation: readonly string[] = [
@@ -49,10 +50,14 @@ export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
 }
 
 type SpawnOptions = {
-  /** What is added to git's own. */
+  /** Added to git's own environment. */
   environment?: NodeJS.ProcessEnv
   /** Milliseconds after which git is killed. */
   timeLimit?: number
+  /** Whether git reads anything. */
+  hasInput?: boolean
+  /** As `os.setPriority` takes it: for work that must not be in the way of other work. */
+  priority?: number | undefined
 }
 
 /** For git to end what it was told to end, before it is killed. */
@@ -65,38 +70,35 @@ export const longTimeLimit = 60 * 60_000
 /**
  * Starts native git on a bare repository with an environment of its own, in a process group of its own, which is killed at the
  * time limit. The caller ends it before that.
+ * @throws {GitError} `no-git` when it cannot be started.
  */
-export function spawnGit(
+export async function spawnGit(
   gitDir: string,
   args: readonly string[],
-  { environment = {}, timeLimit = defaultTimeLimit }: SpawnOptions = {},
-): ChildProcessWithoutNullStreams {
-  const env = { ...gitEnvironment(gitDir), ...environment }
-  const child = spawn('git', [...isolation, ...args], { env, cwd: gitDir, detached: true })
-  if (timeLimit === Number.POSITIVE_INFINITY) return child
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeLimit).unref()
-  return child.once('close', () => clearTimeout(timer)).once('error', () => clearTimeout(timer))
+  { environment = {}, timeLimit = defaultTimeLimit, hasInput = false, priority }: SpawnOptions = {},
+): Promise<RunningProgram> {
+  const git = await startProgram({
+    command: 'git',
+    args: [...isolation, ...args],
+    cwd: gitDir,
+    env: { ...gitEnvironment(gitDir), ...environment },
+    ...{ hasInput, channels: 0, priority },
+  })
+  git.stdin.on('error', () => {}) // it may end before it has read everything
+  if (timeLimit === Number.POSITIVE_INFINITY) return git
+  const timer = setTimeout(() => git.kill('SIGKILL'), timeLimit).unref()
+  git.ended.catch(() => {}).finally(() => clearTimeout(timer))
+  return git
 }
 
-/** Sends a signal to a process and all that it has started, which must be a group of its own. */
-export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, signal)
-  } catch {
-    // All of the group has ended.
-  }
-}
-
-type GitOptions = SpawnOptions & {
+type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
   signal?: AbortSignal
-  /** As the operating system has it, where git must not be in anybody's way. */
-  priority?: number
   /** What git reads. */
   input?: string
 }
 
 /** How a git ended, and what it said. Without an exit code it was ended by a signal. */
-export type GitOutcome = { exitCode: number | null; output: string; complaint: string }
+export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string }
 
 /**
  * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
@@ -105,22 +107,21 @@ export type GitOutcome = { exitCode: number | null; output: string; complaint: s
 export async function tryGit(
   gitDir: string,
   args: readonly string[],
-  { signal, priority, input = '', ...options }: GitOptions = {},
+  { signal, input = '', ...options }: GitOptions = {},
 ): Promise<GitOutcome> {
   signal?.throwIfAborted()
-  const child = spawnGit(gitDir, args, options)
+  const git = await spawnGit(gitDir, args, { ...options, hasInput: input !== '' })
   let killing: NodeJS.Timeout | undefined
   const stop = () => {
-    signalGroup(child, 'SIGTERM')
-    killing = setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs)
+    git.kill('SIGTERM')
+    killing = setTimeout(() => git.kill('SIGKILL'), graceMs)
   }
+  if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })
-  if (priority !== undefined) lowerPriority(child.pid, priority)
-  child.stdin.on('error', () => {}) // it may end before it has read everything
-  child.stdin.end(input)
+  if (input !== '') git.stdin.end(input)
   try {
-    const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)])
-    return { exitCode: child.exitCode, output, complaint }
+    const [output, { exitCode, complaint }] = await Promise.all([text(git.stdout), git.ended])
+    return { exitCode, output, complaint }
   } finally {
     clearTimeout(killing)
     signal?.removeEventListener('abort', stop)
@@ -135,20 +136,4 @@ export async function runGit(gitDir: string, args: readonly string[], options: G
   const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
   if (exitCode === 0) return output
   throw new GitError('git-failed', `git ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${complaint}`)
-}
-
-function lowerPriority(pid: number | undefined, priority: number): void {
-  try {
-    if (pid !== undefined) setPriority(pid, priority)
-  } catch {
-    // It has ended already.
-  }
-}
-
-/** Resolves when a child has ended, however it did; rejects when it could not be started. */
-export function ended(child: ChildProcessWithoutNullStreams): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.once('close', () => resolve())
-    child.once('error', (cause) => reject(new GitError('no-git', 'git could not be started', { cause })))
-  })
 }

@@ -1,5 +1,5 @@
 import { GitError } from './git-error.ts'
-import { ended, longTimeLimit, spawnGit } from './git-process.ts'
+import { longTimeLimit, spawnGit } from './git-process.ts'
 import type { Oid } from './objects/object.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 
@@ -64,7 +64,7 @@ async function* readLog(
     ...(author === undefined ? [] : [`--author=${author}`]),
   ]
   const values = trailer === undefined ? '' : `%x02%(trailers:key=${trailer},valueonly,separator=%x02)`
-  const child = spawnGit(
+  const git = await spawnGit(
     gitDir,
     [
       ...['log', order, '--reverse', '--diff-merges=first-parent', '--raw', '-z', '--no-abbrev', '--no-renames'],
@@ -73,17 +73,13 @@ async function* readLog(
     ],
     { environment: quarantineEnvironment(gitDir, quarantine), timeLimit: longTimeLimit },
   )
-  const end = ended(child)
-  child.stdin.end()
-  child.stdout.setEncoding('utf8')
-  let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
   try {
-    yield* parseHistory(child.stdout)
-    await end
-    if (child.exitCode !== 0) throw new GitError('git-failed', `git log ended with ${child.exitCode}: ${complaint}`)
+    yield* parseHistory(git.stdout.setEncoding('utf8'))
+    const { exitCode, complaint } = await git.ended
+    if (exitCode !== 0) throw new GitError('git-failed', `git log ended with ${exitCode}: ${complaint}`)
   } finally {
-    child.kill('SIGKILL')
+    git.kill('SIGKILL')
+    git.stdout.destroy()
   }
 }
 
@@ -120,23 +116,18 @@ async function* splitAtNul(output: AsyncIterable<string>): AsyncGenerator<string
 
 /** Whether `commit` is on the first-parent line of `head`, so that what follows it is a plain list of commits. */
 export async function isOnFirstParentLine(gitDir: string, head: Oid, commit: Oid): Promise<boolean> {
-  const child = spawnGit(gitDir, ['rev-list', '--first-parent', '--end-of-options', head, '--'], {
+  const git = await spawnGit(gitDir, ['rev-list', '--first-parent', '--end-of-options', head, '--'], {
     timeLimit: longTimeLimit,
   })
-  child.stdin.end()
-  child.stderr.resume()
-  child.stdout.setEncoding('latin1')
-  const end = ended(child)
   let rest = ''
   try {
-    for await (const chunk of child.stdout) {
+    for await (const chunk of git.stdout.setEncoding('latin1')) {
       const text = rest + chunk
       if (text.includes(commit)) return true
       rest = text.slice(-40)
     }
-    await end
     return false
   } finally {
-    child.kill('SIGKILL')
+    git.kill('SIGKILL')
   }
 }

@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
-import { ended, spawnGit } from './git-process.ts'
+import { spawnGit } from './git-process.ts'
 import { isOid, type Oid } from './objects/object.ts'
 import type { Tree, TreeEntry } from './objects/tree.ts'
 import { quarantineEnvironment } from './quarantine.ts'
 import type { Repository, TreeChange } from './repository.ts'
+import type { RunningProgram } from './spawner/running-program.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }
@@ -45,18 +46,13 @@ export async function readPushedObjects(
   // Anything but an object id could be an option or a revision expression.
   if (!isOid(from) || !isOid(to)) throw new GitError('missing-object', 'not an object id')
   const environment = quarantineEnvironment(gitDir, quarantine)
-  const list = spawnGit(gitDir, ['rev-list', '--objects', '--no-object-names', to, `^${from}`], { environment })
   const format = '--batch-check=%(objectname) %(objecttype) %(objectsize)'
-  const sizes = spawnGit(gitDir, ['cat-file', '--buffer', format], { environment })
-  const ends = Promise.all([ended(list), ended(sizes)])
+  const [list, sizes] = await bothOrNone(
+    spawnGit(gitDir, ['rev-list', '--objects', '--no-object-names', to, `^${from}`], { environment }),
+    spawnGit(gitDir, ['cat-file', '--buffer', format], { environment, hasInput: true }),
+  )
+  const ends = Promise.all([list.ended, sizes.ended])
   ends.catch(() => {}) // looked at below, but a reader that throws comes first
-  let complaint = ''
-  list.stderr.on('data', (chunk: Buffer) => {
-    if (complaint.length < 1000) complaint += chunk.toString('utf8')
-  })
-  sizes.stderr.resume()
-  list.stdin.end()
-  sizes.stdin.on('error', () => {})
   list.stdout.pipe(sizes.stdin)
   const commits: Oid[] = []
   const largeBlobs = new Map<Oid, number>()
@@ -77,13 +73,23 @@ export async function readPushedObjects(
         largeBlobs.set(oid, size)
       }
     }
-    await ends
+    const [{ exitCode, complaint }, { exitCode: sizesExit }] = await ends
+    if (exitCode === 0 && sizesExit === 0) return { commits, largeBlobs }
+    throw new GitError('git-failed', `git rev-list ended with ${exitCode ?? 'a signal'}: ${complaint}`)
   } finally {
-    list.kill()
-    sizes.kill()
+    list.kill('SIGKILL')
+    sizes.kill('SIGKILL')
   }
-  if (list.exitCode === 0 && sizes.exitCode === 0) return { commits, largeBlobs }
-  throw new GitError('git-failed', `git rev-list ended with ${list.exitCode ?? 'a signal'}: ${complaint}`)
+}
+
+/** Two programs that were started; where one could not be, the other is ended. @throws {GitError} `no-git` */
+async function bothOrNone(
+  ...starting: [Promise<RunningProgram>, Promise<RunningProgram>]
+): Promise<[RunningProgram, RunningProgram]> {
+  return Promise.all(starting).catch((error: unknown) => {
+    for (const start of starting) start.then(({ kill }) => kill('SIGKILL')).catch(() => {})
+    throw error
+  })
 }
 
 /** A folder of a pushed commit that is as in none of its parents. */

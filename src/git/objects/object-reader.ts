@@ -1,8 +1,10 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { GitError } from '../git-error.ts'
 import { spawnGit } from '../git-process.ts'
+import type { RunningProgram } from '../spawner/running-program.ts'
 import { type GitObject, isOid, type ObjectType, type Oid } from './object.ts'
 
+/** A process, from when it is asked for; and what it is to be asked once it runs. */
+type Process = { git?: RunningProgram; unasked: Oid[]; isClosed: boolean }
 type Request = { oid: Oid; resolve: (object: GitObject | undefined) => void; reject: (error: Error) => void }
 
 const idleAfterMs = 30_000
@@ -20,7 +22,7 @@ export class ObjectReader {
   readonly #gitDir: string
   readonly #environment: NodeJS.ProcessEnv
   readonly #maxBytes: number
-  #child: ChildProcessWithoutNullStreams | undefined
+  #process: Process | undefined
   #waiting: Request[] = []
   #chunks: Buffer[] = []
   #buffered = 0
@@ -48,53 +50,63 @@ export class ObjectReader {
   }
 
   #ask(request: Request): void {
-    this.#child ??= this.#start()
+    this.#process ??= this.#start()
     this.#waiting.push(request)
-    const { stdin } = this.#child
-    // What is asked for in one turn of the event loop is written at once.
-    if (stdin.writableCorked === 0) {
-      stdin.cork()
-      process.nextTick(() => stdin.uncork())
-    }
-    stdin.write(`${request.oid}\n`)
+    const { git, unasked } = this.#process
+    if (git === undefined) unasked.push(request.oid)
+    else send(git, request.oid)
     if (this.#waiting.length === 1) this.#watch()
   }
 
   /** Ends the process when it has nothing to do for a while, or does nothing. */
   #watch(): void {
     clearTimeout(this.#timer)
-    const child = this.#child
+    const process = this.#process
     const isIdle = this.#waiting.length === 0
-    const end = () => (isIdle ? this.close() : child?.kill('SIGKILL'))
+    const end = () => (isIdle ? this.close() : process?.git?.kill('SIGKILL'))
     this.#timer = setTimeout(end, isIdle ? idleAfterMs : hangsAfterMs).unref()
   }
 
   close(): void {
     clearTimeout(this.#timer)
-    this.#child?.stdin.end()
-    this.#child = undefined
+    if (this.#process !== undefined) this.#process.isClosed = true
+    this.#process?.git?.stdin.end()
+    this.#process = undefined
   }
 
-  #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#gitDir, ['cat-file', '--batch'], {
+  #start(): Process {
+    const process: Process = { unasked: [], isClosed: false }
+    this.#run(process).catch((error: unknown) => {
+      this.#fail(
+        process,
+        error instanceof GitError ? error : new GitError('git-failed', 'git cat-file', { cause: error }),
+      )
+    })
+    return process
+  }
+
+  async #run(process: Process): Promise<void> {
+    const git = await spawnGit(this.#gitDir, ['cat-file', '--batch'], {
       environment: this.#environment,
+      hasInput: true,
       timeLimit: Number.POSITIVE_INFINITY, // see #watch
     })
-    child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
-    child.stdin.on('error', () => {})
-    child.on('error', (cause) => this.#fail(child, new GitError('no-git', 'git cat-file could not be run', { cause })))
-    child.on('close', () => this.#fail(child, new GitError('git-failed', 'git cat-file ended')))
-    return child
+    process.git = git
+    git.ended.catch(() => {}) // its output ends, too
+    git.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
+    git.stdout.on('close', () => this.#fail(process, new GitError('git-failed', 'git cat-file ended')))
+    for (const oid of process.unasked) send(git, oid)
+    if (process.isClosed) git.stdin.end()
   }
 
-  #fail(child: ChildProcessWithoutNullStreams, error: GitError): void {
-    if (this.#child !== child && this.#child !== undefined) return
+  #fail(process: Process, error: GitError): void {
+    if (this.#process !== process && this.#process !== undefined) return
     for (const request of this.#forget()) request.reject(error)
   }
 
   /** Leaves the process, and gives what it was asked and has not answered. */
   #forget(): Request[] {
-    this.#child = undefined
+    this.#process = undefined
     this.#chunks = []
     this.#buffered = 0
     this.#needed = 1
@@ -105,8 +117,8 @@ export class ObjectReader {
 
   /** The size comes before the content, which would have to be read to its end. So another process answers the rest. */
   #skipTooLarge(): void {
-    this.#child?.stdout.removeAllListeners('data')
-    this.#child?.kill('SIGKILL')
+    this.#process?.git?.stdout.removeAllListeners('data').resume()
+    this.#process?.git?.kill('SIGKILL')
     const [tooLarge, ...others] = this.#forget()
     tooLarge?.reject(new GitError('object-too-large', `${tooLarge.oid} has more than ${this.#maxBytes} bytes`))
     for (const request of others) this.#ask(request)
@@ -137,6 +149,15 @@ export class ObjectReader {
     this.#buffered = data.length
     this.#watch()
   }
+}
+
+/** What is asked for in one turn of the event loop is written at once. */
+function send({ stdin }: RunningProgram, oid: Oid): void {
+  if (stdin.writableCorked === 0) {
+    stdin.cork()
+    process.nextTick(() => stdin.uncork())
+  }
+  stdin.write(`${oid}\n`)
 }
 
 /** One whole answer of `cat-file --batch` at the start of `data`, or how many bytes it takes to hold one. */

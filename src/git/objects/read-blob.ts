@@ -17,13 +17,10 @@ export async function blobSize(gitDir: string, oid: Oid): Promise<number> {
  */
 export async function* readBlob(gitDir: string, oid: Oid, { first, last }: BlobRange): AsyncGenerator<Buffer> {
   if (!isOid(oid)) throw new GitError('missing-object', 'not an object id')
-  const child = spawnGit(gitDir, ['cat-file', 'blob', oid])
-  child.stdin.end()
-  child.stderr.resume()
-  child.on('error', () => child.stdout.destroy())
+  const git = await spawnGit(gitDir, ['cat-file', 'blob', oid])
   try {
     let at = 0
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
       const wanted = chunk.subarray(Math.max(0, first - at), Math.max(0, last + 1 - at))
       at += chunk.length
       if (wanted.length > 0) yield wanted
@@ -31,6 +28,6 @@ export async function* readBlob(gitDir: string, oid: Oid, { first, last }: BlobR
     }
     throw new GitError('git-failed', 'git cat-file ended before the blob did')
   } finally {
-    child.kill()
+    git.kill('SIGKILL')
   }
 }

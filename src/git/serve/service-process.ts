@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
 import { GitError } from '../git-error.ts'
-import { gitEnvironment, isolation, signalGroup } from '../git-process.ts'
+import { gitEnvironment, isolation } from '../git-process.ts'
+import type { End } from '../spawner/launch.ts'
+import type { RunningProgram } from '../spawner/running-program.ts'
+import { startProgram } from '../spawner/start-program.ts'
 
 export type ServiceProcessOptions = {
   /** Names git's subcommand in messages. */
@@ -27,9 +28,6 @@ const endTime = 3000
 const dieTime = 1000
 /** What the shell exits with where there is no git. */
 const noProgram = 127
-const failedStart = 'a failed start'
-/** Bytes of what git says of a failure that are kept. */
-const maxComplaint = 8 * 1024
 
 /** What git says of a request that it cannot understand, or that ends too early. */
 const blamesClient =
@@ -43,36 +41,36 @@ export class ServiceProcess {
   readonly channels: readonly Duplex[]
   /** Resolves when git and what it started have ended, however they did. */
   readonly ended: Promise<void>
-  readonly #child: ChildProcess
+  readonly #git: RunningProgram
   readonly #service: string
-  readonly #stdout: Readable
   #failure: unknown
   #killing: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  constructor(gitDir: string, options: ServiceProcessOptions) {
-    const { service, config, args, protocol, channels } = options
+  private constructor(git: RunningProgram, options: ServiceProcessOptions) {
+    this.#git = git
+    this.#service = options.service
+    this.stdin = git.stdin.on('error', () => {})
+    this.output = git.stdout.pipe(new PassThrough())
+    this.channels = git.channels.map((channel) => channel.on('error', () => {}))
+    options.signal.addEventListener('abort', () => this.discardOutput(), { once: true })
+    this.ended = this.#untilEnded(options)
+  }
+
+  /** @throws {GitError} `no-git`; the signal's reason if it aborts before git has started. */
+  static async start(gitDir: string, options: ServiceProcessOptions): Promise<ServiceProcess> {
+    const { service, config, args, protocol, channels, signal } = options
     const settings = config.flatMap((setting) => ['-c', setting])
-    this.#service = service
-    this.#child = spawn(
-      'sh',
-      ['-c', `${boundedBy(options)}; exec git "$@"`, 'git', ...isolation, ...settings, service, ...args],
-      {
-        cwd: gitDir,
-        env: { ...gitEnvironment(gitDir), ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
-        detached: true,
-        stdio: Array.from({ length: 3 + channels }, () => 'pipe' as const),
-      },
-    )
-    const [stdin, stdout, stderr, ...others] = this.#child.stdio.filter((stream) => stream instanceof Duplex)
-    if (stdin === undefined || stdout === undefined || stderr === undefined)
-      throw new GitError('git-failed', 'no pipes')
-    this.stdin = stdin.on('error', () => {})
-    this.#stdout = stdout
-    this.output = stdout.pipe(new PassThrough())
-    options.signal.addEventListener('abort', () => this.discardOutput())
-    this.channels = others.map((channel) => channel.on('error', () => {}))
-    this.ended = this.#untilEnded(stderr, options)
+    const git = await startProgram({
+      command: 'sh',
+      args: ['-c', `${boundedBy(options)}; exec git "$@"`, 'git', ...isolation, ...settings, service, ...args],
+      cwd: gitDir,
+      env: { ...gitEnvironment(gitDir), ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
+      ...{ hasInput: true, channels },
+    })
+    if (signal.aborted) git.kill('SIGKILL')
+    signal.throwIfAborted()
+    return new ServiceProcess(git, options)
   }
 
   /** Why it failed or was ended, once it has ended. */
@@ -88,7 +86,7 @@ export class ServiceProcess {
   /** Ends the output. Git can go on writing, to come to its end. */
   discardOutput(): void {
     this.output.destroy()
-    this.#stdout.resume()
+    this.#git.stdout.resume()
   }
 
   /**
@@ -101,8 +99,8 @@ export class ServiceProcess {
     if (this.#killing !== undefined) return
     this.#cutOff()
     const kill = () => {
-      signalGroup(this.#child, 'SIGTERM')
-      this.#killing = setTimeout(() => signalGroup(this.#child, 'SIGKILL'), dieTime)
+      this.#git.kill('SIGTERM')
+      this.#killing = setTimeout(() => this.#git.kill('SIGKILL'), dieTime)
     }
     this.#killing = setTimeout(kill, this.channels.length > 0 ? endTime : 0)
   }
@@ -111,24 +109,31 @@ export class ServiceProcess {
     for (const stream of [this.stdin, ...this.channels]) stream.destroy()
   }
 
-  async #untilEnded(stderr: Readable, { wallTime, signal }: ServiceProcessOptions): Promise<void> {
+  async #untilEnded({ wallTime, signal }: ServiceProcessOptions): Promise<void> {
     const abort = () => this.stop(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     const timer = setTimeout(
       () => this.stop(new GitError('git-failed', `git ${this.#service} took too long`)),
       wallTime,
     )
-    const complaint = collectBeginning(stderr)
-    const exit = await exitOf(this.#child)
+    const failure = await this.#git.ended.then(
+      (end) => this.#failureOf(end),
+      (error: unknown) => error,
+    )
     this.#cutOff()
-    // All that git started holds it, too.
-    await finished(stderr).catch(() => {})
     this.#hasEnded = true
     clearTimeout(timer)
     clearTimeout(this.#killing)
     signal.removeEventListener('abort', abort)
-    if (exit === 0) return
-    this.#failure ??= new GitError(codeOf(exit, complaint()), `git ${this.#service} ended with ${exit}: ${complaint()}`)
+    this.#failure ??= failure
+  }
+
+  #failureOf({ exitCode, signal, complaint }: End): GitError | undefined {
+    if (exitCode === 0) return undefined
+    return new GitError(
+      codeOf(exitCode, complaint),
+      `git ${this.#service} ended with ${exitCode ?? signal}: ${complaint}`,
+    )
   }
 }
 
@@ -137,23 +142,7 @@ function boundedBy({ cpuSeconds, maxMemory }: ServiceProcessOptions): string {
   return `ulimit -t ${cpuSeconds}; ulimit -v ${Math.ceil(maxMemory / 1024)} 2>/dev/null`
 }
 
-function codeOf(exit: number | string, complaint: string): GitError['code'] {
-  if (exit === noProgram || String(exit).startsWith(failedStart)) return 'no-git'
+function codeOf(exitCode: number | null, complaint: string): GitError['code'] {
+  if (exitCode === noProgram) return 'no-git'
   return blamesClient.test(complaint) ? 'bad-request' : 'git-failed'
-}
-
-/** Exit code or signal; words where it could not be started. */
-function exitOf(child: ChildProcess): Promise<number | string> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'))
-    child.once('error', (error) => resolve(`${failedStart} (${error.message})`))
-  })
-}
-
-function collectBeginning(stream: Readable): () => string {
-  let text = ''
-  stream.setEncoding('utf8').on('data', (chunk: string) => {
-    if (text.length < maxComplaint) text += chunk.slice(0, maxComplaint - text.length)
-  })
-  return () => text
 }

@@ -62,7 +62,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
   const isPush = service === 'receive-pack'
   if (isPush) await checkHooks()
   signal.throwIfAborted()
-  const git = new ServiceProcess(gitDir, {
+  const git = await ServiceProcess.start(gitDir, {
     service,
     protocol,
     signal,

@@ -1,0 +1,55 @@
+import { text } from 'node:stream/consumers'
+import type { Order } from '../src/git/spawner/launch.ts'
+import { Spawner } from '../src/git/spawner/spawner.ts'
+import { type StartProgram, startDirectly } from '../src/git/spawner/start-program.ts'
+import { inTurn, milliseconds, show } from './support/measure.ts'
+
+const sizes = [50, 150, 300, 600, 1000]
+const mb = 1024 * 1024
+const startsAtOnce = 20
+const rounds = 9
+const order: Order = {
+  command: 'git',
+  args: ['--version'],
+  cwd: '/',
+  env: { PATH: process.env.PATH },
+  hasInput: false,
+  channels: 0,
+}
+
+/** What a short git costs a server, by the memory that the server has: started by `fork` of the server, and through a spawner. */
+export async function benchGitStart(): Promise<string[]> {
+  const spawner = await Spawner.start()
+  const ballast: Buffer[] = []
+  const rows: string[] = []
+  for (const size of sizes) {
+    while (process.memoryUsage.rss() < size * mb) ballast.push(Buffer.alloc(10 * mb, 1))
+    const rss = Math.round(process.memoryUsage.rss() / mb)
+    const held = { fork: 0, spawner: 0 }
+    const contestant = (name: keyof typeof held, start: StartProgram) => async () => {
+      const before = performance.eventLoopUtilization()
+      const time = await milliseconds(() => runInTurn(start))
+      held[name] = performance.eventLoopUtilization(before).active / startsAtOnce
+      return time / startsAtOnce
+    }
+    const times = await inTurn(rounds, {
+      fork: contestant('fork', startDirectly),
+      spawner: contestant('spawner', (asked) => spawner.launch(asked)),
+    })
+    const [fork, through] = [held.fork.toFixed(2), held.spawner.toFixed(2)]
+    rows.push(`| ${rss} MB | ${fork} | ${through} | ${show(times.fork)} | ${show(times.spawner)} |`)
+  }
+  spawner.stop()
+  return [
+    '| memory of the server | event loop held by `fork`, ms | by the spawner | until git has ended: `fork`, ms | spawner, ms |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ]
+}
+
+async function runInTurn(start: StartProgram): Promise<void> {
+  for (let count = 0; count < startsAtOnce; count++) {
+    const { stdout, ended } = await start(order)
+    await Promise.all([text(stdout), ended])
+  }
+}
