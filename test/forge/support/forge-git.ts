@@ -9,9 +9,13 @@ export class ForgeGit {
   readonly dir: string
   readonly #root = tempDir()
 
-  /** @param path `acme/handbook.git` */
-  constructor(path: string) {
-    this.dir = join(this.#root, path)
+  /**
+   * @param path `acme/handbook.git`
+   * @param known a repository that is there already
+   */
+  constructor(path: string, known?: string) {
+    this.dir = known ?? join(this.#root, path)
+    if (known !== undefined) return
     nativeGit(this.#root, ['init', '--quiet', '--bare', '--initial-branch=main', this.dir])
     nativeGit(this.dir, ['config', 'http.receivepack', 'true'])
   }
@@ -43,13 +47,22 @@ export class ForgeGit {
       gitWith(this.dir, { ...index, ...asAuthor(author) }, args, input)
     run(parent === undefined ? ['read-tree', '--empty'] : ['read-tree', parent])
     for (const [path, text] of Object.entries(files)) {
-      if (text === null) run(['update-index', '--force-remove', path])
+      if (text === null) run(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\t${path}\n`)
       else
         run(['update-index', '--add', '--cacheinfo', `100644,${run(['hash-object', '-w', '--stdin'], text)},${path}`])
     }
     const parents = parent === undefined ? [] : ['-p', parent]
     const commit = run(['commit-tree', run(['write-tree']), ...parents, '-m', message])
     nativeGit(this.dir, ['update-ref', `refs/heads/${branch}`, commit])
+    return commit
+  }
+
+  /** Puts a merge of commits at the tip of a branch, with the files of all. */
+  mergeOf(branch: string, [first = '', second = '']: readonly string[]): string {
+    const [tree = ''] = nativeGit(this.dir, ['merge-tree', '--write-tree', first, second]).split('\n')
+    const args = ['commit-tree', tree, '-p', first, '-p', second, '-m', 'Merge']
+    const commit = gitWith(this.dir, asAuthor('Merger'), args)
+    this.setRef(`refs/heads/${branch}`, commit)
     return commit
   }
 

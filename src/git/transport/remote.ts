@@ -1,0 +1,197 @@
+import type { Oid } from '../objects/object.ts'
+import { decodePacket, encodePacket, flushPacket, PktLineError, packetText, readPackets } from '../serve/pkt-line.ts'
+
+/** A repository elsewhere, over HTTP. The credential goes into a header: no other process sees it. */
+export type RemoteAccess = { url: string; username: string; password: string }
+
+export type RemoteOptions = {
+  signal?: AbortSignal | undefined
+  /** Milliseconds until an answer must have begun. */
+  timeoutMs?: number
+}
+
+/** A ref that is to move; from nothing it is made, to nothing it is deleted. The remote must hold `from`. */
+export type RemoteUpdate = { ref: string; from: Oid | undefined; to: Oid | undefined }
+
+/** `unreachable`: no answer, or that of a server in trouble. `refused`: the credential may not. `protocol`: it is no git server. */
+class RemoteError extends Error {
+  readonly code: 'unreachable' | 'refused' | 'protocol'
+
+  constructor(code: RemoteError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RemoteError'
+    this.code = code
+  }
+}
+
+const agent = 'agent=ganglion'
+const defaultTimeoutMs = 60_000
+const zeroOid = '0'.repeat(40)
+const delimiterPacket = Buffer.from('0001')
+/** Bands of a side-band packet; see gitprotocol-pack(5). */
+const dataBand = 1
+const errorBand = 3
+/** Characters of what a server says of an error. */
+const maxComplaint = 300
+
+/** The refs that begin with one of these prefixes, by version 2 of git's protocol. @throws {RemoteError} */
+export async function listRemoteRefs(
+  remote: RemoteAccess,
+  prefixes: readonly string[],
+  options: RemoteOptions = {},
+): Promise<Map<string, Oid>> {
+  const refs = new Map<string, Oid>()
+  const asked = command(
+    'ls-refs',
+    prefixes.map((prefix) => `ref-prefix ${prefix}\n`),
+  )
+  for await (const payload of lines(await post(remote, 'upload-pack', asked, options))) {
+    const [, oid, ref] = /^([0-9a-f]{40}) (\S+)/.exec(packetText(payload)) ?? []
+    if (oid === undefined || ref === undefined) throw new RemoteError('protocol', 'the remote names no refs')
+    refs.set(ref, oid)
+  }
+  return refs
+}
+
+/**
+ * The pack with all that leads to some commits and not to others; see gitprotocol-v2(5), "fetch". Commits of `haves` that the remote
+ * does not know do no harm. The pack comes as the remote sends it: whoever reads it bounds it.
+ * @throws {RemoteError}, also while it is read
+ */
+export async function* fetchPack(
+  remote: RemoteAccess,
+  { wants, haves }: { wants: readonly Oid[]; haves: readonly Oid[] },
+  options: RemoteOptions = {},
+): AsyncGenerator<Buffer> {
+  const asked = command('fetch', [
+    'no-progress\n',
+    'ofs-delta\n',
+    ...wants.map((oid) => `want ${oid}\n`),
+    ...haves.map((oid) => `have ${oid}\n`),
+    'done\n',
+  ])
+  let isPack = false
+  for await (const payload of lines(await post(remote, 'upload-pack', asked, options))) {
+    if (isPack) yield* dataOf(payload)
+    else if (packetText(payload) === 'packfile') isPack = true
+    else throw new RemoteError('protocol', `the remote sends no pack: ${complaintOf(payload)}`)
+  }
+  if (!isPack) throw new RemoteError('protocol', 'the remote sends no pack')
+}
+
+/**
+ * Moves refs of a remote, each only from what it is said to hold. Other than with git's own client nothing is asked for first, since
+ * {@link listRemoteRefs} has told where they are.
+ * @param pack all that the new commits need and the remote lacks; undefined where refs are deleted only
+ * @returns why each ref that did not move did not
+ * @throws {RemoteError}; the refs may have moved where it is `unreachable`
+ */
+export async function pushToRemote(
+  remote: RemoteAccess,
+  updates: readonly RemoteUpdate[],
+  pack: Buffer | undefined,
+  options: RemoteOptions = {},
+): Promise<Map<string, string>> {
+  const commands = updates.map(({ ref, from = zeroOid, to = zeroOid }, at) =>
+    encodePacket(
+      `${from} ${to} ${ref}${at === 0 ? `\0 report-status side-band-64k ofs-delta delete-refs ${agent}` : ''}`,
+    ),
+  )
+  const body = Buffer.concat([...commands, flushPacket, ...(pack === undefined ? [] : [pack])])
+  const chunks: Buffer[] = []
+  for await (const payload of lines(await post(remote, 'receive-pack', body, options))) {
+    for (const data of dataOf(payload)) chunks.push(data)
+  }
+  return refusedRefs(Buffer.concat(chunks), updates)
+}
+
+/** Reads `report-status`; see gitprotocol-pack(5). */
+function refusedRefs(report: Buffer, updates: readonly RemoteUpdate[]): Map<string, string> {
+  const said = new Map<string, string | undefined>()
+  for (let at = 0, next = decodePacket(report, at); next !== undefined; next = decodePacket(report, at)) {
+    at = next.end
+    if (next.packet.kind !== 'line') continue
+    const text = packetText(next.packet.payload)
+    const [, verdict, ref = '', reason = ''] = /^(ok|ng) (\S+) ?(.*)$/.exec(text) ?? []
+    if (verdict !== undefined) said.set(ref, verdict === 'ok' ? undefined : reason.slice(0, maxComplaint))
+    else if (text.startsWith('unpack ') && text !== 'unpack ok')
+      throw new RemoteError('protocol', `the remote: ${text}`)
+  }
+  const refused = updates.filter(({ ref }) => !said.has(ref) || said.get(ref) !== undefined)
+  return new Map(refused.map(({ ref }) => [ref, said.get(ref) ?? 'the remote did not say what became of it']))
+}
+
+function command(name: string, args: readonly string[]): Buffer {
+  const head = [`command=${name}\n`, `${agent}\n`, 'object-format=sha1\n']
+  return Buffer.concat([...head.map(encodePacket), delimiterPacket, ...args.map(encodePacket), flushPacket])
+}
+
+/** @throws {RemoteError} */
+async function post(
+  { url, username, password }: RemoteAccess,
+  service: 'upload-pack' | 'receive-pack',
+  body: Buffer,
+  { signal, timeoutMs = defaultTimeoutMs }: RemoteOptions,
+): Promise<AsyncIterable<Buffer>> {
+  const ends = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])])
+  const response = await fetch(`${url}/git-${service}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      'content-type': `application/x-git-${service}-request`,
+      accept: `application/x-git-${service}-result`,
+      'user-agent': 'git/ganglion',
+      ...(service === 'upload-pack' ? { 'git-protocol': 'version=2' } : {}),
+    },
+    body: new Uint8Array(body),
+    // A redirect would take the credential elsewhere.
+    redirect: 'manual',
+    signal: ends,
+  }).catch((cause: unknown) => {
+    throw unreachable(url, cause)
+  })
+  const { status } = response
+  if (status === 200 && response.body !== null) return bytesOf(url, response.body)
+  await response.body?.cancel()
+  const message = `git at ${new URL(url).host} answered with ${status}`
+  throw new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message)
+}
+
+async function* bytesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  } catch (cause) {
+    throw unreachable(url, cause)
+  }
+}
+
+function unreachable(url: string, cause: unknown): RemoteError {
+  return new RemoteError('unreachable', `git at ${new URL(url).host} cannot be reached`, { cause })
+}
+
+/** The lines of an answer, without the marks that part them. @throws {RemoteError} */
+async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    for await (const packet of readPackets(stream)) {
+      if (packet.kind !== 'line') continue
+      if (packet.payload.subarray(0, 4).toString() === 'ERR ')
+        throw new RemoteError('refused', `the remote: ${complaintOf(packet.payload.subarray(4))}`)
+      yield packet.payload
+    }
+  } catch (cause) {
+    if (!(cause instanceof PktLineError)) throw cause
+    throw new RemoteError('protocol', 'the remote does not speak the protocol of git', { cause })
+  }
+}
+
+/** The data of a side-band packet: progress is nobody's to read here. @throws {RemoteError} what the remote complains of */
+function* dataOf(payload: Buffer): Generator<Buffer> {
+  if (payload[0] === errorBand) throw new RemoteError('protocol', `the remote: ${complaintOf(payload.subarray(1))}`)
+  if (payload[0] === dataBand) yield payload.subarray(1)
+}
+
+function complaintOf(payload: Buffer): string {
+  return packetText(payload)
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, maxComplaint)
+}
