@@ -18,6 +18,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['hooks'], load: async () => (await import('./commands/hooks.ts')).addHooksCommands },
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
+  { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },
   {
     words: ['verify', 'rebuild', 'backup', 'restore'],

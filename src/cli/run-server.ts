@@ -4,6 +4,7 @@ import { buildServer, type ServerOptions } from '../http/server.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { withoutKey } from '../models/language-model.ts'
 import { firstRun } from '../services/first-run.ts'
+import { startForges } from '../services/forge/start-forges.ts'
 import { Ganglion } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
 import { startIngest } from '../services/ingest/start-ingest.ts'
@@ -66,13 +67,20 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
+    let wakeForge = (_: string) => {}
     const services = {
-      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate, identityProvider }),
+      ...servicesOf(ganglion, {
+        ...{ answerer, webhookPrivate: environment.webhookPrivate, identityProvider },
+        wakeForge: (link) => wakeForge(link),
+      }),
       isReady: () => isReady,
     }
     const server = await buildServer(services, serverOptions(environment))
     started.push(() => server.close())
     started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))
+    const forges = startForges(ganglion, { env: process.env, onError })
+    started.push(() => forges.stop())
+    wakeForge = forges.wake
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }

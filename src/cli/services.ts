@@ -7,6 +7,7 @@ import { deleteChat, listChats, readChat, readChatTurn } from '../services/chat/
 import { rateAnswer } from '../services/chat/rate-answer.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
+import { hearDelivery } from '../services/forge/hear-delivery.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
@@ -77,10 +78,13 @@ export function servicesOf(
     answerer = ganglion.extracts,
     webhookPrivate = false,
     identityProvider,
+    wakeForge = () => {},
   }: {
     answerer?: Answerer
     webhookPrivate?: boolean
     identityProvider?: IdentityProviderOptions | undefined
+    /** Lets a link to a forge be looked at soon. */
+    wakeForge?: (linkId: string) => void
   } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
@@ -177,6 +181,7 @@ export function servicesOf(
     ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),
     readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
+    hearForge: (link, delivery) => hearDelivery(ganglion, { wake: wakeForge, env: process.env }, link, delivery),
     problems: () => health.problems(),
     freeDiskRatio,
     ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ganglion, embeddingModel) }),

@@ -4,6 +4,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { authenticate, authenticateEither, requireRole } from './auth.ts'
 import { countCandidates } from './counted-services.ts'
 import { answerError } from './errors.ts'
+import { forgeRoutes } from './forge/routes.ts'
 import { keyAsPassword } from './git/basic-auth.ts'
 import { type GitOptions, gitRoutes } from './git/routes.ts'
 import { parseJsonBodies } from './json-body.ts'
@@ -61,6 +62,7 @@ export type PagesContext = { services: Services; limits: Limits }
 
 const apiPrefix = '/api/v1'
 const gitPrefix = '/git'
+const forgePrefix = '/forge'
 const bodyLimit = 2 * 1024 * 1024
 
 /** The HTTP server over the services, ready to listen or to be injected into. Closing it lets requests in flight finish. */
@@ -150,6 +152,13 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
       gitRoutes(git, { services, limits, options: options.git ?? {} })
     },
     { prefix: gitPrefix },
+  )
+  await app.register(
+    async (forge: ZodFastify) => {
+      forge.setNotFoundHandler(notFound)
+      forgeRoutes(forge, services)
+    },
+    { prefix: forgePrefix },
   )
   const { pages } = options
   if (pages !== undefined) await app.register((scope: ZodFastify) => pages(scope, { services, limits }))

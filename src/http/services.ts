@@ -40,6 +40,7 @@ import type { ChatPage, PastChat, PastTurn, TurnAddress } from '../services/chat
 import type { Rating } from '../services/chat/rate-answer.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
+import type { ForgeDelivery } from '../services/forge/hear-delivery.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
 import type { PeopleServices } from '../services/people/people-services.ts'
@@ -227,6 +228,8 @@ export interface Services extends OverviewServices, SettingsServices {
   ): Promise<EventStream>
   /** The way to a knowledge base's repository, by the slugs or ids of its tenant and its own. */
   openGitDoor(caller: Caller, address: GitAddress): Promise<GitDoor>
+  /** What a forge calls when something happens there. @throws {GanglionError} `not_found`, `invalid_token` */
+  hearForge(link: string, delivery: ForgeDelivery): Promise<void>
   /** Whether requests can be served; false while starting. */
   isReady(): boolean
   /** What of the server is broken. */

@@ -25,6 +25,8 @@ export type Decision = {
   at: string
   by: Actor
   reason?: string
+  /** The address of what was said elsewhere, as on a forge: nothing is heard twice. */
+  via?: string
 }
 
 /** A candidate as it stands on `refs/ganglion/queue`: the record, and the content as it was submitted. */

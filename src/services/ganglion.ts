@@ -21,6 +21,8 @@ import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { EventLog } from '../store/events.ts'
+import { ForgeLinks } from '../store/forge-links.ts'
+import { ForgePulls } from '../store/forge-pulls.ts'
 import { Idempotency } from '../store/idempotency.ts'
 import { Jobs } from '../store/jobs.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
@@ -99,6 +101,8 @@ export class Ganglion {
   readonly sourceTexts: SourceTexts
   readonly jobs: Jobs
   readonly webhooks: Webhooks
+  readonly forgeLinks: ForgeLinks
+  readonly forgePulls: ForgePulls
   readonly stamps: Stamps
   readonly tours: Tours
   readonly now: () => Date
@@ -144,6 +148,8 @@ export class Ganglion {
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
     this.jobs = new Jobs(database.db)
     this.webhooks = new Webhooks(database.db)
+    this.forgeLinks = new ForgeLinks(database.db)
+    this.forgePulls = new ForgePulls(database.db)
     this.stamps = new Stamps(database.db)
     this.tours = new Tours(database.db)
     this.now = options.now ?? (() => new Date())

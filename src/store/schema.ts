@@ -26,6 +26,8 @@ export type Schema = {
   sessions: SessionRow
   one_time_links: OneTimeLinkRow
   audit: AuditRow
+  forge_links: ForgeLinkRow
+  forge_pulls: ForgePullRow
 }
 
 type TenantRow = {
@@ -335,4 +337,41 @@ type TourMarkRow = {
 type StampRow = {
   name: 'backup'
   at: string
+}
+
+export type ForgeLinkRow = {
+  /** UUIDv7. */
+  id: string
+  tenant_id: string
+  kb_id: string
+  kind: string
+  url: string
+  api_url: string | null
+  /** JSON: where its parts are, not the parts. */
+  credential: string
+  webhook_secret: string | null
+  max_open: number
+  main: string | null
+  heard_at: string
+  synced_at: string | null
+  failing_since: string | null
+  failures: number
+  note: string | null
+  due_at: string | null
+  created_at: string
+}
+
+export type ForgePullRow = {
+  link_id: string
+  branch: string
+  number: number | null
+  /** JSON array of candidates' ids. */
+  candidates: string
+  state: 'open' | 'closed' | 'merged'
+  head: string | null
+  change: string | null
+  seen: string | null
+  text: string | null
+  reported: string | null
+  comments: number
 }

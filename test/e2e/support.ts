@@ -34,9 +34,12 @@ export async function startProduct({
   onError,
   restored,
   embeddingModel,
+  publicUrl,
   ...options
 }: {
   rateWrites?: number
+  /** Where people are told to reach it. */
+  publicUrl?: string
   answerer?: Answerer
   /** Lets the server follow what others do to the repositories. */
   onError?: (error: unknown) => void
@@ -49,6 +52,7 @@ export async function startProduct({
     dataDir,
     threads,
     embeddingModel,
+    publicUrl,
     ...(onError === undefined ? {} : { watch: { onError } }),
   })
   const [known] = await ganglion.knowledgeBases.list()

@@ -1,8 +1,8 @@
 import { structuredPatch } from 'diff'
 import type { Finding } from '../../knowledge/neuron.ts'
+import { literal, literalBlock } from '../../knowledge/text/literal.ts'
 import type { NeuronName } from '../../services/check/change.ts'
 import type { Review, ReviewedNeuron } from '../../services/check/review-directory.ts'
-import { literal, literalBlock } from './literal.ts'
 import { ruleSummary } from './rule-summary.ts'
 
 /** Forges cut a comment after 65,536 characters. */

@@ -98,6 +98,9 @@ const Variables = z.object({
 /** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
 const ofClients: ReadonlySet<string> = new Set(['GANGLION_URL', 'GANGLION_KEY'])
 
+/** Secrets of links to forges, by names that operators choose. */
+const forgePrefix = 'GANGLION_FORGE_'
+
 const names = Object.keys(Variables.shape)
 /** Their values are in no message. */
 const secrets: ReadonlySet<string> = new Set([
@@ -119,7 +122,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
   const unknown = set
-    .filter(([name]) => !names.includes(name) && !ofClients.has(name))
+    .filter(([name]) => !names.includes(name) && !ofClients.has(name) && !name.startsWith(forgePrefix))
     .map(([name]) => `${name} is not a setting; did you mean ${closest(name, names)}?`)
   const missing = Object.entries(groups).flatMap(([prefix, required]) =>
     missingOfGroup(

@@ -28,6 +28,7 @@ const Decision = z.object({
   at: z.string(),
   by: Actor,
   reason: z.string().exactOptional(),
+  via: z.string().exactOptional(),
 })
 
 const Verdict = z.object({

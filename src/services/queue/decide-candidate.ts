@@ -49,18 +49,16 @@ export async function decide(
   ganglion: Ganglion,
   caller: Caller,
   { candidateId, verb, ...judged }: Judged & { candidateId: string; verb: 'Dismiss' | 'Reopen' | 'Comment on' },
-  decisionOn: (row: CandidateRow, by: Decision['by'], at: string) => Decision | undefined,
+  decisionOn: (row: CandidateRow, by: Decision['by'], at: string, record: Candidate) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await ganglion.kbOfCandidate(caller.tenantId, candidateId)
   const by = actorOf(caller)
   return writeJudged(ganglion, kb, { candidateId, ...judged }, async (staging) => {
     const row = findCandidate(kb.projection.write, candidateId)
     if (row === undefined) throw new GanglionError('not_found')
-    const decision = decisionOn(row, by, ganglion.now().toISOString())
-    if (decision !== undefined) {
-      const candidate = withDecision(parseCandidate(await staging.readText(row.blob)), decision)
-      await recordCandidate(kb, staging, candidate, verb)
-    }
+    const record = parseCandidate(await staging.readText(row.blob))
+    const decision = decisionOn(row, by, ganglion.now().toISOString(), record)
+    if (decision !== undefined) await recordCandidate(kb, staging, withDecision(record, decision), verb)
     return { candidateId, status: findCandidate(kb.projection.write, candidateId)?.status ?? row.status }
   })
 }

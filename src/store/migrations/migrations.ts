@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { createAdministration } from './administration-migration.ts'
+import { createForges } from './forge-migration.ts'
 import { createPeople } from './people-migration.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
@@ -18,6 +19,7 @@ export const migrations: Record<string, Migration> = {
   '0012-people': { up: createPeople },
   '0013-administration': { up: createAdministration },
   '0014-grounds-of-answers': { up: addGrounds },
+  '0015-forges': { up: createForges },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {

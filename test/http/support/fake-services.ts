@@ -281,6 +281,9 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
       const candidateId = uuidv7()
       return { candidateId, status: 'pending', queueUrl: `/queue/${candidateId}` }
     },
+    async hearForge() {
+      throw new GanglionError('not_found')
+    },
     async openGitDoor() {
       throw new GanglionError('not_found')
     },

@@ -1,5 +1,5 @@
-import { shorten } from '../../knowledge/text/inert-text.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
+import { shorten } from './inert-text.ts'
+import { oneLine } from './text.ts'
 
 const shownUnits = 200
 

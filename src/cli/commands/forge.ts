@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { GanglionError } from '../../contract/errors.ts'
+import { forgeKinds } from '../../forge/forge.ts'
+import { operator } from '../../services/create-kb.ts'
+import { ForgeBridge } from '../../services/forge/forge-bridge.ts'
+import { type LinkSummary, linkForge, linkOf, listForgeLinks, unlinkForge } from '../../services/forge/manage-links.ts'
+import { syncLink } from '../../services/forge/start-forges.ts'
+import type { Ganglion } from '../../services/ganglion.ts'
+import type { Acting } from '../../services/people/audit.ts'
+import { isLocked } from '../../store/directory-lock.ts'
+import type { ForgeLink } from '../../store/forge-links.ts'
+import { act, UsageError } from '../command.ts'
+import { table } from '../table.ts'
+import { requireTenant, withGanglion } from '../with-ganglion.ts'
+
+const Named = z.object({ kb: z.string(), tenant: z.string() })
+const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+const LinkOptions = Named.extend({
+  url: Url,
+  kind: z.enum(forgeKinds).optional(),
+  apiUrl: Url.optional(),
+  app: z.string().optional(),
+  key: z.string().optional(),
+  token: z.string().optional(),
+  webhookSecret: z.string().optional(),
+  maxOpen: z.coerce.number().int().min(1).max(1000).optional(),
+})
+/** Milliseconds: how long a server that runs may take to compare both sides, and how often it is looked. */
+const patience = 10 * 60_000
+const lookInterval = 250
+
+/** `forge link`, `status`, `sync`, `unlink`. */
+export function addForgeCommands(program: Command): void {
+  const forge = program.command('forge').description('show candidates as pull requests of a repository on a forge')
+  addLink(forge)
+  addStatus(forge)
+  addSync(forge)
+  addUnlink(forge)
+}
+
+function addLink(forge: Command): void {
+  act(
+    named(forge.command('link').description('link a knowledge base to a repository; it must be empty'))
+      .argument('<url>', "of the repository's page, such as https://github.com/acme/handbook")
+      .option('--kind <kind>', `which forge it is: ${forgeKinds.join(', ')} (default: by the host)`)
+      .option('--api-url <url>', 'of its API, where that is not where the forge has it')
+      .option('--app <id>', 'the id of a GitHub App that is installed there; needs --key')
+      .option('--key <where>', 'the private key of that App: env:NAME or file:/path')
+      .option('--token <where>', 'a token instead of an App: env:NAME or file:/path')
+      .option('--webhook-secret <where>', 'takes webhooks that are signed with it: env:NAME or file:/path')
+      .option('--max-open <number>', 'pull requests that are open at a time (default: 50)')
+      .addHelpText(
+        'after',
+        '\nSecrets are not stored, but where they are. A running server reads them from its own environment and files.' +
+          '\n\nExample:\n  ganglion forge link https://github.com/acme/handbook --tenant acme --kb handbook --app 12345 --key file:/etc/ganglion/app.pem',
+      ),
+    LinkOptions,
+    ({ tenant, app, key, token, ...request }, { dataDir, publicUrl }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const by = await actingIn(ganglion, tenant)
+        const { link, account } = await withBridge(ganglion, (bridge) =>
+          linkForge(ganglion, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
+            unknownKb(request.kb, tenant),
+          ),
+        )
+        const events = `${publicUrl ?? ''}/forge/${link.id}/events`
+        const hook = link.webhookSecret === null ? '' : `\nSend its webhooks, as JSON, to ${events}`
+        return {
+          json: { id: link.id, url: link.url, account, events },
+          text: `Linked ${request.kb} to ${link.url}, as ${account}. A running server begins within 5 seconds.${hook}`,
+        }
+      }),
+  )
+}
+
+function addStatus(forge: Command): void {
+  act(
+    forge.command('status').description('tell how links stand').option('--tenant <slug>', 'of one tenant only'),
+    z.object({ tenant: z.string().optional() }),
+    ({ tenant }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const tenantId = tenant === undefined ? undefined : (await requireTenant(ganglion.tenants, tenant)).id
+        const links = await listForgeLinks(ganglion, tenantId)
+        const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
+        return { json: { links }, text: linkTable(links), isNegative }
+      }),
+  )
+}
+
+function addSync(forge: Command): void {
+  act(
+    named(forge.command('sync').description('compare both sides of a link now, and wait until that is done')),
+    Named,
+    ({ kb, tenant }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const link = await linkOf(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
+        if (isLocked(ganglion.directory)) await letServerSync(ganglion, link)
+        else await withBridge(ganglion, (bridge) => syncLink(ganglion, bridge, link).catch(() => {}))
+        const { note, failingSince } = (await ganglion.forgeLinks.find(link.id)) ?? link
+        const text = note ?? `${kb} and ${link.url} are the same.`
+        return { json: { id: link.id, note, failing: failingSince !== null }, text, isNegative: note !== null }
+      }),
+  )
+}
+
+function addUnlink(forge: Command): void {
+  act(
+    named(forge.command('unlink').description('forget a link; both sides stay as they are')),
+    Named,
+    ({ kb, tenant }, { dataDir }) =>
+      withGanglion(dataDir, async (ganglion) => {
+        const { id, url } = await unlinkForge(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
+        return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
+      }),
+  )
+}
+
+function named(command: Command): Command {
+  return command
+    .requiredOption('--tenant <slug>', 'whose knowledge base')
+    .requiredOption('--kb <slug>', 'the knowledge base')
+}
+
+async function actingIn({ tenants }: Ganglion, slug: string): Promise<Acting> {
+  return { ...operator, tenantId: (await requireTenant(tenants, slug)).id }
+}
+
+function credentialOf({
+  app,
+  key,
+  token,
+}: {
+  app?: string | undefined
+  key?: string | undefined
+  token?: string | undefined
+}) {
+  if (token !== undefined && app === undefined && key === undefined) return { token }
+  if (token === undefined && app !== undefined && key !== undefined) return { appId: app, privateKey: key }
+  throw new UsageError('give either --token, or --app and --key')
+}
+
+async function withBridge<Result>(ganglion: Ganglion, use: (bridge: ForgeBridge) => Promise<Result>): Promise<Result> {
+  const bridge = new ForgeBridge(ganglion, { env: process.env, onError: () => {} })
+  try {
+    return await use(bridge)
+  } finally {
+    await bridge.close()
+  }
+}
+
+/** Two at once would do everything twice: the server that holds the data directory does it. */
+async function letServerSync({ forgeLinks }: Ganglion, link: ForgeLink): Promise<void> {
+  await forgeLinks.note(link.id, { dueAt: null })
+  for (const until = Date.now() + patience; Date.now() < until; await delay(lookInterval)) {
+    const now = await forgeLinks.find(link.id)
+    if (now === undefined || now.dueAt !== null) return
+  }
+  throw new Error('The server has not compared them in time.')
+}
+
+function unknownKb(kb: string, tenant: string) {
+  return (error: unknown): never => {
+    if (error instanceof GanglionError) throw new Error(`${tenant} has no knowledge base ${kb}.`)
+    throw error
+  }
+}
+
+function noLink(kb: string, tenant: string) {
+  return (error: unknown): never => {
+    if (error instanceof GanglionError) throw new Error(`${tenant} has no linked knowledge base ${kb}.`)
+    throw error
+  }
+}
+
+function linkTable(links: readonly LinkSummary[]): string {
+  if (links.length === 0) return 'No knowledge base is linked to a forge.'
+  return table(
+    ['KB', 'FORGE', 'URL', 'OPEN', 'SYNCED', 'STATE'],
+    links.map(({ kb, kind, url, open, maxOpen, syncedAt, failingSince, note }) => [
+      ...[kb, kind, url, `${open} of ${maxOpen}`, syncedAt ?? 'never'],
+      failingSince === null ? (note ?? 'well') : `fails since ${failingSince}: ${note}`,
+    ]),
+  )
+}

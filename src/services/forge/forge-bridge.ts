@@ -1,0 +1,127 @@
+import type { Forge, ForgeKind, PullRequest } from '../../forge/forge.ts'
+import { type ForgeOptions, openForge } from '../../forge/open-forge.ts'
+import { listRemoteRefs } from '../../git/transport/remote.ts'
+import type { ForgeLink } from '../../store/forge-links.ts'
+import { findCandidate } from '../../store/projection/candidate-index.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { GitTransfers } from '../git/git-transfers.ts'
+import { hearRemarks } from './hear-remarks.ts'
+import { joinMains } from './join-mains.ts'
+import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen } from './linked.ts'
+import { pullOf } from './marker.ts'
+import { hearPeople } from './people-pulls.ts'
+import { readCredential } from './secret-reference.ts'
+import { settlePulls } from './settle-pulls.ts'
+import { showCandidates } from './show-candidates.ts'
+import { tellComments } from './tell-comments.ts'
+
+export type BridgeOptions = {
+  /** Where secrets are found by name. */
+  env: NodeJS.ProcessEnv
+  onError: (error: unknown) => void
+  open?: (options: ForgeOptions) => Forge
+}
+
+const heads = 'refs/heads/'
+
+/**
+ * Compares knowledge bases with their repositories on forges, and mends what differs, one difference at a time. All that it does can
+ * be done again: whoever is cut off anywhere comes to the same state later.
+ */
+export class ForgeBridge {
+  readonly #ganglion: Ganglion
+  readonly #options: BridgeOptions
+  readonly #transfers = new GitTransfers()
+  readonly #closing = new AbortController()
+  /** By the link's id: they hold tokens, and what spares requests. */
+  readonly #forges = new Map<string, Forge>()
+
+  constructor(ganglion: Ganglion, options: BridgeOptions) {
+    this.#ganglion = ganglion
+    this.#options = options
+  }
+
+  /**
+   * Makes both sides of a link the same, as far as that goes now.
+   * @returns what a person has to see to
+   * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+   */
+  async sync(link: ForgeLink): Promise<string | undefined> {
+    const linked: Linked = {
+      ganglion: this.#ganglion,
+      kb: await this.#ganglion.kb(link.tenantId, link.kbId),
+      link,
+      forge: await this.forgeOf(link),
+      transfers: this.#transfers,
+      signal: this.#closing.signal,
+      onError: this.#options.onError,
+    }
+    const seen = await look(linked)
+    await hearRemarks(linked, seen)
+    await hearPeople(linked, seen)
+    const problem = await joinMains(linked, seen)
+    await settlePulls(linked, seen)
+    await showCandidates(linked, seen)
+    await tellComments(linked, seen)
+    return problem
+  }
+
+  /** @throws {SecretMissing} */
+  async forgeOf(link: Pick<ForgeLink, 'id' | 'kind' | 'url' | 'apiUrl' | 'credential'>): Promise<Forge> {
+    const known = this.#forges.get(link.id)
+    if (known !== undefined) return known
+    const credential = await readCredential(link.credential, this.#options.env)
+    const open = this.#options.open ?? openForge
+    const forge = open({ kind: link.kind as ForgeKind, url: link.url, apiUrl: link.apiUrl ?? undefined, credential })
+    this.#forges.set(link.id, forge)
+    return forge
+  }
+
+  /** What its secrets were is read anew. */
+  forget(linkId: string): void {
+    this.#forges.delete(linkId)
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#transfers.close()
+  }
+}
+
+async function look(linked: Linked): Promise<Seen> {
+  const { ganglion, forge, link, signal } = linked
+  const pulls = new Map((await forge.openPulls()).map((pull) => [pull.number, pull]))
+  const rows = await ganglion.forgePulls.list(link.id)
+  const refs = await listRemoteRefs(await forge.access(), [`${heads}${mainBranch}`, `${heads}${branchPrefix}`], {
+    signal,
+  })
+  const branches = new Map(
+    [...refs].filter(([ref]) => ref.startsWith(heads)).map(([ref, oid]) => [ref.slice(heads.length), oid] as const),
+  )
+  const seen = { pulls, rows, branches }
+  await adoptUnknown(linked, seen)
+  for (const { number, state } of rows) {
+    if (number !== null && state === 'open' && !pulls.has(number)) pulls.set(number, await forge.pull(number))
+  }
+  return seen
+}
+
+/** Pull requests that were made here, and of which nothing is known, as after a restore or a crash. */
+async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Promise<void> {
+  const known = new Map(rows.map((row) => [row.branch, row]))
+  for (const pull of pulls.values()) {
+    const row = known.get(pull.branch)
+    if (row?.number === null && isMadeHere(pull)) await agree(linked, row, { number: pull.number })
+    if (row !== undefined || !isMadeHere(pull)) continue
+    const ids = pullOf(pull.body) ?? []
+    if (ids.length === 0 || ids.some((id) => findCandidate(linked.kb.projection.read, id) === undefined)) continue
+    const adopted = { ...newRow(pull.branch, pull.number), candidates: ids, head: branches.get(pull.branch) ?? null }
+    rows.push(adopted)
+    await agree(linked, adopted, {})
+  }
+}
+
+function isMadeHere({ branch, isOwnBranch }: PullRequest): boolean {
+  return isOwnBranch && branch.startsWith(branchPrefix)
+}

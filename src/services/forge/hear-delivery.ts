@@ -1,0 +1,27 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Delivery, ForgeKind } from '../../forge/forge.ts'
+import { isSigned } from '../../forge/open-forge.ts'
+import { isUuid } from '../../knowledge/candidate-id.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { readSecret } from './secret-reference.ts'
+
+export type ForgeDelivery = Delivery
+
+/**
+ * Hears a webhook of a forge. It says no more than that there is something to see: what it tells is never read, so one that comes
+ * twice, late or never does no harm.
+ * @param wake lets a link be looked at soon
+ * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
+ */
+export async function hearDelivery(
+  { forgeLinks }: Pick<Ganglion, 'forgeLinks'>,
+  { wake, env }: { wake: (linkId: string) => void; env: NodeJS.ProcessEnv },
+  linkId: string,
+  delivery: Delivery,
+): Promise<void> {
+  const link = isUuid(linkId) ? await forgeLinks.find(linkId) : undefined
+  if (link === undefined || link.webhookSecret === null) throw new GanglionError('not_found')
+  const secret = await readSecret(link.webhookSecret, env)
+  if (!isSigned(link.kind as ForgeKind, secret, delivery)) throw new GanglionError('invalid_token')
+  wake(link.id)
+}

@@ -1,0 +1,40 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { Remark } from '../../forge/forge.ts'
+import type { ForgePull } from '../../store/forge-pulls.ts'
+import { decide } from '../queue/decide-candidate.ts'
+import { callerOfAccount, type Linked, type Seen } from './linked.ts'
+import { isOwnRemark } from './marker.ts'
+
+/** Characters of a comment, as over the API. */
+const maxComment = 10_000
+
+/** Puts what people said on pull requests into the records of their candidates, each remark once. */
+export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
+  const { forge, link, ganglion } = linked
+  const rowOf = new Map(rows.map((row) => [row.number, row]))
+  const remarks = await forge.remarksSince(link.heardAt, [...pulls.values()])
+  for (const remark of remarks) {
+    const row = rowOf.get(remark.number)
+    if (row !== undefined && !isOwnRemark(remark.text)) await hear(linked, row, remark)
+  }
+  const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
+  if (heardAt !== link.heardAt) await ganglion.forgeLinks.note(link.id, { heardAt })
+  link.heardAt = heardAt
+}
+
+async function hear(linked: Linked, { candidates }: ForgePull, { author, text, at, url }: Remark): Promise<void> {
+  const reason = text.trim().slice(0, maxComment).toWellFormed()
+  for (const candidateId of reason === '' ? [] : candidates) {
+    const caller = callerOfAccount(linked, author.id)
+    const isHeard = ({ via }: { via?: string }) => via === url
+    try {
+      await decide(linked.ganglion, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
+        if (decisions.some(isHeard)) return undefined
+        return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
+      })
+    } catch (error) {
+      // A record that is full takes no more; one that a restore has lost takes none.
+      if (!(error instanceof GanglionError && (error.code === 'record_full' || error.code === 'not_found'))) throw error
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { Forge, PullRequest } from '../../forge/forge.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { ForgeLink } from '../../store/forge-links.ts'
+import type { ForgePull } from '../../store/forge-pulls.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { GitTransfers } from '../git/git-transfers.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+
+/** A knowledge base and its repository on a forge, while the two are compared. */
+export type Linked = {
+  ganglion: Ganglion
+  kb: KnowledgeBase
+  link: ForgeLink
+  forge: Forge
+  /** By whose limits what comes from the forge is received. */
+  transfers: GitTransfers
+  signal: AbortSignal
+  onError: (error: unknown) => void
+}
+
+/** What the forge has, as it was when it was looked at. */
+export type Seen = {
+  /** Those that are open, and those that are not any more since they were last agreed on. */
+  pulls: Map<number, PullRequest>
+  /** What was agreed on. Whoever changes one stores it. */
+  rows: ForgePull[]
+  /** Branches by name. */
+  branches: Map<string, Oid>
+}
+
+/** Before the names of the branches that are made here. */
+export const branchPrefix = 'ganglion/'
+export const mainBranch = 'main'
+
+/** The link itself, as the one who acts where the forge does not say who did. */
+export function callerOfLink({ link, forge }: Pick<Linked, 'link' | 'forge'>): Caller {
+  const { host, pathname } = new URL(link.url)
+  return callerOf(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
+}
+
+/** Somebody on the forge, as a caller: whom it lets merge is a curator. */
+export function callerOfAccount({ link, forge }: Pick<Linked, 'link' | 'forge'>, login: string): Caller {
+  return callerOf(link, `${forge.kind}:${login}`, login)
+}
+
+function callerOf({ tenantId }: ForgeLink, id: string, name: string): Caller {
+  return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
+}
+
+/** Stores what is agreed on of a pull request, and changes the row that is looked at. */
+export async function agree({ ganglion, link }: Linked, row: ForgePull, changes: Partial<ForgePull>): Promise<void> {
+  Object.assign(row, changes)
+  await ganglion.forgePulls.put(link.id, row)
+}
+
+export function newRow(branch: string, number: number | null): ForgePull {
+  const unknown = { head: null, change: null, seen: null, text: null, reported: null }
+  return { branch, number, candidates: [], state: 'open', ...unknown, comments: 0 }
+}
+
+/** Nobody on a forge can follow a relative address. */
+export function publicUrl(url: string): string | undefined {
+  return URL.canParse(url) ? url : undefined
+}

@@ -1,0 +1,124 @@
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { type ForgeKind, forgeKinds } from '../../forge/forge.ts'
+import type { CredentialReference, ForgeLink } from '../../store/forge-links.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type Acting, recordAct } from '../people/audit.ts'
+import type { ForgeBridge } from './forge-bridge.ts'
+import { isReference } from './secret-reference.ts'
+
+export type LinkRequest = {
+  /** Slug or id. */
+  kb: string
+  /** Of the repository's page. */
+  url: string
+  /** Undefined: by the name of the host. */
+  kind?: ForgeKind | undefined
+  apiUrl?: string | undefined
+  credential: CredentialReference
+  webhookSecret?: string | undefined
+  maxOpen?: number | undefined
+}
+
+/** A link for people: what of it is secret is only named. */
+export type LinkSummary = {
+  id: string
+  /** Slug. */
+  kb: string
+  kind: string
+  url: string
+  /** Pull requests that are open for candidates. */
+  open: number
+  maxOpen: number
+  hasWebhook: boolean
+  syncedAt: string | null
+  failingSince: string | null
+  note: string | null
+}
+
+const defaultMaxOpen = 50
+
+/**
+ * Links a knowledge base to a repository on a forge, once the forge has let the credential in. The first comparison follows.
+ * @returns who writes there, by the forge's own name
+ * @throws {GanglionError} `not_found` for the knowledge base @throws {ValidationError} @throws {ForgeError} @throws {SecretMissing}
+ */
+export async function linkForge(
+  ganglion: Ganglion,
+  by: Acting,
+  bridge: ForgeBridge,
+  { kb, url, kind = kindOf(url), apiUrl, credential, webhookSecret, maxOpen = defaultMaxOpen }: LinkRequest,
+): Promise<{ link: ForgeLink; account: string }> {
+  const { forgeLinks, knowledgeBases, now } = ganglion
+  const identity = await knowledgeBases.find(by.tenantId, kb)
+  if (identity === undefined) throw new GanglionError('not_found')
+  if (kind === undefined) {
+    throw new ValidationError({ kind: [`Say which forge ${new URL(url).hostname} is: ${forgeKinds.join(', ')}.`] })
+  }
+  for (const where of [...Object.entries(credential), ['webhookSecret', webhookSecret ?? 'env:NONE'] as const]) {
+    if (where[0] !== 'appId' && !isReference(where[1])) {
+      throw new ValidationError({ [where[0]]: ['must be env:NAME or file:/path: a secret itself is not stored.'] })
+    }
+  }
+  const asked = {
+    tenantId: by.tenantId,
+    kbId: identity.id,
+    kind,
+    url: withoutEnd(url),
+    apiUrl: apiUrl ?? null,
+    credential,
+  }
+  const forge = await bridge.forgeOf({ id: identity.id, ...asked })
+  bridge.forget(identity.id)
+  const { name } = await forge.who()
+  await forge.access()
+  await forge.openPulls()
+  const link = await forgeLinks.create({ ...asked, webhookSecret: webhookSecret ?? null, maxOpen }, now())
+  if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
+  await recordAct(ganglion, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
+  return { link, account: name }
+}
+
+/** A tenant's links, or of all. */
+export async function listForgeLinks(ganglion: Ganglion, tenantId?: string): Promise<LinkSummary[]> {
+  const slugs = new Map((await ganglion.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
+  return Promise.all(
+    (await ganglion.forgeLinks.list(tenantId)).map(async (link) => {
+      const pulls = await ganglion.forgePulls.list(link.id)
+      const { id, kind, url, maxOpen, syncedAt, failingSince, note } = link
+      return {
+        ...{ id, kind, url, maxOpen, syncedAt, failingSince, note },
+        kb: slugs.get(link.kbId) ?? link.kbId,
+        open: pulls.filter(({ state, number }) => state === 'open' && number !== null).length,
+        hasWebhook: link.webhookSecret !== null,
+      }
+    }),
+  )
+}
+
+/** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */
+export async function unlinkForge(ganglion: Ganglion, by: Acting, kb: string): Promise<ForgeLink> {
+  const link = await linkOf(ganglion, by, kb)
+  await ganglion.forgeLinks.remove(link.id)
+  await recordAct(ganglion, by, { action: 'forge.unlinked', subject: `${kb} ${link.url}` })
+  return link
+}
+
+/** @throws {GanglionError} `not_found` */
+export async function linkOf(
+  ganglion: Ganglion,
+  { tenantId }: Pick<Acting, 'tenantId'>,
+  kb: string,
+): Promise<ForgeLink> {
+  const identity = await ganglion.knowledgeBases.find(tenantId, kb)
+  const link = identity && (await ganglion.forgeLinks.ofKb(identity.id))
+  if (link === undefined) throw new GanglionError('not_found')
+  return link
+}
+
+function kindOf(url: string): ForgeKind | undefined {
+  return forgeKinds.find((kind) => new URL(url).hostname === `${kind}.com`)
+}
+
+function withoutEnd(url: string): string {
+  return url.replace(/\/+$/, '').replace(/\.git$/, '')
+}

@@ -1,0 +1,36 @@
+import type { Report } from '../../forge/forge.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { parentsOfCommit } from '../../git/objects/object.ts'
+import { literal } from '../../knowledge/text/literal.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
+import { checkPush } from '../push/check-push.ts'
+import { formatFindings } from '../push/check-report.ts'
+import { type Linked, publicUrl } from './linked.ts'
+
+/** What the checks say of a candidate's head, the rules being those of a push. */
+export async function reportOf(
+  { kb, ganglion, forge }: Linked,
+  { number, head, candidate }: { number: number; head: Oid; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
+): Promise<Report> {
+  const [from = head] = parentsOfCommit((await kb.repository.read(head)).data)
+  const findings = await checkPush(kb, { from, to: head, quarantine: undefined }, ganglion.parser)
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const warnings = findings.length - errors
+  const found = `${errors} errors, ${warnings} warnings`
+  return {
+    ...{ number, head, outcome: errors > 0 ? 'failed' : 'waiting' },
+    title: errors > 0 ? `The checks found ${found}` : `Waits for a curator; the checks found ${found}`,
+    summary: [
+      `**Policy:** ${literal(candidate.reason)}${candidate.zone === null ? '' : `, zone ${candidate.zone}`}.`,
+      ...formatFindings(findings).map((line) => `- ${literal(line)}`),
+    ]
+      .join('\n')
+      .slice(0, forge.limits.body)
+      .toWellFormed(),
+    findings: findings
+      .filter(({ path }) => path !== '')
+      .slice(0, forge.limits.findings)
+      .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
+    url: publicUrl(ganglion.queueUrl(candidate.id)),
+  }
+}

@@ -1,0 +1,136 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { ForgeLimits } from '../../forge/forge.ts'
+import { literal, literalBlock } from '../../knowledge/text/literal.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
+import type { Caller } from '../caller.ts'
+import type { Ganglion } from '../ganglion.ts'
+import type { QueueEntry } from '../queue/list-queue.ts'
+import { readCandidate } from '../queue/read-candidate.ts'
+import type { LinkChange, LinkChanges } from '../review/link-changes.ts'
+import { type Review, reviewCandidate } from '../review/review-candidate.ts'
+import { similarNeurons } from '../review/similar-neurons.ts'
+import { publicUrl } from './linked.ts'
+import { pullMarker } from './marker.ts'
+
+/** What a pull request says of a candidate. */
+export type PullText = { title: string; body: string; labels: string[] }
+
+const maxListed = 20
+/** Characters of the parts that may be long; all together stay below what every forge takes. */
+const maxDiff = 24_000
+const maxPassage = 4_000
+
+/** All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention. */
+export async function pullText(
+  ganglion: Ganglion,
+  caller: Caller,
+  { id }: Pick<CandidateRow, 'id'>,
+  limits: ForgeLimits,
+): Promise<PullText> {
+  const review = await reviewCandidate(ganglion, caller, id, {})
+  const { diff, diffTruncated } = await readCandidate(ganglion, caller, id)
+  const similar = await similarNeurons(ganglion, caller, id).catch(unlessGone)
+  const { entry } = review
+  const title = `${verbOf(entry)} "${oneLine(entry.title, limits.title - 20)}"`
+  const parts = [
+    pullMarker([id]),
+    proposedBy(entry),
+    policyOf(entry, review),
+    placeOf(review),
+    ...listed('Links gained', linksOf(review.links, 'gained')),
+    ...listed('Links lost', linksOf(review.links, 'lost')),
+    ...listed(
+      'Waiting as well',
+      review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`),
+    ),
+    ...listed(
+      'Similar Neurons',
+      (similar ?? []).map(
+        (neuron) =>
+          `${literal(neuron.title)} ${literal(neuron.seqId)}: ${neuron.why.map((why) => literal(why)).join(', ')}`,
+      ),
+    ),
+    ...changeOf(diff, diffTruncated === true),
+    ...review.sources.map(passageOf),
+    `---\n${linkTo(ganglion, id)}, or here: **merge** it in any way, with changes of your own on its branch, to approve it; **close** it to dismiss it, with your last comment as the reason.`,
+  ]
+  const body = parts.join('\n\n')
+  return {
+    title,
+    body: body.length <= limits.body ? body : `${body.slice(0, limits.body - 1).toWellFormed()}…`,
+    labels: ['ganglion', `kind: ${entry.kind}`, ...(entry.zone === null ? [] : [`zone: ${entry.zone}`])],
+  }
+}
+
+/** A server without a public address has no link that could be followed. */
+function linkTo(ganglion: Ganglion, id: string): string {
+  const url = publicUrl(ganglion.queueUrl(id))
+  return url === undefined ? `Decide in Ganglion, candidate ${literal(id)}` : `[Decide in Ganglion](${url})`
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof GanglionError)) throw error
+}
+
+function verbOf({ intent }: QueueEntry): string {
+  return { add: 'Add', change: 'Update', remove: 'Remove' }[intent.does]
+}
+
+function proposedBy({ kind, connector, createdBy, createdAt, confidence }: QueueEntry): string {
+  const sure = confidence === null ? '' : `, confidence ${confidence}`
+  return `Proposed by ${literal(createdBy)} on ${createdAt.slice(0, 10)} as ${literal(kind)}, by the connector ${literal(connector)}${sure}.`
+}
+
+function policyOf({ reason, zone, warnings, isHeldBack }: QueueEntry, { sides }: Review): string {
+  const zoned = zone === null ? '' : ` Zone: **${zone}**.`
+  const held = isHeldBack ? ' It would be approved, and a rule keeps it for a curator.' : ''
+  const conflict = sides.conflict === undefined ? [] : ['It conflicts with main: what it changes has changed since.']
+  const all = [...conflict, ...warnings].slice(0, maxListed).map((warning) => `- ⚠️ ${literal(warning)}`)
+  return [`**Policy:** it waits for a curator (${literal(reason)}).${zoned}${held}`, ...all].join('\n')
+}
+
+function placeOf({ entry: { intent }, sides: { path, movedFrom } }: Review): string {
+  const moved = movedFrom === undefined ? '' : `${literal(movedFrom)} → `
+  const lines = [
+    ...(path === undefined ? [] : [`- Page: ${moved}${literal(path)}`]),
+    ...(intent.does === 'add' ? [] : [`- Neuron: ${literal(intent.seqId)} ${literal(intent.title ?? '')}`]),
+  ]
+  return lines.join('\n')
+}
+
+function linksOf(links: LinkChanges, side: 'gained' | 'lost'): string[] {
+  const left = links[`${side}Count`] - links[side].length
+  return [...links[side].map(linkOf), ...(left > 0 ? [`and ${left} more`] : [])]
+}
+
+function linkOf({ type, target, leadsTo }: LinkChange): string {
+  const to = typeof leadsTo === 'string' ? leadsTo : `${leadsTo.seqId} ${leadsTo.title}`
+  return `${type === 'cites' ? '' : `${type} `}${literal(target)} → ${literal(to)}`
+}
+
+function listed(name: string, items: readonly string[]): string[] {
+  if (items.length === 0) return []
+  const left = items.length - maxListed
+  const shown = items.slice(0, maxListed).map((item) => `- ${item}`)
+  return [[`**${name}**`, ...shown, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n')]
+}
+
+function changeOf(diff: string, isTruncated: boolean): string[] {
+  if (diff === '') return []
+  const isCut = isTruncated || diff.length > maxDiff
+  const block = literalBlock(diff.slice(0, maxDiff).toWellFormed(), 'diff')
+  return [`**Before and after**\n\n${block}${isCut ? '\n\n*There is more than fits here.*' : ''}`]
+}
+
+function passageOf({ filename, place, text, isCut }: Review['sources'][number]): string {
+  const where = Object.entries(place).flatMap(([part, value]) => (value === undefined ? [] : [`${part} ${value}`]))
+  const name = `<details><summary>Source: <code>${escapeHtml([filename, ...where].join(', '))}</code></summary>`
+  if (text === undefined) return `${name}\n\nIts text is not kept.\n</details>`
+  const more = isCut || text.length > maxPassage ? '\n\n*There is more in the Source.*' : ''
+  return `${name}\n\n${literalBlock(text.slice(0, maxPassage).toWellFormed(), '')}${more}\n</details>`
+}
+
+function escapeHtml(text: string): string {
+  return oneLine(text, 200).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,123 @@
+import { GanglionError } from '../../contract/errors.ts'
+import type { PullRequest } from '../../forge/forge.ts'
+import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
+import { oneLine } from '../../knowledge/text/text.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import type { ForgePull } from '../../store/forge-pulls.ts'
+import { findCandidate } from '../../store/projection/candidate-index.ts'
+import { dismissCandidate, reopenCandidate } from '../queue/decide-candidate.ts'
+import { agree, callerOfLink, type Linked, type Seen } from './linked.ts'
+import { commentMarker } from './marker.ts'
+
+/** Characters of a reason, as over the API. */
+const maxReason = 2_000
+
+type Status = 'pending' | 'approved' | 'dismissed'
+
+/**
+ * Brings candidates and pull requests to the same state. What was last agreed on tells which side has changed: that side is followed,
+ * and where both have, the knowledge base is.
+ */
+export async function settlePulls(linked: Linked, { pulls, rows }: Seen): Promise<void> {
+  for (const row of rows) {
+    const pull = row.number === null ? undefined : pulls.get(row.number)
+    const status = statusOf(linked, row)
+    if (status !== undefined) await settle(linked, row, { pull, status })
+  }
+}
+
+/** What the candidates of a pull request have in common: one that waits, and it waits. */
+function statusOf({ kb }: Linked, { candidates }: ForgePull): Status | undefined {
+  const statuses = candidates.flatMap((id) => findCandidate(kb.projection.read, id)?.status ?? [])
+  if (statuses.length === 0) return undefined
+  if (statuses.includes('pending')) return 'pending'
+  return statuses.includes('approved') ? 'approved' : 'dismissed'
+}
+
+async function settle(
+  linked: Linked,
+  row: ForgePull,
+  { pull, status }: { pull: PullRequest | undefined; status: Status },
+): Promise<void> {
+  if (row.number === null || row.state === 'merged') return
+  if (pull?.state === 'merged') {
+    // What is merged and cannot be taken waits: whoever joins the mains tells of it.
+    if (status !== 'pending') await agree(linked, row, { state: 'merged' })
+    return
+  }
+  const isOpen = pull?.state === 'open'
+  if (status === 'pending') {
+    if (isOpen) return row.state === 'open' ? undefined : agree(linked, row, { state: 'open' })
+    if (row.state === 'open') await dismissAsThere(linked, row, pull)
+    else if (await reopened(linked, row.number)) await agree(linked, row, { state: 'open' })
+    return
+  }
+  if (isOpen && status === 'dismissed' && row.state === 'closed') return reopenAsThere(linked, row)
+  if (isOpen) await closeAsHere(linked, row, status)
+  if (row.state === 'open' || isOpen) await agree(linked, row, { state: 'closed' })
+}
+
+/** Somebody closed it there. */
+async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest | undefined): Promise<void> {
+  const caller = callerOfLink(linked)
+  for (const candidateId of row.candidates) {
+    const record = await recordOf(linked, candidateId)
+    const last = record?.decisions.findLast(({ action, via }) => action === 'comment' && via !== undefined)
+    const reason = last?.reason ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`
+    await unlessDecided(() =>
+      dismissCandidate(linked.ganglion, caller, candidateId, { reason: reason.slice(0, maxReason).toWellFormed() }),
+    )
+  }
+  await agree(linked, row, { state: 'closed' })
+}
+
+/** Somebody reopened it there. */
+async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
+  const caller = callerOfLink(linked)
+  for (const candidateId of row.candidates) {
+    await unlessDecided(() => reopenCandidate(linked.ganglion, caller, candidateId))
+  }
+  await agree(linked, row, { state: 'open' })
+}
+
+/** It was decided here: the pull request is closed with the reason. */
+async function closeAsHere(linked: Linked, { number, candidates }: ForgePull, status: Status): Promise<void> {
+  const { forge, kb } = linked
+  if (number === null) return
+  const [candidateId = ''] = candidates
+  const record = await recordOf(linked, candidateId)
+  const verdict = record && lastVerdict(record)
+  const approval = findCandidate(kb.projection.read, candidateId)?.approval
+  const said =
+    status === 'approved'
+      ? `Approved in Ganglion: ${approval?.seqId ?? ''}, commit ${approval?.commit ?? ''}.`
+      : `Dismissed by ${oneLine(verdict?.by.name ?? 'a curator', 100)}${verdict?.reason === undefined ? '.' : `: ${verdict.reason}`}`
+  const marker = commentMarker(candidateId, status === 'approved' ? (approval?.commit ?? '-') : (verdict?.at ?? '-'))
+  const there = await forge.remarksOf(number)
+  if (!there.some(({ text }) => text.includes(marker))) await forge.comment(number, `${marker}\n${said}`)
+  await forge.close(number)
+}
+
+async function reopened({ forge, onError }: Linked, number: number): Promise<boolean> {
+  try {
+    await forge.reopen(number)
+    return true
+  } catch (error) {
+    onError(error)
+    return false
+  }
+}
+
+async function recordOf({ kb }: Linked, candidateId: string): Promise<Candidate | undefined> {
+  const row = findCandidate(kb.projection.read, candidateId)
+  return row && parseCandidate(await kb.repository.readText(row.blob))
+}
+
+/** Somebody here was faster: the next comparison sees it. */
+async function unlessDecided(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof GanglionError)) throw error
+  }
+}

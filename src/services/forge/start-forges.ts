@@ -1,0 +1,102 @@
+import { ForgeError } from '../../forge/forge-error.ts'
+import type { ForgeLink } from '../../store/forge-links.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
+
+/** So often it is looked for what is due, and for what the command line has changed. */
+const intervalMs = 5_000
+/** A forge that says nothing is asked so often. */
+const pollMs = 60_000
+const firstRetryMs = 5_000
+const longestRetryMs = 10 * 60_000
+
+export type Forges = {
+  /** A link is looked at now. */
+  wake(linkId: string): void
+  stop(): Promise<void>
+}
+
+/** Keeps linked knowledge bases and their repositories the same, as either changes. */
+export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges {
+  const bridge = new ForgeBridge(ganglion, options)
+  const busy = new Map<string, Promise<void>>()
+  const woken = new Set<string>()
+  const followed = new Set<string>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const run = (link: ForgeLink) => {
+    woken.delete(link.id)
+    const running = syncLink(ganglion, bridge, link)
+      .catch((error) => {
+        if (!signal.aborted) options.onError(error)
+      })
+      .finally(() => {
+        busy.delete(link.id)
+        if (woken.has(link.id)) lookSoon()
+      })
+    busy.set(link.id, running)
+  }
+  const look = async () => {
+    const now = ganglion.now().toISOString()
+    for (const link of await ganglion.forgeLinks.list()) {
+      if (signal.aborted) return
+      follow(link.tenantId)
+      const isDue = link.dueAt === null || link.dueAt <= now
+      // A forge that wants to be left alone is, whatever happens.
+      const isWanted = isDue || (woken.has(link.id) && link.failingSince === null)
+      if (isWanted && !busy.has(link.id)) run(link)
+    }
+  }
+  const follow = (tenantId: string) => {
+    if (followed.has(tenantId)) return
+    followed.add(tenantId)
+    listen(tenantId).catch(options.onError)
+  }
+  const listen = async (tenantId: string) => {
+    for (;;) {
+      const arrivals = ganglion.events.arrivals(tenantId)
+      await ganglion.events.arrival(tenantId, arrivals, signal)
+      if (signal.aborted) return
+      for (const { id } of await ganglion.forgeLinks.list(tenantId)) woken.add(id)
+      lookSoon()
+    }
+  }
+  const lookSoon = () => void look().catch(options.onError)
+  const timer = setInterval(lookSoon, intervalMs)
+  lookSoon()
+  return {
+    wake: (linkId) => {
+      woken.add(linkId)
+      lookSoon()
+    },
+    stop: async () => {
+      stopping.abort()
+      clearInterval(timer)
+      await bridge.close()
+      await Promise.all(busy.values())
+    },
+  }
+}
+
+/** Compares both sides of a link once, and notes how that went and when it is due again. */
+export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
+  const { forgeLinks, now } = ganglion
+  try {
+    const note = (await bridge.sync(link)) ?? null
+    const syncedAt = now()
+    const dueAt = new Date(syncedAt.getTime() + pollMs).toISOString()
+    await forgeLinks.note(link.id, { syncedAt: syncedAt.toISOString(), failingSince: null, failures: 0, note, dueAt })
+  } catch (error) {
+    bridge.forget(link.id)
+    const failures = link.failures + 1
+    const at = now().getTime()
+    const retry = Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1))
+    const until = error instanceof ForgeError ? error.until?.getTime() : undefined
+    await forgeLinks.note(link.id, {
+      ...{ failures, failingSince: link.failingSince ?? new Date(at).toISOString() },
+      note: error instanceof Error ? error.message : 'It failed.',
+      dueAt: new Date(Math.max(at + retry, until ?? 0)).toISOString(),
+    })
+    throw error
+  }
+}
