@@ -4,13 +4,11 @@ import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { runGit } from './git-process.ts'
-import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
+import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
 import { ObjectCache } from './objects/object-cache.ts'
-import { type ObjectInfo, readObjectInfo } from './objects/object-info.ts'
-import { ObjectReader } from './objects/object-reader.ts'
+import { type ByteRange, ObjectStore } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
 import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
-import { quarantineEnvironment } from './quarantine.ts'
 import { readRef, updateRef } from './refs/refs.ts'
 
 /**
@@ -35,8 +33,7 @@ const maxChanges = 2_000
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
-  readonly #quarantine: string | undefined
-  readonly #reader: ObjectReader
+  readonly #store: ObjectStore
   readonly #cache = new ObjectCache()
   /** What commits change against their first parents. */
   readonly #changes = new LRUCache<Oid, readonly TreeChange[]>({ max: maxChanges })
@@ -44,8 +41,7 @@ export class Repository {
   /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
   constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
     this.gitDir = gitDir
-    this.#quarantine = quarantine
-    this.#reader = new ObjectReader(gitDir, quarantineEnvironment(gitDir, quarantine))
+    this.#store = new ObjectStore(gitDir, { quarantine })
   }
 
   /** Makes an empty bare repository whose `HEAD` is `main`. */
@@ -72,14 +68,19 @@ export class Repository {
   async find(oid: Oid): Promise<GitObject | undefined> {
     const known = this.#cache.get(oid)
     if (known !== undefined) return known
-    const object = await this.#reader.read(oid)
+    const object = await this.#store.read(oid)
     if (object !== undefined) this.#cache.set(oid, object)
     return object
   }
 
-  /** See {@link readObjectInfo}. */
+  /** See {@link ObjectStore.infos}. */
   infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
-    return readObjectInfo(this.gitDir, oids, this.#quarantine)
+    return this.#store.infos(oids)
+  }
+
+  /** See {@link ObjectStore.readRange}. */
+  readRange(oid: Oid, range: ByteRange): AsyncGenerator<Buffer> {
+    return this.#store.readRange(oid, range)
   }
 
   /** @throws {GitError} `missing-object` */
@@ -96,7 +97,7 @@ export class Repository {
 
   /** Reads a blob that is not worth remembering, as when every Neuron is read once. */
   async readTextOnce(oid: Oid): Promise<string> {
-    const object = this.#cache.get(oid) ?? (await this.#reader.read(oid))
+    const object = this.#cache.get(oid) ?? (await this.#store.read(oid))
     if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
     return object.data.toString('utf8')
   }
@@ -179,7 +180,7 @@ export class Repository {
   }
 
   close(): void {
-    this.#reader.close()
+    this.#store.close()
     this.#cache.clear()
   }
 }

@@ -4,6 +4,8 @@ import { GitError } from '../git-error.ts'
 /** 40 lower-case hexadecimal digits. */
 export type Oid = string
 export type ObjectType = 'blob' | 'tree' | 'commit'
+/** What an object is, and its size in bytes. */
+export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
 /** How bytes differ from others: `removed` bytes at `at` give way to `insert`. */
 export type Delta = { at: number; removed: number; insert: Buffer }
 /** An object; `from` names a like object that it differs from by little, where one is known. */

@@ -1,6 +1,5 @@
 import { GitError } from '../../git/git-error.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import type { ObjectInfo } from '../../git/objects/object-info.ts'
+import type { ObjectInfo, Oid } from '../../git/objects/object.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check/check.ts'

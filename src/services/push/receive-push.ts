@@ -2,7 +2,6 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { isAncestor, mergeBase } from '../../git/ancestry.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { readObjectInfo } from '../../git/objects/object-info.ts'
 import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../../git/serve/push.ts'
@@ -180,7 +179,9 @@ async function baseOf(
 }
 
 async function requireCommit({ repository }: KnowledgeBase, to: Oid, quarantine: string | undefined): Promise<void> {
-  const { type } = (await readObjectInfo(repository.gitDir, [to], quarantine)).get(to) ?? {}
+  const pushed = new Repository(repository.gitDir, { quarantine })
+  const type = (await pushed.infos([to])).get(to)?.type
+  pushed.close()
   if (type === 'commit') return
   const short = to.slice(0, 7)
   if (type === undefined) throw new PushRefused(`the commit ${short} is not there`)

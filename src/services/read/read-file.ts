@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { savedFileType, shownFileTypes } from '../../contract/files.ts'
-import { blobSize, readBlob } from '../../git/objects/read-blob.ts'
+import { GitError } from '../../git/git-error.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { fileBlob } from '../../store/projection/file-queries.ts'
@@ -27,7 +27,8 @@ export async function readFile(ganglion: Ganglion, caller: Caller, kbName: strin
     if (!(await new FileView(kb, ofSeqId).opens(path))) throw new GanglionError('not_found')
   }
   const { repository } = kb
-  const size = await blobSize(repository.gitDir, blob)
+  const size = (await repository.infos([blob])).get(blob)?.size
+  if (size === undefined) throw new GitError('missing-object', `${blob} is not in the repository`)
   const filename = path.slice(path.lastIndexOf('/') + 1)
   const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   return {
@@ -36,7 +37,7 @@ export async function readFile(ganglion: Ganglion, caller: Caller, kbName: strin
     read: async ({ first, last } = { first: 0, last: size - 1 }) => {
       if (size > maxAtOnce) {
         const claim = { key: caller.id, repository: repository.gitDir, tenant: caller.tenantId }
-        return ganglion.fileStreams.open(claim, () => readBlob(repository.gitDir, blob, { first, last }))
+        return ganglion.fileStreams.open(claim, () => repository.readRange(blob, { first, last }))
       }
       const { data } = await repository.read(blob)
       return Readable.from([data.subarray(first, last + 1)], { objectMode: false })

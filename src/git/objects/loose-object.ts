@@ -1,0 +1,55 @@
+import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
+import { createInflate } from 'node:zlib'
+import { GitError } from '../git-error.ts'
+import { atOnce, inflateBeginning, inflateExactly } from './inflate.ts'
+import type { GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
+
+/** Of a loose object, its type and size, and how long the head is that says so. */
+type Head = ObjectInfo & { length: number }
+
+/** Bytes of a file in which its whole head stands. */
+const headBytes = 128
+
+/** Where an object is in a folder of objects when it is in no pack. */
+export function loosePath(folder: string, oid: Oid): string {
+  return join(folder, oid.slice(0, 2), oid.slice(2))
+}
+
+/** Type and size of a loose object. Throws ENOENT where there is none. @throws {GitError} `corrupt-object` */
+export function looseInfo(path: string): ObjectInfo {
+  const { type, size } = readHead(path)
+  return { type, size }
+}
+
+/** Throws ENOENT where there is none. @throws {GitError} `corrupt-object`, `object-too-large` */
+export async function readLoose(path: string, maxBytes: number): Promise<GitObject> {
+  const { type, size, length } = readHead(path)
+  if (size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
+  const data = size <= atOnce ? readFileSync(path) : await readFile(path)
+  const inflated = await inflateExactly(data, length + size)
+  if (inflated === undefined) throw new GitError('corrupt-object', 'a loose object is cut short')
+  return { type: type as ObjectType, data: inflated.subarray(length) }
+}
+
+/** The bytes of a loose object, as they are inflated, and how many of them come before its content. */
+export function streamLoose(path: string): { head: number; bytes: AsyncIterable<Buffer> } {
+  return { head: readHead(path).length, bytes: pipeline(createReadStream(path), createInflate(), () => {}) }
+}
+
+function readHead(path: string): Head {
+  const data = Buffer.allocUnsafe(headBytes)
+  const descriptor = openSync(path, 'r')
+  let read: number
+  try {
+    read = readSync(descriptor, data, 0, headBytes, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+  const text = inflateBeginning(data.subarray(0, read)).toString('latin1', 0, 64)
+  const [head = '', type = '', size = ''] = /^(blob|tree|commit|tag) (\d{1,15})\0/.exec(text) ?? []
+  if (head === '') throw new GitError('corrupt-object', 'a loose object has no head')
+  return { type: type as ObjectInfo['type'], size: Number(size), length: head.length }
+}

@@ -1,0 +1,244 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { GitError } from '../git-error.ts'
+import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'
+import { type GitObject, hashObject, isOid, type ObjectInfo, type Oid } from './object.ts'
+import { type BaseCache, PackReader } from './pack-reader.ts'
+
+/** Both inclusive. */
+export type ByteRange = { first: number; last: number }
+
+/** Far more than any object of a push has. One that came around the server may have more. */
+const defaultMaxBytes = 128 * 1024 * 1024
+/** Milliseconds without a read after which indexes, bases and files are let go. */
+const idleMs = 30_000
+/** Bytes of objects that others are deltas of. */
+const maxBases = 16 * 1024 * 1024
+/** For so long reads may keep everything else waiting, in milliseconds. */
+const sliceMs = 5
+/** Git knows it without having it. */
+const emptyTree = hashObject('tree', Buffer.alloc(0))
+
+/** Where an object is, as the copies are tried one after the other. */
+type Place = { pack: PackReader; offset: number } | { loose: string }
+
+/**
+ * Reads the objects of one repository as git keeps them: in packs and loose (gitformat-pack(5), gitrepository-layout(5)). What any
+ * writer packs, loosens or collects meanwhile is seen. Where one copy of an object is damaged, another is read.
+ */
+export class ObjectStore {
+  readonly #gitDir: string
+  readonly #quarantine: string | undefined
+  readonly #maxBytes: number
+  readonly #bases: BaseCache = new LRUCache({ maxSize: maxBases, sizeCalculation: ({ data }) => data.length + 512 })
+  #folders: ObjectFolder[] | undefined
+  #idle: NodeJS.Timeout | undefined
+  #sliceBegan: number | undefined
+
+  /**
+   * @param options.quarantine a folder of objects that are read as if the repository held them.
+   * @param options.maxBytes of an object. Larger ones are not read.
+   */
+  constructor(gitDir: string, options: { quarantine?: string | undefined; maxBytes?: number } = {}) {
+    this.#gitDir = gitDir
+    this.#quarantine = options.quarantine
+    this.#maxBytes = options.maxBytes ?? defaultMaxBytes
+  }
+
+  /** The object, or undefined if the repository does not hold it. @throws {GitError} `object-too-large`, `corrupt-object` */
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    const maxBytes = this.#maxBytes
+    if (oid === emptyTree) return { type: 'tree', data: Buffer.alloc(0) }
+    return this.#first(oid, (place) =>
+      'pack' in place ? place.pack.read(place.offset, maxBytes) : readLoose(place.loose, maxBytes),
+    )
+  }
+
+  /** Types and sizes of objects, without reading them. An object that is not there is left out. @throws {GitError} `corrupt-object` */
+  async infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
+    const infos = new Map<Oid, ObjectInfo>()
+    for (const oid of new Set(oids)) {
+      const info = isOid(oid) ? await this.#info(oid) : undefined
+      if (info !== undefined) infos.set(oid, info)
+    }
+    return infos
+  }
+
+  async #info(oid: Oid): Promise<ObjectInfo | undefined> {
+    if (oid === emptyTree) return { type: 'tree', size: 0 }
+    return this.#first(oid, (place) => ('pack' in place ? place.pack.info(place.offset) : looseInfo(place.loose)))
+  }
+
+  /**
+   * Bytes of a blob: only what is on its way is in memory, but for one that is stored as a delta.
+   * @throws {GitError} `missing-object`, `corrupt-object`; `object-too-large` for a delta
+   */
+  async *readRange(oid: Oid, { first, last }: ByteRange): AsyncGenerator<Buffer> {
+    const streamed = await this.#first(oid, (place) =>
+      'pack' in place ? { head: 0, bytes: place.pack.stream(place.offset) } : streamLoose(place.loose),
+    )
+    if (streamed === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
+    if (streamed.bytes === undefined) {
+      yield (await this.read(oid))?.data.subarray(first, last + 1) ?? Buffer.alloc(0)
+      return
+    }
+    let at = -streamed.head
+    try {
+      for await (const chunk of streamed.bytes) {
+        const wanted = chunk.subarray(Math.max(0, first - at), Math.max(0, last + 1 - at))
+        at += chunk.length
+        if (wanted.length > 0) yield wanted
+        if (at > last) return
+      }
+    } catch (cause) {
+      throw new GitError('corrupt-object', `${oid} cannot be read`, { cause })
+    }
+    throw new GitError('corrupt-object', `${oid} ended before the range did`)
+  }
+
+  close(): void {
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    for (const folder of this.#folders ?? []) folder.close()
+    this.#folders = undefined
+    this.#bases.clear()
+  }
+
+  /** What `use` makes of the first copy of an object that can be read. */
+  async #first<T>(oid: Oid, use: (place: Place) => T | Promise<T>): Promise<T | undefined> {
+    if (!isOid(oid)) throw new GitError('missing-object', 'not an object id')
+    this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()
+    while (this.#isSliceOver()) await nextTurn()
+    let damage: unknown
+    // A pack that is gone was packed anew: what it held is in another, which a second look finds.
+    for (const isFirstLook of [true, false]) {
+      if (!isFirstLook) for (const folder of this.#opened()) folder.refresh()
+      for (const place of this.#places(oid)) {
+        try {
+          return await use(place)
+        } catch (error) {
+          if (!isMissing(error)) damage = error
+        }
+      }
+      if (damage !== undefined) throw damage
+    }
+    return undefined
+  }
+
+  *#places(oid: Oid): Generator<Place> {
+    for (const folder of this.#opened()) yield* folder.places(oid)
+  }
+
+  /** Reads that find everything at hand follow each other without a turn for anything else. */
+  #isSliceOver(): boolean {
+    const now = performance.now()
+    if (this.#sliceBegan === undefined) {
+      this.#sliceBegan = now
+      setImmediate(() => {
+        this.#sliceBegan = undefined
+      })
+    }
+    return now - this.#sliceBegan > sliceMs
+  }
+
+  #opened(): readonly ObjectFolder[] {
+    this.#folders ??= foldersOf(this.#gitDir, this.#quarantine).map((path) => new ObjectFolder(path, this.#bases))
+    return this.#folders
+  }
+}
+
+/** A folder of objects: packs that were found in it, and loose objects. */
+class ObjectFolder {
+  readonly #path: string
+  readonly #bases: BaseCache
+  /** The one that was read last is first. */
+  #packs: PackReader[] | undefined
+  #byName = new Map<string, PackReader>()
+
+  constructor(path: string, bases: BaseCache) {
+    this.#path = path
+    this.#bases = bases
+  }
+
+  *places(oid: Oid): Generator<Place> {
+    this.#packs ??= this.#listPacks()
+    for (const [position, pack] of this.#packs.entries()) {
+      const offset = pack.index.offsetOf(oid)
+      if (offset === undefined) continue
+      if (position > 0) this.#packs = [pack, ...this.#packs.filter((other) => other !== pack)]
+      yield { pack, offset }
+    }
+    yield { loose: loosePath(this.#path, oid) }
+  }
+
+  /** Looks again which packs there are. */
+  refresh(): void {
+    this.#packs = this.#listPacks()
+  }
+
+  close(): void {
+    for (const pack of this.#byName.values()) pack.close()
+    this.#byName.clear()
+    this.#packs = undefined
+  }
+
+  #listPacks(): PackReader[] {
+    const folder = join(this.#path, 'pack')
+    const files = new Set(namesIn(folder))
+    const names = [...files].flatMap((file) =>
+      file.endsWith('.idx') && files.has(file.replace(/idx$/, 'pack')) ? file.slice(0, -4) : [],
+    )
+    for (const [name, pack] of this.#byName) {
+      if (names.includes(name)) continue
+      pack.close()
+      this.#byName.delete(name)
+    }
+    for (const name of names) {
+      if (this.#byName.has(name)) continue
+      const pack = openPack(join(folder, name), this.#bases)
+      if (pack !== undefined) this.#byName.set(name, pack)
+    }
+    return [...this.#byName.values()]
+  }
+}
+
+/** A pack whose index is gone or damaged is, as for git, not there. */
+function openPack(path: string, bases: BaseCache): PackReader | undefined {
+  try {
+    return new PackReader(path, bases)
+  } catch (error) {
+    if (isMissing(error) || error instanceof GitError) return undefined
+    throw error
+  }
+}
+
+function foldersOf(gitDir: string, quarantine: string | undefined): string[] {
+  const own = join(gitDir, 'objects')
+  return [...(quarantine === undefined ? [] : [quarantine]), own, ...alternatesOf(own)]
+}
+
+/** Other folders whose objects count as if they were in this one. */
+function alternatesOf(objects: string): string[] {
+  try {
+    const lines = readFileSync(join(objects, 'info', 'alternates'), 'utf8').split('\n')
+    return lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => resolve(objects, line))
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}

@@ -1,0 +1,69 @@
+import { GitError } from '../git-error.ts'
+import type { Oid } from './object.ts'
+
+const magic = 0xff744f63
+const version = 2
+/** Magic, version, and how many objects there are up to each first byte. */
+const headerBytes = 8 + 256 * 4
+const oidBytes = 20
+/** An offset with this bit is a place in the table of 8-byte offsets. */
+const isLarge = 0x80000000
+
+/** Where each object of a pack begins, read from its index: version 2 of gitformat-pack(5). */
+export class PackIndex {
+  readonly #data: Buffer
+  readonly #count: number
+
+  /** @param data of the whole `.idx` file. @throws {GitError} `corrupt-object` */
+  constructor(data: Buffer) {
+    const isKnown = data.length >= headerBytes && data.readUInt32BE(0) === magic && data.readUInt32BE(4) === version
+    if (!isKnown) throw new GitError('corrupt-object', 'an index of a pack is not of version 2')
+    this.#data = data
+    this.#count = data.readUInt32BE(headerBytes - 4)
+    const least = headerBytes + this.#count * (oidBytes + 4 + 4) + 2 * oidBytes
+    if (data.length < least) throw new GitError('corrupt-object', 'an index of a pack is cut short')
+  }
+
+  /** Bytes that it takes. */
+  get size(): number {
+    return this.#data.length
+  }
+
+  /** Every object's id, in order. */
+  *oids(): Generator<Oid> {
+    for (let at = 0; at < this.#count; at++) {
+      const start = headerBytes + at * oidBytes
+      yield this.#data.toString('hex', start, start + oidBytes)
+    }
+  }
+
+  /** Where an object begins in the pack; undefined where the pack does not hold it. */
+  offsetOf(oid: Oid): number | undefined {
+    const wanted = Buffer.from(oid, 'hex')
+    const first = wanted[0] ?? 0
+    let low = first === 0 ? 0 : this.#upTo(first - 1)
+    let high = this.#upTo(first)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const start = headerBytes + middle * oidBytes
+      const order = this.#data.compare(wanted, 0, oidBytes, start, start + oidBytes)
+      if (order === 0) return this.#offset(middle)
+      if (order < 0) low = middle + 1
+      else high = middle
+    }
+    return undefined
+  }
+
+  #upTo(firstByte: number): number {
+    return Math.min(this.#data.readUInt32BE(8 + firstByte * 4), this.#count)
+  }
+
+  #offset(position: number): number {
+    const offsets = headerBytes + this.#count * (oidBytes + 4)
+    const offset = this.#data.readUInt32BE(offsets + position * 4)
+    if (offset < isLarge) return offset
+    const place = offsets + this.#count * 4 + (offset - isLarge) * 8
+    if (place + 8 > this.#data.length) throw new GitError('corrupt-object', 'an index of a pack is cut short')
+    return Number(this.#data.readBigUInt64BE(place))
+  }
+}
