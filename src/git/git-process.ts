@@ -64,7 +64,7 @@ type SpawnOptions = {
 const graceMs = 5000
 /** Far more than any work takes that a request waits for. */
 const defaultTimeLimit = 5 * 60_000
-/** For work on a whole repository, and for histories that are read no faster than their reader is. */
+/** For work on a whole repository. */
 export const longTimeLimit = 60 * 60_000
 
 /**
@@ -72,7 +72,7 @@ export const longTimeLimit = 60 * 60_000
  * time limit. The caller ends it before that.
  * @throws {GitError} `no-git` when it cannot be started.
  */
-export async function spawnGit(
+async function spawnGit(
   gitDir: string,
   args: readonly string[],
   { environment = {}, timeLimit = defaultTimeLimit, hasInput = false, priority }: SpawnOptions = {},
@@ -85,7 +85,6 @@ export async function spawnGit(
     ...{ hasInput, channels: 0, priority },
   })
   git.stdin.on('error', () => {}) // it may end before it has read everything
-  if (timeLimit === Number.POSITIVE_INFINITY) return git
   const timer = setTimeout(() => git.kill('SIGKILL'), timeLimit).unref()
   git.ended.catch(() => {}).finally(() => clearTimeout(timer))
   return git

@@ -1,19 +1,21 @@
-import { runGit } from './git-process.ts'
 import type { Oid } from './objects/object.ts'
-import type { Mode } from './objects/tree.ts'
+import { fromBinaryName, type Mode } from './objects/tree.ts'
+import type { Repository } from './repository.ts'
 
 /** `size` in bytes; 0 for a submodule. */
 export type ListedFile = { path: string; mode: Mode; oid: Oid; size: number }
 
-/** Every file of a commit. @throws {GitError} `git-failed` */
-export async function listFiles(gitDir: string, commit: Oid): Promise<ListedFile[]> {
-  const output = await runGit(gitDir, ['ls-tree', '-r', '-l', '-z', '--full-tree', commit])
-  return output
-    .split('\0')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const tab = line.indexOf('\t')
-      const [mode = '', , oid = '', size = ''] = line.slice(0, tab).split(/ +/)
-      return { path: line.slice(tab + 1), mode, oid, size: Number(size) || 0 }
-    })
+/** Every file of a commit. @throws {GitError} `missing-object`, `corrupt-object` */
+export async function listFiles(repository: Repository, commit: Oid): Promise<ListedFile[]> {
+  const files: Omit<ListedFile, 'size'>[] = []
+  const list = async (tree: Oid, prefix: string): Promise<void> => {
+    for (const { mode, name, oid } of (await repository.readTree(tree)).entries) {
+      const path = prefix + fromBinaryName(name)
+      if (mode === '40000') await list(oid, `${path}/`)
+      else files.push({ path, mode, oid })
+    }
+  }
+  await list(await repository.treeOf(commit), '')
+  const infos = await repository.infos(files.map(({ oid }) => oid))
+  return files.map((file) => ({ ...file, size: infos.get(file.oid)?.size ?? 0 }))
 }

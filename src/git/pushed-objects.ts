@@ -1,12 +1,9 @@
-import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { GitError } from './git-error.ts'
-import { spawnGit } from './git-process.ts'
-import { isOid, type Oid } from './objects/object.ts'
-import type { Tree, TreeEntry } from './objects/tree.ts'
-import { quarantineEnvironment } from './quarantine.ts'
+import { CommitWalk } from './history/commit-walk.ts'
+import { commitsBetween } from './history/history.ts'
+import { type Oid, parentsOfCommit } from './objects/object.ts'
+import { Tree, type TreeEntry } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
-import type { RunningProgram } from './spawner/running-program.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }
@@ -20,7 +17,7 @@ export class PushTooLarge extends Error {
 }
 
 const mb = 1024 * 1024
-const maxObjects = 100_000
+const maxCommits = 30_000
 const maxCommitBytes = mb
 const maxParents = 64
 const maxTreeBytes = 4 * mb
@@ -34,62 +31,15 @@ const maxRemembered = 300_000
 const maxChangedFiles = 20_000
 
 /**
- * The commits of a push, newest first, and the bytes of its blobs that are larger than `maxBlobBytes`. Takes time by the number
- * of its objects and reads none of them.
- * @throws {PushTooLarge} {@link GitError} `git-failed` where an object is missing
+ * The commits of a push, children before parents.
+ * @throws {PushTooLarge} {@link GitError} `git-failed` where one is missing
  */
-export async function readPushedObjects(
-  gitDir: string,
-  { from, to }: PushRange,
-  { quarantine, maxBlobBytes }: { quarantine: string | undefined; maxBlobBytes: number },
-): Promise<{ commits: Oid[]; largeBlobs: ReadonlyMap<Oid, number> }> {
-  // Anything but an object id could be an option or a revision expression.
-  if (!isOid(from) || !isOid(to)) throw new GitError('missing-object', 'not an object id')
-  const environment = quarantineEnvironment(gitDir, quarantine)
-  const format = '--batch-check=%(objectname) %(objecttype) %(objectsize)'
-  const [list, sizes] = await bothOrNone(
-    spawnGit(gitDir, ['rev-list', '--objects', '--no-object-names', to, `^${from}`], { environment }),
-    spawnGit(gitDir, ['cat-file', '--buffer', format], { environment, hasInput: true }),
-  )
-  const ends = Promise.all([list.ended, sizes.ended])
-  ends.catch(() => {}) // looked at below, but a reader that throws comes first
-  list.stdout.pipe(sizes.stdin)
-  const commits: Oid[] = []
-  const largeBlobs = new Map<Oid, number>()
-  let [objects, treeBytes] = [0, 0]
-  try {
-    for await (const line of createInterface({ input: sizes.stdout })) {
-      const [oid = '', type, digits] = line.split(' ')
-      const size = Number(digits)
-      if (++objects > maxObjects) throw new PushTooLarge(`The push has more than ${maxObjects} objects.`)
-      if (type === 'commit') {
-        if (size > maxCommitBytes) throw new PushTooLarge(`The message of commit ${oid.slice(0, 7)} is too long.`)
-        commits.push(oid)
-      } else if (type === 'tree') {
-        treeBytes += size
-        if (size > maxTreeBytes) throw new PushTooLarge('A folder of the push holds too many files.')
-        if (treeBytes > maxTreeBytesInAll) throw new PushTooLarge('The push has too many and too large folders.')
-      } else if (type === 'blob' && size > maxBlobBytes) {
-        largeBlobs.set(oid, size)
-      }
-    }
-    const [{ exitCode, complaint }, { exitCode: sizesExit }] = await ends
-    if (exitCode === 0 && sizesExit === 0) return { commits, largeBlobs }
-    throw new GitError('git-failed', `git rev-list ended with ${exitCode ?? 'a signal'}: ${complaint}`)
-  } finally {
-    list.kill('SIGKILL')
-    sizes.kill('SIGKILL')
-  }
-}
-
-/** Two programs that were started; where one could not be, the other is ended. @throws {GitError} `no-git` */
-async function bothOrNone(
-  ...starting: [Promise<RunningProgram>, Promise<RunningProgram>]
-): Promise<[RunningProgram, RunningProgram]> {
-  return Promise.all(starting).catch((error: unknown) => {
-    for (const start of starting) start.then(({ kill }) => kill('SIGKILL')).catch(() => {})
-    throw error
-  })
+export async function pushedCommits(repository: Repository, { from, to }: PushRange): Promise<Oid[]> {
+  const commits = await commitsBetween(new CommitWalk(repository), from, to)
+  if (commits.length > maxCommits) throw new PushTooLarge(`The push has more than ${maxCommits} commits.`)
+  const long = commits.find(({ size }) => size > maxCommitBytes)
+  if (long !== undefined) throw new PushTooLarge(`The message of commit ${long.oid.slice(0, 7)} is too long.`)
+  return commits.map(({ oid }) => oid).reverse()
 }
 
 /** A folder of a pushed commit that is as in none of its parents. */
@@ -102,6 +52,8 @@ export type PushedFolder = {
   changed: readonly TreeEntry[]
   /** Those of its names that some parent has not. */
   added: ReadonlySet<string>
+  /** Bytes of the changed files. */
+  sizes: ReadonlyMap<Oid, number>
 }
 
 /**
@@ -118,7 +70,7 @@ export async function walkPushedTrees(
   const readFolder = folderReader(repository)
   for (const commit of commits) {
     const { data } = await repository.read(commit)
-    const parents = parentsOf(data)
+    const parents = parentsOfCommit(data)
     checkParents(commit, parents)
     const roots = await Promise.all(parents.map((parent) => repository.treeOf(parent)))
     const waiting = [{ prefix: '', oid: await repository.treeOf(commit), before: roots }]
@@ -137,7 +89,8 @@ export async function walkPushedTrees(
         throw new PushTooLarge(`The tree would hold too many files: the push changes more than ${maxEntries}.`)
       }
       if (compared > maxCompared) throw new PushTooLarge('The push changes too large folders too often.')
-      for (const { name, oid: folder } of visit({ commit, prefix, tree, changed, added })) {
+      const sizes = await sizesOf(repository, changed)
+      for (const { name, oid: folder } of visit({ commit, prefix, tree, changed, added, sizes })) {
         const oldFolders = olds.map((old) => old.get(name)).filter((old) => old?.mode === '40000')
         waiting.push({ prefix: `${prefix}${name}/`, oid: folder, before: oldFolders.flatMap((old) => old?.oid ?? []) })
       }
@@ -145,6 +98,12 @@ export async function walkPushedTrees(
       await nextTurn()
     }
   }
+}
+
+async function sizesOf(repository: Repository, entries: readonly TreeEntry[]): Promise<Map<Oid, number>> {
+  const files = entries.filter(({ mode }) => mode !== '40000' && mode !== '160000')
+  const infos = await repository.infos(files.map(({ oid }) => oid))
+  return new Map([...infos].map(([oid, { size }]) => [oid, size]))
 }
 
 /** Every file that differs between two commits of a push that was found good. @throws {PushTooLarge} */
@@ -164,11 +123,15 @@ type Folder = { tree: Tree; byName: ReadonlyMap<string, TreeEntry> }
 /** Reads folders, and remembers the last ones decoded. */
 function folderReader(repository: Repository): (oid: Oid) => Promise<Folder> {
   const remembered = new Map<Oid, Folder>()
-  let size = 0
+  let [size, bytes] = [0, 0]
   return async (oid) => {
     const known = remembered.get(oid)
     if (known !== undefined) return known
-    const tree = await repository.readTree(oid)
+    const { data } = await repository.read(oid)
+    bytes += data.length
+    if (data.length > maxTreeBytes) throw new PushTooLarge('A folder of the push holds too many files.')
+    if (bytes > maxTreeBytesInAll) throw new PushTooLarge('The push has too many and too large folders.')
+    const tree = Tree.decode(data)
     const folder = { tree, byName: new Map(tree.entries.map((entry) => [entry.name, entry])) }
     remembered.set(oid, folder)
     size += tree.entries.length
@@ -192,9 +155,4 @@ function checkParents(commit: Oid, parents: readonly Oid[]): void {
 
 function isSame(old: TreeEntry | undefined, now: TreeEntry): boolean {
   return old?.oid === now.oid && old.mode === now.mode
-}
-
-function parentsOf(commit: Buffer): Oid[] {
-  const [header = ''] = commit.toString('latin1').split('\n\n', 1)
-  return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)
 }

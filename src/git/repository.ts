@@ -8,7 +8,8 @@ import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommi
 import { ObjectCache } from './objects/object-cache.ts'
 import { type ByteRange, ObjectStore } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
-import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
+import { fromBinaryName, Tree, toBinaryName } from './objects/tree.ts'
+import { differingEntries, type EntryChange } from './objects/tree-diff.ts'
 import { readRef, updateRef } from './refs/refs.ts'
 
 /**
@@ -16,6 +17,12 @@ import { readRef, updateRef } from './refs/refs.ts'
  * another repository.
  */
 export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?: true }
+
+/** What stands at a path in two trees. */
+export type FileEntryChange = EntryChange & { path: string }
+
+const [folder, submodule] = ['40000', '160000']
+const noEntries = Buffer.alloc(0)
 
 /** What each repository's own `config` says, for any git that works in it. */
 const settings = `[core]
@@ -138,34 +145,32 @@ export class Repository {
     else yield* this.diffTrees(before === undefined ? undefined : await this.treeOf(before), await this.treeOf(after))
   }
 
-  /** Every file that differs between two trees; equal subtrees are never read. An absent side is an empty tree. */
-  async *diffTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<TreeChange> {
-    if (before === after) return
-    const entriesOf = async (oid: Oid | undefined) => (oid === undefined ? [] : (await this.readTree(oid)).entries)
-    const [old, now] = await Promise.all([entriesOf(before), entriesOf(after)])
-    const was = new Map(old.map((entry) => [entry.name, entry]))
-    const is = new Map(now.map((entry) => [entry.name, entry]))
-    const isChanged = ({ name }: TreeEntry) => was.get(name)?.oid !== is.get(name)?.oid
-    const changed = [...now, ...old.filter(({ name }) => !is.has(name))].filter(isChanged)
-    // Asked for together, so that git answers without a pause; each is then remembered.
-    const folders = changed
-      .flatMap(({ name }) => [was.get(name), is.get(name)])
-      .filter((entry) => entry?.mode === '40000')
-    await Promise.all(folders.map((entry) => entry && this.find(entry.oid)))
-    for (const { name } of changed) yield* this.#diffEntry(prefix + fromBinaryName(name), was.get(name), is.get(name))
-  }
-
-  async *#diffEntry(path: string, was: TreeEntry | undefined, is: TreeEntry | undefined) {
-    const [oldTree, oldBlob] = was?.mode === '40000' ? [was.oid, undefined] : [undefined, was?.oid]
-    const [newTree, newBlob] = is?.mode === '40000' ? [is.oid, undefined] : [undefined, is?.oid]
-    if (oldTree !== newTree) yield* this.diffTrees(oldTree, newTree, `${path}/`)
-    if (oldBlob !== newBlob) {
+  /** Every file that differs in its content between two trees; see {@link compareTrees}. */
+  async *diffTrees(before: Oid | undefined, after: Oid | undefined): AsyncGenerator<TreeChange> {
+    for await (const { path, was, is } of this.compareTrees(before, after)) {
+      if (was?.oid === is?.oid) continue
       yield {
         path,
-        ...(oldBlob === undefined ? {} : { before: oldBlob }),
-        ...(newBlob === undefined ? {} : { after: newBlob }),
-        ...(is?.mode === '160000' ? { isSubmodule: true } : {}),
-      } satisfies TreeChange
+        ...(was === undefined ? {} : { before: was.oid }),
+        ...(is === undefined ? {} : { after: is.oid }),
+        ...(is?.mode === submodule ? { isSubmodule: true } : {}),
+      }
+    }
+  }
+
+  /**
+   * Every file that differs between two trees in its content or its mode, in git's order; equal subtrees are never read. An absent
+   * side is an empty tree.
+   */
+  async *compareTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<FileEntryChange> {
+    if (before === after) return
+    const dataOf = async (oid: Oid | undefined) => (oid === undefined ? noEntries : (await this.read(oid)).data)
+    for (const { was, is } of differingEntries(await dataOf(before), await dataOf(after))) {
+      const path = prefix + fromBinaryName((is ?? was)?.name ?? '')
+      const [isFolder, wasFolder] = [is?.mode === folder, was?.mode === folder]
+      if (isFolder || wasFolder) {
+        yield* this.compareTrees(wasFolder ? was?.oid : undefined, isFolder ? is?.oid : undefined, `${path}/`)
+      } else yield { path, ...(was && { was }), ...(is && { is }) }
     }
   }
 

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAncestor, mergeBase } from '../../src/git/ancestry.ts'
 import { GitError } from '../../src/git/git-error.ts'
+import { isAncestor, mergeBase } from '../../src/git/history/ancestry.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
@@ -10,39 +10,45 @@ import { nativeGit } from './support/native-git.ts'
 const missing = '1'.repeat(40)
 
 /** Two commits on a third, and one that has no history in common with them. */
-async function fork(): Promise<{ dir: string; base: string; ours: string; theirs: string; stranger: string }> {
+async function fork() {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  repository.close()
   const dir = repository.gitDir
   const tree = nativeGit(dir, ['mktree'], '')
   const commit = (message: string, ...parents: string[]) =>
     nativeGit(dir, ['commit-tree', tree, '-m', message, ...parents.flatMap((parent) => ['-p', parent])])
   const base = commit('base')
-  return { dir, base, ours: commit('ours', base), theirs: commit('theirs', base), stranger: commit('stranger') }
+  return {
+    repository,
+    dir,
+    base,
+    ours: commit('ours', base),
+    theirs: commit('theirs', base),
+    stranger: commit('stranger'),
+  }
 }
 
 test('of two commits, one is in the history of the other, or they have a base, or nothing in common', async () => {
-  const { dir, base, ours, theirs, stranger } = await fork()
-  expect(await isAncestor(dir, ours, ours)).toBe(true)
-  expect(await isAncestor(dir, base, ours)).toBe(true)
-  expect(await isAncestor(dir, ours, base)).toBe(false)
-  expect(await isAncestor(dir, stranger, ours)).toBe(false)
-  expect(await isAncestor(dir, missing, ours)).toBe(false)
-  expect(await mergeBase(dir, ours, theirs)).toBe(base)
-  expect(await mergeBase(dir, ours, stranger)).toBeUndefined()
+  const { repository, base, ours, theirs, stranger } = await fork()
+  expect(await isAncestor(repository, ours, ours)).toBe(true)
+  expect(await isAncestor(repository, base, ours)).toBe(true)
+  expect(await isAncestor(repository, ours, base)).toBe(false)
+  expect(await isAncestor(repository, stranger, ours)).toBe(false)
+  expect(await isAncestor(repository, missing, ours)).toBe(false)
+  expect(await mergeBase(repository, ours, theirs)).toBe(base)
+  expect(await mergeBase(repository, ours, stranger)).toBeUndefined()
 })
 
 test('a history that cannot be read is no answer', async () => {
-  const { dir, base, ours, theirs } = await fork()
-  await expect(isAncestor(dir, ours, missing)).rejects.toThrow(GitError)
-  await expect(mergeBase(dir, ours, missing)).rejects.toThrow(GitError)
+  const { repository, dir, base, ours, theirs } = await fork()
+  await expect(isAncestor(repository, ours, missing)).rejects.toThrow(GitError)
+  await expect(mergeBase(repository, ours, missing)).rejects.toThrow(GitError)
   rmSync(join(dir, 'objects', base.slice(0, 2), base.slice(2)))
-  await expect(mergeBase(dir, ours, theirs)).rejects.toThrow(GitError)
-  await expect(isAncestor(dir, ours, theirs)).rejects.toThrow(GitError)
+  await expect(mergeBase(repository, ours, theirs)).rejects.toThrow(GitError)
+  await expect(isAncestor(repository, ours, theirs)).rejects.toThrow(GitError)
 })
 
 test('a history that was made to take minutes is given up', async () => {
-  const { dir, base } = await fork()
+  const { repository, dir, base } = await fork()
   const commands: string[] = []
   const commit = (ref: string, mark: number, parents: readonly string[]) => {
     const [from, ...merged] = parents
@@ -65,7 +71,7 @@ test('a history that was made to take minutes is given up', async () => {
   }
   nativeGit(dir, ['fast-import', '--quiet'], `${commands.join('\n')}\n`)
   const [a = '', b = ''] = nativeGit(dir, ['rev-parse', 'a', 'b']).split('\n')
-  await expect(mergeBase(dir, a, b, { timeLimit: 20 })).rejects.toMatchObject({ code: 'too-slow' })
+  await expect(mergeBase(repository, a, b, { timeLimit: 20 })).rejects.toMatchObject({ code: 'too-slow' })
   const merged = nativeGit(dir, ['commit-tree', `${b}^{tree}`, '-p', b, '-p', a, '-m', 'Merge'])
-  expect(await mergeBase(dir, a, merged)).toBe(a)
+  expect(await mergeBase(repository, a, merged)).toBe(a)
 })

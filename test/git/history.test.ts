@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../src/git/history.ts'
+import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../src/git/history/history.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 
-async function historyWithMerge(): Promise<string> {
+async function historyWithMerge(): Promise<Repository> {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  repository.close()
   nativeGit(
     repository.gitDir,
     ['fast-import', '--quiet'],
@@ -19,7 +18,7 @@ commit refs/heads/main\nmark :13\ncommitter A <a@b> 1700000300 +0000\ndata 5\nme
 commit refs/heads/main\ncommitter A <a@b> 1700000400 +0000\ndata 5\nempty\nfrom :13\n
 `,
   )
-  return repository.gitDir
+  return repository
 }
 
 async function entries(history: AsyncIterable<HistoryEntry>): Promise<string[]> {
@@ -32,9 +31,10 @@ async function entries(history: AsyncIterable<HistoryEntry>): Promise<string[]> 
 }
 
 test('a branch is read along its first parents: a merge counts as one commit with all that it brought', async () => {
-  const dir = await historyWithMerge()
+  const repository = await historyWithMerge()
+  const dir = repository.gitDir
   const head = nativeGit(dir, ['rev-parse', 'main'])
-  expect(await entries(readHistory(dir, head, undefined))).toEqual([
+  expect(await entries(readHistory(repository, head, undefined))).toEqual([
     '1700000000 +neurons/a.md +neurons/b\n c.md',
     '1700000100 -neurons/a.md',
     '1700000300 +neurons/s.md',
@@ -43,14 +43,17 @@ test('a branch is read along its first parents: a merge counts as one commit wit
 })
 
 test('history after a commit of the line is the rest of it', async () => {
-  const dir = await historyWithMerge()
+  const repository = await historyWithMerge()
+  const dir = repository.gitDir
   const [head, second] = [nativeGit(dir, ['rev-parse', 'main']), nativeGit(dir, ['rev-parse', 'main~2'])]
-  expect(await entries(readHistory(dir, head, second))).toEqual(['1700000300 +neurons/s.md', '1700000400 '])
-  expect(await isOnFirstParentLine(dir, head, second)).toBe(true)
-  expect(await isOnFirstParentLine(dir, head, nativeGit(dir, ['rev-parse', 'side']))).toBe(false)
+  expect(await entries(readHistory(repository, head, second))).toEqual(['1700000300 +neurons/s.md', '1700000400 '])
+  expect(await isOnFirstParentLine(repository, head, second)).toBe(true)
+  expect(await isOnFirstParentLine(repository, head, nativeGit(dir, ['rev-parse', 'side']))).toBe(false)
 })
 
 test('a history that cannot be read is an error, not an empty history', async () => {
-  const dir = await historyWithMerge()
-  await expect(entries(readHistory(dir, 'a'.repeat(40), undefined))).rejects.toMatchObject({ code: 'git-failed' })
+  const repository = await historyWithMerge()
+  await expect(entries(readHistory(repository, 'a'.repeat(40), undefined))).rejects.toMatchObject({
+    code: 'git-failed',
+  })
 })

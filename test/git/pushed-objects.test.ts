@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PushTooLarge, readPushedObjects, walkPushedTrees } from '../../src/git/pushed-objects.ts'
+import { PushTooLarge, pushedCommits, walkPushedTrees } from '../../src/git/pushed-objects.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { HostileCommits } from './support/hostile-commits.ts'
@@ -8,9 +8,8 @@ import { nativeGit } from './support/native-git.ts'
 
 const file = '100644'
 const folder = '40000'
-const maxBlobBytes = 1000
 
-type Pushed = { gitDir: string; quarantine: string; repository: Repository; from: string; write: HostileCommits }
+type Pushed = { gitDir: string; repository: Repository; from: string; write: HostileCommits }
 
 /** A repository with one commit, and another whose objects wait to be let into it. Its path has what divides lists of paths. */
 async function newPush(): Promise<Pushed> {
@@ -25,7 +24,6 @@ async function newPush(): Promise<Pushed> {
   const quarantine = join(clone, '.git', 'objects')
   return {
     gitDir,
-    quarantine,
     repository: new Repository(gitDir, { quarantine }),
     from,
     write: new HostileCommits(clone),
@@ -54,16 +52,20 @@ test('a repository with a quarantine reads what waits there, and one without doe
   repository.close()
 })
 
-test('the commits of a push come newest first, and its large blobs with their size', async () => {
-  const { gitDir, quarantine, repository, from, write } = await newPush()
-  const large = write.blob('x'.repeat(maxBlobBytes + 1))
-  write.blob('y'.repeat(maxBlobBytes + 1)) // in no commit
+test('the commits of a push come newest first, and its files with their sizes', async () => {
+  const { repository, from, write } = await newPush()
+  const large = write.blob('x'.repeat(1001))
   const withLarge = write.with(write.treeOf(from), 'large', { mode: file, oid: large })
   const first = write.commit(withLarge, from)
   const to = write.commit(write.treeOf(from), first)
-  const read = (range: { from: string; to: string }) => readPushedObjects(gitDir, range, { quarantine, maxBlobBytes })
-  expect(await read({ from, to })).toEqual({ commits: [to, first], largeBlobs: new Map([[large, maxBlobBytes + 1]]) })
-  expect(await read({ from, to: from })).toEqual({ commits: [], largeBlobs: new Map() })
+  expect(await pushedCommits(repository, { from, to })).toEqual([to, first])
+  expect(await pushedCommits(repository, { from, to: from })).toEqual([])
+  const found: ReadonlyMap<string, number>[] = []
+  await walkPushedTrees(repository, [first], ({ sizes }) => {
+    found.push(sizes)
+    return []
+  })
+  expect(found).toEqual([new Map([[large, 1001]])])
   repository.close()
 })
 
@@ -94,41 +96,43 @@ test('a commit without parents brings all that it holds', async () => {
   repository.close()
 })
 
-test('what is no object id never reaches git, and a missing object is an error', async () => {
-  const { gitDir, quarantine, repository, from, write } = await newPush()
-  const read = (from: string, to: string) => readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
-  await expect(read(from, '--all')).rejects.toMatchObject({ code: 'missing-object' })
-  await expect(read('main', from)).rejects.toMatchObject({ code: 'missing-object' })
+test('what is no commit, or lacks an object, is an error', async () => {
+  const { repository, from, write } = await newPush()
+  const failed = { code: 'git-failed' }
+  await expect(pushedCommits(repository, { from, to: '--all' })).rejects.toMatchObject(failed)
+  await expect(pushedCommits(repository, { from: 'main', to: from })).rejects.toMatchObject(failed)
+  await expect(pushedCommits(repository, { from, to: write.treeOf(from) })).rejects.toMatchObject(failed)
+  const orphan = write.commit(write.treeOf(from), '1'.repeat(40))
+  await expect(pushedCommits(repository, { from, to: orphan })).rejects.toMatchObject(failed)
   const lost = write.commit(write.tree([{ mode: folder, name: 'lost', oid: '1'.repeat(40) }]), from)
-  await expect(read(from, lost)).rejects.toMatchObject({ code: 'git-failed' })
+  await expect(changesOf(repository, [lost])).rejects.toMatchObject({ code: 'missing-object' })
   repository.close()
 })
 
-test('a commit message of more than 1 MB, and a folder of more than 4 MB, are refused before they are read', async () => {
-  const { gitDir, quarantine, repository, from, write } = await newPush()
-  const read = (to: string) => readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
+test('a commit message of more than 1 MB, and a folder of more than 4 MB, are refused', async () => {
+  const { repository, from, write } = await newPush()
   const message = 'x'.repeat(1024 * 1024)
   const long = nativeGit(write.dir, ['commit-tree', write.treeOf(from), '-p', from], message)
-  await expect(read(long)).rejects.toThrow(PushTooLarge)
+  await expect(pushedCommits(repository, { from, to: long })).rejects.toThrow(PushTooLarge)
   const oid = write.blob('x')
   const wide = write.tree(
     Array.from({ length: 100_000 }, (_, index) => ({ mode: file, name: `file-${index + 1e9}`, oid })),
   )
-  await expect(read(write.commit(wide, from))).rejects.toThrow('A folder of the push holds too many files.')
+  const commit = write.commit(wide, from)
+  await expect(changesOf(repository, [commit])).rejects.toThrow('A folder of the push holds too many files.')
   repository.close()
 })
 
-test('more than 100,000 objects are refused', async () => {
-  const { gitDir, quarantine, repository, from, write } = await newPush()
+test('more than 30,000 commits are refused', async () => {
+  const { repository, from, write } = await newPush()
   const lines = Array.from(
-    { length: 34_000 },
+    { length: 30_001 },
     (_, index) =>
-      `commit refs/heads/many\ncommitter N <n@example.com> ${index} +0000\ndata 0\n${index === 0 ? `from ${from}\n` : ''}M 100644 inline x\ndata <<E\n${index}\nE\n`,
+      `commit refs/heads/many\ncommitter N <n@example.com> ${index} +0000\ndata 0\n${index === 0 ? `from ${from}\n` : ''}\n`,
   )
   nativeGit(write.dir, ['fast-import', '--quiet'], lines.join(''))
   const to = nativeGit(write.dir, ['rev-parse', 'refs/heads/many'])
-  const read = readPushedObjects(gitDir, { from, to }, { quarantine, maxBlobBytes })
-  await expect(read).rejects.toThrow('The push has more than 100000 objects.')
+  await expect(pushedCommits(repository, { from, to })).rejects.toThrow('The push has more than 30000 commits.')
   repository.close()
 })
 

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Repository } from '../../src/git/repository.ts'
 import type { Finding } from '../../src/knowledge/neuron.ts'
 import type { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import { checkPush } from '../../src/services/push/check-push.ts'
@@ -38,7 +39,8 @@ export async function pushing(files: Record<string, string> = {}): Promise<Pushi
   const quarantine = join(clone, '.git', 'objects')
   const findings = (to: string) => {
     const from = nativeGit(bed.gitDir, ['rev-parse', 'refs/heads/main'])
-    return checkPush(kb, { from, to, quarantine }, bed.ganglion.parser)
+    const repository = new Repository(kb.repository.gitDir, { quarantine })
+    return checkPush(kb, { repository, from, to }, bed.ganglion.parser).finally(() => repository.close())
   }
   return {
     bed,

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { commonDir, readLines } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'
 import { type GitObject, hashObject, isOid, type ObjectInfo, type Oid } from './object.ts'
@@ -215,19 +216,14 @@ function openPack(path: string, bases: BaseCache): PackReader | undefined {
 }
 
 function foldersOf(gitDir: string, quarantine: string | undefined): string[] {
-  const own = join(gitDir, 'objects')
+  const own = join(commonDir(gitDir), 'objects')
   return [...(quarantine === undefined ? [] : [quarantine]), own, ...alternatesOf(own)]
 }
 
 /** Other folders whose objects count as if they were in this one. */
 function alternatesOf(objects: string): string[] {
-  try {
-    const lines = readFileSync(join(objects, 'info', 'alternates'), 'utf8').split('\n')
-    return lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => resolve(objects, line))
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
+  const lines = readLines(join(objects, 'info', 'alternates'))
+  return lines.filter((line) => !line.startsWith('#')).map((line) => resolve(objects, line))
 }
 
 function namesIn(folder: string): string[] {

@@ -67,6 +67,21 @@ export function committerOfCommit(data: Buffer): Signature {
   return readSignature(data, /^committer (.*) <(.*)> (\d+) /m)
 }
 
+/** When a commit was made, in seconds since 1970. */
+export function secondsOfCommit(data: Buffer): number {
+  return committerOfCommit(data).at.getTime() / 1000
+}
+
+/** The author's name and address, as a commit has them. */
+export function authorLineOfCommit(data: Buffer): string {
+  const { name, email } = authorOfCommit(data)
+  return `${name} <${email}>`
+}
+
+export function messageOfCommit(data: Buffer): string {
+  return data.toString('utf8', data.indexOf('\n\n') + 2)
+}
+
 function readSignature(data: Buffer, pattern: RegExp): Signature {
   const [header = ''] = data.toString('utf8').split('\n\n', 1)
   const [, name = 'unknown', email = '', seconds = '0'] = pattern.exec(header) ?? []

@@ -17,6 +17,30 @@ export function fromBinaryName(name: string): string {
   return Buffer.from(name, 'latin1').toString('utf8')
 }
 
+/** The entry of a tree that begins at `at`, and where it ends. @throws {GitError} `corrupt-object` */
+export function decodeEntry(data: Buffer, at: number): { entry: TreeEntry; end: number } {
+  const space = data.indexOf(0x20, at)
+  const nul = data.indexOf(0, space)
+  const end = nul + 21
+  if (space < 0 || nul < 0 || end > data.length) throw new GitError('corrupt-object', 'a tree is cut short')
+  const entry = {
+    mode: canonicalMode(data.toString('latin1', at, space)),
+    name: data.toString('latin1', space + 1, nul),
+    oid: data.toString('hex', nul + 1, end),
+  }
+  return { entry, end }
+}
+
+const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', '160000', '40000'])
+
+/** Old versions of git wrote other modes, which every git reads as one of these. */
+function canonicalMode(mode: string): Mode {
+  if (modes.has(mode)) return mode
+  const bits = Number.parseInt(mode, 8)
+  const kind = (bits & 0o170000).toString(8)
+  return kind === '100000' ? ((bits & 0o100) === 0 ? '100644' : '100755') : kind
+}
+
 /** A git tree object: its entries in git's order, and its bytes. Immutable: an edit gives another tree. */
 export class Tree {
   static readonly empty = new Tree([], [], Buffer.alloc(0))
@@ -36,16 +60,10 @@ export class Tree {
     const entries: TreeEntry[] = []
     const offsets: number[] = []
     for (let at = 0; at < data.length; ) {
-      const space = data.indexOf(0x20, at)
-      const nul = data.indexOf(0, space)
-      if (space < 0 || nul < 0 || nul + 21 > data.length) throw new GitError('corrupt-object', 'a tree is cut short')
+      const { entry, end } = decodeEntry(data, at)
       offsets.push(at)
-      entries.push({
-        mode: data.toString('latin1', at, space),
-        name: data.toString('latin1', space + 1, nul),
-        oid: data.toString('hex', nul + 1, nul + 21),
-      })
-      at = nul + 21
+      entries.push(entry)
+      at = end
     }
     return new Tree(entries, offsets, data)
   }
@@ -109,7 +127,7 @@ export class Tree {
 }
 
 /** Git orders a tree by name, with a folder's name as if it ended in a slash. */
-function sortKey({ mode, name }: TreeEntry): string {
+export function sortKey({ mode, name }: TreeEntry): string {
   return mode === '40000' ? `${name}/` : name
 }
 

@@ -19,7 +19,7 @@ export async function checkCommit(
   commit: Oid,
   { prefix, parser }: { prefix: string; parser: ParserPool },
 ): Promise<Finding[]> {
-  const listed = await listFiles(repository.gitDir, commit)
+  const listed = await listFiles(repository, commit)
   const checked: CheckedFile[] = []
   for (let start = 0; start < listed.length; start += chunkFiles) {
     const chunk = listed.slice(start, start + chunkFiles)

@@ -90,7 +90,7 @@ async function neuronsOf(
   const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron]))
   const repository = new Repository(gitDir)
   try {
-    const neurons = (await listFiles(gitDir, commit)).filter(
+    const neurons = (await listFiles(repository, commit)).filter(
       ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
     )
     const reading = neurons.map(async ({ path, oid }) => {

@@ -1,6 +1,7 @@
 import { CandidateKind } from '../../contract/vocabulary.ts'
-import { trailersBetween } from '../../git/commit-trailers.ts'
+import { trailersBetween } from '../../git/history/commit-trailers.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import type { Repository } from '../../git/repository.ts'
 import type { Verdict } from '../../knowledge/candidate.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { judge } from '../../knowledge/policy.ts'
@@ -15,9 +16,9 @@ const maxCommits = 1000
 const curatorsEdit: Claim = { kind: 'user-correction', connector: 'git', confidence: null }
 
 /** The candidate for which the commits of a range claim to change each path; the latest commit counts. @throws {GitError} */
-export async function claimsBetween(gitDir: string, from: Oid, to: Oid): Promise<Map<string, Claim>> {
+export async function claimsBetween(repository: Repository, from: Oid, to: Oid): Promise<Map<string, Claim>> {
   const claims = new Map<string, Claim>()
-  for (const { trailers, paths } of await trailersBetween(gitDir, { from, to, names, max: maxCommits })) {
+  for (const { trailers, paths } of await trailersBetween(repository, { from, to, names, max: maxCommits })) {
     const { Candidate: candidateId, Kind, Connector: connector = curatorsEdit.connector, Confidence = '' } = trailers
     const kind = CandidateKind.safeParse(Kind).data
     if (candidateId === undefined || kind === undefined) continue

@@ -50,7 +50,7 @@ export async function reviewDirectory(
       const changes = compareNeurons(before, files)
       const settings = await repository.blobAt(from, 'kb.yaml')
       const policy = parseKbFile(settings === undefined ? '' : await repository.readTextOnce(settings)).settings
-      const claims = await claimsBetween(gitDir, from, to)
+      const claims = await claimsBetween(repository, from, to)
       const neurons = changes.map(async (change): Promise<ReviewedNeuron> => {
         const { before: old, after } = change
         const textBefore = old?.oid === undefined ? '' : await repository.readTextOnce(old.oid)
@@ -83,7 +83,7 @@ async function readCommit(
   const known = new Map(
     files.flatMap(({ oid, neuron, links }) => (oid && neuron && links ? [[oid, { neuron, links }]] : [])),
   )
-  const listed = await listFiles(repository.gitDir, commit)
+  const listed = await listFiles(repository, commit)
   const read = listed.map(async (file): Promise<CheckedFile> => {
     if (!file.mode.startsWith('100') || !isNeuronPath(file.path) || file.size > maxParsedBytes) return file
     const page = known.get(file.oid) ?? (await parsePage(await repository.readTextOnce(file.oid), parser))

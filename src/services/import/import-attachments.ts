@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { lastWritten } from '../../git/last-written.ts'
+import { lastWritten } from '../../git/history/last-written.ts'
 import { hashObject, type Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
@@ -28,7 +28,7 @@ export async function importAttachments(
   const report: AttachmentReport = { imported: [], skipped: [] }
   if (attachments.length === 0) return report
   const head = await kb.repository.readRef(mainRef)
-  const before = head === undefined ? new Map() : await lastWritten(kb.repository.gitDir, head, 'Connector: import')
+  const before = head === undefined ? new Map() : await lastWritten(kb.repository, head, 'Connector: import')
   for await (const batch of readInBatches(attachments, report.skipped)) {
     const { imported, skipped } = await kb.write((staging) => importBatch(kb, staging, batch, before, actor, now()))
     report.imported.push(...imported)

@@ -1,6 +1,6 @@
-import { isAncestor } from '../../git/ancestry.ts'
 import type { Heads } from '../../git/group-commit.ts'
-import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
+import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { candidatePath } from '../../knowledge/candidate.ts'
@@ -56,7 +56,7 @@ export class KbFollower {
     if (from === undefined || from === to) return false
     // Not followed: what is written next would begin a second history.
     if (to === undefined) throw new RefMissing(this.#repository.gitDir, ref, from)
-    if (await isAncestor(this.#repository.gitDir, from, to)) return false
+    if (await isAncestor(this.#repository, from, to)) return false
     this.#projection.noteLostHead(name, from)
     return true
   }
@@ -64,13 +64,13 @@ export class KbFollower {
   /** Whether what follows a head of main is a plain list of commits. */
   async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
     if (from === undefined || from === to) return true
-    return to !== undefined && (await isOnFirstParentLine(this.#repository.gitDir, to, from))
+    return to !== undefined && (await isOnFirstParentLine(this.#repository, to, from))
   }
 
   async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     if (to === undefined) return
     const history = chunksOf(
-      readHistory(this.#repository.gitDir, to, from, { trailer: removalTrailer }),
+      readHistory(this.#repository, to, from, { trailer: removalTrailer }),
       ({ changes }) => changes.length,
     )
     for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {

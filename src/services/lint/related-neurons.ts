@@ -5,8 +5,8 @@ import { questionTerms } from '../../search/query/question.ts'
 import { analyserFor } from '../../search/text/analyser.ts'
 import { neuronsOfConnector } from '../../store/projection/candidate-index.ts'
 import { findNeuron, neuronsAfter } from '../../store/projection/neuron-queries.ts'
+import { pauses } from '../../threads/pauses.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { pauses } from '../pauses.ts'
 
 const maxRelated = 3
 

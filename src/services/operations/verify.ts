@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAncestor } from '../../git/ancestry.ts'
 import { fsck } from '../../git/fsck.ts'
 import { GitError } from '../../git/git-error.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
 import type { Repository } from '../../git/repository.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
@@ -140,7 +140,7 @@ async function verifyContents(
 
 /** Refs that are gone, or that were moved to where their last known commit is no longer in their history. */
 async function verifyRefs(
-  { gitDir }: Repository,
+  repository: Repository,
   heads: ProjectionHeads,
   stored: StoredProjection | undefined,
 ): Promise<string[]> {
@@ -153,7 +153,7 @@ async function verifyRefs(
     if (head === undefined && seen !== undefined) wrong.push(`${ref} is gone; it was at ${seen}`)
     else if (head === undefined && name === 'main') wrong.push(`${ref} is gone`)
     const left = lost ?? seen
-    if (head !== undefined && left !== undefined && !(await isAncestor(gitDir, left, head))) {
+    if (head !== undefined && left !== undefined && !(await isAncestor(repository, left, head))) {
       wrong.push(`${ref} was moved from ${left} to ${head}, which does not follow it; "ganglion rebuild" accepts that`)
     }
   }

@@ -6,7 +6,7 @@ import { pathsOfSeqId, seqIdAtPath } from '../../store/projection/file-queries.t
 import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../store/projection/link-queries.ts'
 import { namesInFile } from '../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
-import { pauses } from '../pauses.ts'
+import { pauses } from '../../threads/pauses.ts'
 
 /** Links that are looked at for one push. */
 const maxLinks = 10_000

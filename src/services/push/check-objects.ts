@@ -1,12 +1,11 @@
 import { fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
-import { type PushedFolder, type PushRange, readPushedObjects, walkPushedTrees } from '../../git/pushed-objects.ts'
+import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../knowledge/check/check-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { pathKey, pathProblem } from '../../knowledge/paths/portable-path.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 
-const maxBlobBytes = 2 * 1024 * 1024
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** `isWhole`: every folder was looked into. Where one was not, none of the trees may be expanded. */
@@ -17,16 +16,12 @@ type CheckedObjects = { findings: Finding[]; isWhole: boolean }
  * clones gets that as well.
  * @throws {PushTooLarge}
  */
-export async function checkObjects(
-  repository: Repository,
-  range: PushRange,
-  quarantine: string | undefined,
-): Promise<CheckedObjects> {
-  const { commits, largeBlobs } = await readPushedObjects(repository.gitDir, range, { quarantine, maxBlobBytes })
+export async function checkObjects(repository: Repository, range: PushRange): Promise<CheckedObjects> {
+  const commits = await pushedCommits(repository, range)
   const findings = new Map<string, Finding>()
   let isWhole = true
   await walkPushedTrees(repository, commits, (folder) => {
-    const { found, folders, skipped } = checkFolder(folder, largeBlobs)
+    const { found, folders, skipped } = checkFolder(folder)
     for (const finding of found) {
       const { path, rule, message } = finding
       const isEarlier = folder.commit !== range.to
@@ -40,10 +35,11 @@ export async function checkObjects(
   return { findings: [...findings.values()], isWhole }
 }
 
-function checkFolder(
-  { prefix, tree, changed, added }: PushedFolder,
-  largeBlobs: ReadonlyMap<string, number>,
-): { found: Finding[]; folders: TreeEntry[]; skipped: number } {
+function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
+  found: Finding[]
+  folders: TreeEntry[]
+  skipped: number
+} {
   const found: Finding[] = []
   const folders: TreeEntry[] = []
   const folderPath = fromBinaryName(prefix)
@@ -56,7 +52,7 @@ function checkFolder(
     const problem = name.includes('/') ? 'has a name with a slash' : pathProblem(path)
     if (problem !== undefined) refuse('path', path, `The path ${problem}.`)
     const isFolder = mode === '40000'
-    if (!isFolder) found.push(...checkFile({ path, size: largeBlobs.get(oid) ?? 0, mode }, ''))
+    if (!isFolder) found.push(...checkFile({ path, size: sizes.get(oid) ?? 0, mode }, ''))
     else if (problem !== undefined) skipped++
     else if (oid === emptyTree) refuse('path', path, 'The folder is empty, and git keeps only files.')
     else folders.push(entry)

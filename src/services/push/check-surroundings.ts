@@ -9,7 +9,7 @@ import { namesByKey } from '../../store/projection/link-queries.ts'
 import { namesInFile } from '../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 import { seqIdsOfDocument } from '../../store/projection/version-queries.ts'
-import { pauses } from '../pauses.ts'
+import { pauses } from '../../threads/pauses.ts'
 import { seqIdBefore, wasHolder } from './push-base.ts'
 
 /** As many names as are looked up in some seconds. */

@@ -1,8 +1,8 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { isAncestor, mergeBase } from '../../git/ancestry.ts'
 import { GitError } from '../../git/git-error.ts'
+import { isAncestor, mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
+import { type PushRange, PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../../git/serve/push.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
@@ -56,33 +56,48 @@ async function judge(
   await kb.sync()
   const lines: string[] = []
   let accepted = true
-  for (const update of updates) {
-    try {
-      const request = await readRequest(kb, update, parsePushOptions(options), quarantine)
-      const findings = await judgeRequest(ganglion, kb, pusher, { request, quarantine })
-      lines.push(...formatFindings(findings))
-      if (findings.some(({ severity }) => severity === 'error')) accepted = false
-    } catch (error) {
-      if (!(error instanceof PushRefused)) throw error
-      lines.push(`${update.ref}: ${error.message}`)
-      accepted = false
+  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  try {
+    for (const update of updates) {
+      const judged = await judgeUpdate(ganglion, kb, pusher, { update, repository, options: parsePushOptions(options) })
+      lines.push(...judged.lines)
+      accepted &&= judged.accepted
     }
+  } finally {
+    repository.close()
   }
   return { accepted, lines }
+}
+
+async function judgeUpdate(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  pusher: Pusher,
+  { update, repository, options }: { update: RefUpdate; repository: Repository; options: PushOptions },
+): Promise<Judgement> {
+  try {
+    const request = await readRequest(kb, repository, update, options)
+    const findings = await judgeRequest(ganglion, kb, pusher, { request, repository })
+    const accepted = findings.every(({ severity }) => severity === 'warning')
+    return { accepted, lines: formatFindings(findings) }
+  } catch (error) {
+    if (!(error instanceof PushRefused)) throw error
+    return { accepted: false, lines: [`${update.ref}: ${error.message}`] }
+  }
 }
 
 async function judgeRequest(
   { parser }: Ganglion,
   kb: KnowledgeBase,
   { caller }: Pusher,
-  { request, quarantine }: { request: Request; quarantine: string | undefined },
+  { request, repository }: { request: Request; repository: Repository },
 ): Promise<Finding[]> {
   if (request.kind === 'dismiss') return []
   const { from, to } = request
-  const findings = await checkPush(kb, { from, to, quarantine }, parser)
-  if (request.kind === 'propose') return [...findings, ...(await onlyNeurons(kb, request, quarantine))]
+  const findings = await checkPush(kb, { repository, from, to }, parser)
+  if (request.kind === 'propose') return [...findings, ...(await onlyNeurons(kb, repository, request))]
   const isSound = findings.every(({ severity }) => severity === 'warning')
-  const conflicts = isSound && request.kind === 'submit' ? await conflictsOf(kb, caller, { request, quarantine }) : []
+  const conflicts = isSound && request.kind === 'submit' ? await conflictsOf(kb, caller, { request, repository }) : []
   return [...findings, ...conflicts]
 }
 
@@ -90,48 +105,47 @@ async function judgeRequest(
 async function conflictsOf(
   kb: KnowledgeBase,
   caller: Caller,
-  { request: { from, to }, quarantine }: { request: { from: Oid; to: Oid }; quarantine: string | undefined },
+  { request: { from, to }, repository }: { request: PushRange; repository: Repository },
 ): Promise<Finding[]> {
-  const repository = new Repository(kb.repository.gitDir, { quarantine })
-  try {
-    const changes = await pushedChanges(repository, from, to)
-    const readText = (oid: Oid) => repository.readTextOnce(oid)
-    return await kb.projection.withSnapshot(async (sql) => {
-      if (kb.projection.heads(sql).main === from) return []
-      const view = pushView(kb, { sql, readText }, from)
-      return (await mergePush(view, { changes, origin: mainOrigin(caller) })).conflicts
-    })
-  } finally {
-    repository.close()
-  }
+  const changes = await pushedChanges(repository, from, to)
+  const readText = (oid: Oid) => repository.readTextOnce(oid)
+  return kb.projection.withSnapshot(async (sql) => {
+    if (kb.projection.heads(sql).main === from) return []
+    const view = pushView(kb, { sql, readText }, from)
+    return (await mergePush(view, { changes, origin: mainOrigin(caller) })).conflicts
+  })
 }
 
 function mainOrigin(caller: Caller): Origin {
   return { door: 'main', by: bareId(caller) }
 }
 
-/** What a push to a ref asks for. @throws {PushRefused} where it may not. */
+/**
+ * What a push to a ref asks for.
+ * @param repository sees the push's objects.
+ * @throws {PushRefused} where it may not.
+ */
 async function readRequest(
   kb: KnowledgeBase,
+  repository: Repository,
   update: RefUpdate,
   { submit }: PushOptions,
-  quarantine?: string,
 ): Promise<Request> {
   const { ref, to } = update
   const [, candidateId] = headRef.exec(ref) ?? []
   if (candidateId !== undefined) return dismissal(kb, candidateId, update)
   const main = await kb.repository.readRef(mainRef)
   if (main === undefined) throw new PushRefused('the knowledge base has no main')
-  if (ref === mainRef) return mainPush(kb, main, update, quarantine)
+  if (ref === mainRef) return mainPush(kb, repository, main, update)
   if (ref !== proposeRef) {
     throw new PushRefused(
       `push to ${mainRef}, or to ${proposeRef} to propose; there are no other branches or tags here`,
     )
   }
   if (to === undefined) throw new PushRefused('there is nothing to delete')
-  await requireCommit(kb, to, quarantine)
+  await requireCommit(repository, to)
   if (submit && (await kb.settings()).protectMain) throw new PushRefused(`${isProtected}, without -o submit`)
-  const from = await baseOf(kb, main, to, quarantine)
+  const from = await baseOf(repository, main, to)
   if (from === undefined) throw new PushRefused('the commit has no history in common with main')
   if (from === to) throw new PushRefused('main holds it already: there is nothing to push')
   return { kind: submit ? 'submit' : 'propose', from, to }
@@ -151,37 +165,30 @@ function dismissal(kb: KnowledgeBase, candidateId: string, { from: head, to }: R
 
 async function mainPush(
   kb: KnowledgeBase,
+  repository: Repository,
   main: Oid,
   { from, to }: RefUpdate,
-  quarantine: string | undefined,
 ): Promise<Request> {
   if (to === undefined) throw new PushRefused('main cannot be deleted')
   if ((await kb.settings()).protectMain) throw new PushRefused(isProtected)
   if (from !== main) throw new PushRefused(fetchFirst)
-  await requireCommit(kb, to, quarantine)
-  if (await isAncestor(kb.repository.gitDir, main, to, quarantine)) return { kind: 'main', from: main, to }
+  await requireCommit(repository, to)
+  if (await isAncestor(repository, main, to)) return { kind: 'main', from: main, to }
   throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
 }
 
 /** Where a pushed commit left main. @throws {PushRefused} */
-async function baseOf(
-  { repository }: KnowledgeBase,
-  main: Oid,
-  to: Oid,
-  quarantine: string | undefined,
-): Promise<Oid | undefined> {
+async function baseOf(repository: Repository, main: Oid, to: Oid): Promise<Oid | undefined> {
   try {
-    return await mergeBase(repository.gitDir, main, to, { quarantine })
+    return await mergeBase(repository, main, to)
   } catch (error) {
     if (!(error instanceof GitError && error.code === 'too-slow')) throw error
     throw new PushRefused('it takes too long to find where the commit left main: merge main into it, and push again')
   }
 }
 
-async function requireCommit({ repository }: KnowledgeBase, to: Oid, quarantine: string | undefined): Promise<void> {
-  const pushed = new Repository(repository.gitDir, { quarantine })
-  const type = (await pushed.infos([to])).get(to)?.type
-  pushed.close()
+async function requireCommit(repository: Repository, to: Oid): Promise<void> {
+  const type = (await repository.infos([to])).get(to)?.type
   if (type === 'commit') return
   const short = to.slice(0, 7)
   if (type === undefined) throw new PushRefused(`the commit ${short} is not there`)
@@ -189,12 +196,7 @@ async function requireCommit({ repository }: KnowledgeBase, to: Oid, quarantine:
   throw new PushRefused(`only a commit can be pushed, and ${short} is a ${type}${hint}`)
 }
 
-async function onlyNeurons(
-  kb: KnowledgeBase,
-  { from, to }: { from: Oid; to: Oid },
-  quarantine: string | undefined,
-): Promise<Finding[]> {
-  const repository = new Repository(kb.repository.gitDir, { quarantine })
+async function onlyNeurons(kb: KnowledgeBase, repository: Repository, { from, to }: PushRange): Promise<Finding[]> {
   try {
     const others = (await pushedChanges(repository, from, to)).filter(({ path }) => !isNeuronPath(path))
     const { protectMain } = await kb.settings()
@@ -206,8 +208,6 @@ async function onlyNeurons(
   } catch (error) {
     if (error instanceof PushTooLarge) return [] // told by the check itself
     throw error
-  } finally {
-    repository.close()
   }
 }
 
@@ -222,7 +222,7 @@ async function receive(
   const lines: string[] = []
   for (const update of updates) {
     try {
-      const request = await readRequest(kb, update, parsePushOptions(options))
+      const request = await readRequest(kb, kb.repository, update, parsePushOptions(options))
       lines.push(...(await receiveRequest(ganglion, kb, pusher, { request, topic: parsePushOptions(options).topic })))
       outcomes.push({ ref: update.ref })
     } catch (error) {

@@ -1,4 +1,4 @@
-import { isAncestor } from '../../git/ancestry.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
@@ -27,7 +27,7 @@ export type PushView = ProposalView & {
 
 /** @param from where the pusher began. */
 export function pushView({ repository, parser }: KnowledgeBase, view: MainView, from: Oid): PushView {
-  return { ...view, parser, isSince: async (commit) => !(await isAncestor(repository.gitDir, commit, from)) }
+  return { ...view, parser, isSince: async (commit) => !(await isAncestor(repository, commit, from)) }
 }
 
 /** A Neuron of a push, with the page that its pusher began with. */

@@ -1,4 +1,4 @@
-import { readRange } from '../../git/history.ts'
+import { readRange } from '../../git/history/history.ts'
 import type { PushRange } from '../../git/pushed-objects.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
@@ -23,7 +23,7 @@ export type LeftProposals = {
 export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
   const pages = new Set<string>()
   if (pendingBelow(kb.projection.read, connectorOf(origin), originPrefix(origin)).length === 0) return pages
-  for await (const { changes } of readRange(kb.repository.gitDir, range)) {
+  for await (const { changes } of readRange(kb.repository, range)) {
     for (const { path, after: blob } of changes) pages.add(fingerprintOf({ path, blob }))
   }
   return pages

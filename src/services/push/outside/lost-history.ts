@@ -1,4 +1,4 @@
-import { readRange } from '../../../git/history.ts'
+import { readRange } from '../../../git/history/history.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { PushRange } from '../../../git/pushed-objects.ts'
 import type { Repository } from '../../../git/repository.ts'
@@ -31,14 +31,14 @@ export const noLostHistory: LostHistory = { seqIds: new Set(), pages: new Map(),
 export async function readLostHistory(
   { identity, projection }: KnowledgeBase,
   range: PushRange,
-  { repository, quarantine }: { repository: Repository; quarantine?: string | undefined },
+  { repository }: { repository: Repository },
 ): Promise<LostHistory> {
   const floor = projection.seqFloor()
   if (floor === 0) return noLostHistory
   const removals = new Map<string, string>()
   const blobs = new Set<Oid>()
-  const options = { author: serverDomain, trailer: removalTrailer, quarantine }
-  for await (const { changes, trailers } of readRange(repository.gitDir, range, options)) {
+  const options = { author: serverDomain, trailer: removalTrailer }
+  for await (const { changes, trailers } of readRange(repository, range, options)) {
     for (const { seqId, candidateId } of trailers.flatMap((value) => parseRemoval(value) ?? [])) {
       if (candidateBelongsTo(candidateId, identity.id)) removals.set(seqId, candidateId)
     }

@@ -16,7 +16,7 @@ export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oi
   if (!(await hasOutsiders(kb, from, to))) return []
   const { repository } = kb
   try {
-    const { findings } = await checkObjects(repository, { from, to }, undefined)
+    const { findings } = await checkObjects(repository, { from, to })
     const [before, after] = [await repository.blobAt(from, 'kb.yaml'), await repository.blobAt(to, 'kb.yaml')]
     const change = { path: 'kb.yaml', ...(after === undefined ? {} : { after }) }
     const settings = before === after ? [] : await settingsProblems(kb.identity, repository, [change])

@@ -1,0 +1,128 @@
+import { authorLineOfCommit, messageOfCommit, type Oid } from '../objects/object.ts'
+import type { Repository } from '../repository.ts'
+import { CommitWalk, type WalkedCommit } from './commit-walk.ts'
+import { paintHistories } from './paint.ts'
+import { trailersOf } from './trailers.ts'
+
+export type FileChange = { path: string; mode: string; after: Oid | undefined }
+/** A commit of a branch's first-parent history, with what it changed against that parent. */
+export type HistoryEntry = {
+  commit: Oid
+  at: Date
+  changes: FileChange[]
+  /** Values of the trailer that was asked for. */
+  trailers: string[]
+}
+
+/** Which commits of a history to read, and what of them. */
+type HistoryOptions = {
+  /** Only commits that have this in their message. */
+  line?: string
+  /** Only commits that have this in the name or address of their author. */
+  author?: string
+  /** The trailer whose values are given. */
+  trailer?: string
+}
+
+/** The mode of what is not there. */
+const noMode = '000000'
+
+/**
+ * Reads a branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
+ * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
+ * @throws {GitError} `git-failed`
+ */
+export async function* readHistory(
+  repository: Repository,
+  head: Oid,
+  after: Oid | undefined,
+  options: HistoryOptions = {},
+): AsyncGenerator<HistoryEntry> {
+  const walk = new CommitWalk(repository)
+  const line: WalkedCommit[] = []
+  for await (const commit of firstParents(walk, head)) {
+    if (commit.oid === after) break
+    line.push(commit)
+  }
+  yield* readEntries(repository, walk, line.reverse(), options)
+}
+
+/**
+ * Reads every commit in the history of `to` that is not in that of `from`, parents before children. The changes of a merge are
+ * those against its first parent.
+ * @throws {GitError} `git-failed`
+ */
+export async function* readRange(
+  repository: Repository,
+  { from, to }: { from: Oid; to: Oid },
+  options: HistoryOptions = {},
+): AsyncGenerator<HistoryEntry> {
+  const walk = new CommitWalk(repository)
+  yield* readEntries(repository, walk, await commitsBetween(walk, from, to), options)
+}
+
+/** The commits that `to` has and `from` has not, parents before children. @throws {GitError} `git-failed` */
+export async function commitsBetween(walk: CommitWalk, from: Oid, to: Oid): Promise<WalkedCommit[]> {
+  const { onlyOne } = await paintHistories(walk, { one: to, others: [from], slop: 100 })
+  const wanted = new Map(onlyOne.map((commit) => [commit.oid, commit]))
+  const ordered: WalkedCommit[] = []
+  const path = [to]
+  for (let oid = path.at(-1); oid !== undefined; oid = path.at(-1)) {
+    const commit = wanted.get(oid)
+    const parent = commit?.parents.find((each) => wanted.has(each))
+    if (parent !== undefined) path.push(parent)
+    else {
+      path.pop()
+      if (commit !== undefined && wanted.delete(oid)) ordered.push(commit)
+    }
+  }
+  return ordered
+}
+
+/** Whether `commit` is on the first-parent line of `head`, so that what follows it is a plain list of commits. */
+export async function isOnFirstParentLine(repository: Repository, head: Oid, commit: Oid): Promise<boolean> {
+  for await (const { oid } of firstParents(new CommitWalk(repository), head)) if (oid === commit) return true
+  return false
+}
+
+async function* firstParents(walk: CommitWalk, head: Oid): AsyncGenerator<WalkedCommit> {
+  for (let oid: Oid | undefined = head; oid !== undefined; ) {
+    const commit: WalkedCommit = await walk.commit(oid)
+    yield commit
+    oid = commit.parents[0]
+  }
+}
+
+async function* readEntries(
+  repository: Repository,
+  walk: CommitWalk,
+  commits: readonly WalkedCommit[],
+  { line, author, trailer }: HistoryOptions,
+): AsyncGenerator<HistoryEntry> {
+  for (const commit of commits) {
+    const { data } = await repository.read(commit.oid)
+    if (line !== undefined && !messageOfCommit(data).includes(line)) continue
+    if (author !== undefined && !authorLineOfCommit(data).includes(author)) continue
+    yield {
+      commit: commit.oid,
+      at: new Date(commit.seconds * 1000),
+      changes: await changesOf(repository, walk, commit),
+      trailers: trailer === undefined ? [] : valuesOf(trailersOf(messageOfCommit(data)), trailer),
+    }
+  }
+}
+
+/** What a commit changes against its first parent. */
+export async function changesOf(repository: Repository, walk: CommitWalk, commit: WalkedCommit): Promise<FileChange[]> {
+  const [parent] = commit.parents
+  const before = parent === undefined ? undefined : (await walk.commit(parent)).tree
+  const changes: FileChange[] = []
+  for await (const { path, is } of repository.compareTrees(before, commit.tree)) {
+    changes.push({ path, mode: is?.mode ?? noMode, after: is?.oid })
+  }
+  return changes
+}
+
+function valuesOf(trailers: readonly (readonly [string, string])[], name: string): string[] {
+  return trailers.flatMap(([key, value]) => (key.toLowerCase() === name.toLowerCase() && value !== '' ? [value] : []))
+}
