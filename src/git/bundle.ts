@@ -7,12 +7,6 @@ import { Repository } from './repository.ts'
 
 export type Refs = ReadonlyMap<string, Oid>
 
-/** Every ref of a repository, or of one folder of it. @throws {GitError} `git-failed` */
-export async function listRefs(gitDir: string, folder?: string): Promise<Map<string, Oid>> {
-  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...(folder === undefined ? [] : [folder])]
-  return parseRefs(await runGit(gitDir, args))
-}
-
 /**
  * Writes a bundle: the refs as they are given, which may have moved since, and all that they lead to. Without a ref there
  * is nothing to write. Git bundles refs by name only, hence a passing repository that holds them and borrows the objects.

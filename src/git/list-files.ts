@@ -1,5 +1,5 @@
 import type { Oid } from './objects/object.ts'
-import { fromBinaryName, type Mode } from './objects/tree.ts'
+import { canonicalMode, fromBinaryName, type Mode } from './objects/tree.ts'
 import type { Repository } from './repository.ts'
 
 /** `size` in bytes; 0 for a submodule. */
@@ -12,7 +12,7 @@ export async function listFiles(repository: Repository, commit: Oid): Promise<Li
     for (const { mode, name, oid } of (await repository.readTree(tree)).entries) {
       const path = prefix + fromBinaryName(name)
       if (mode === '40000') await list(oid, `${path}/`)
-      else files.push({ path, mode, oid })
+      else files.push({ path, mode: canonicalMode(mode), oid })
     }
   }
   await list(await repository.treeOf(commit), '')

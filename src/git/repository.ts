@@ -1,9 +1,8 @@
-import { appendFile, mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
-import { runGit } from './git-process.ts'
 import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
 import { ObjectCache } from './objects/object-cache.ts'
 import { type ByteRange, ObjectStore } from './objects/object-store.ts'
@@ -26,6 +25,9 @@ const noEntries = Buffer.alloc(0)
 
 /** What each repository's own `config` says, for any git that works in it. */
 const settings = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
 \tfsync = all
 [gc]
 \twriteCommitGraph = false
@@ -53,11 +55,11 @@ export class Repository {
 
   /** Makes an empty bare repository whose `HEAD` is `main`. */
   static async init(gitDir: string): Promise<Repository> {
-    await mkdir(gitDir, { recursive: true })
-    await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '.'])
-    await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true })
-    await appendFile(join(gitDir, 'config'), settings)
-    // git flushes neither HEAD nor config, and without them it takes the folder for no repository.
+    for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
+      await mkdir(join(gitDir, folder), { recursive: true })
+    }
+    await writeFile(join(gitDir, 'config'), settings)
+    await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n')
     await syncTree(gitDir)
     await syncDirectory(dirname(gitDir))
     return new Repository(gitDir)

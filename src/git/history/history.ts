@@ -1,4 +1,5 @@
 import { authorLineOfCommit, messageOfCommit, type Oid } from '../objects/object.ts'
+import { canonicalMode } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
 import { CommitWalk, type WalkedCommit } from './commit-walk.ts'
 import { paintHistories } from './paint.ts'
@@ -118,7 +119,7 @@ export async function changesOf(repository: Repository, walk: CommitWalk, commit
   const before = parent === undefined ? undefined : (await walk.commit(parent)).tree
   const changes: FileChange[] = []
   for await (const { path, is } of repository.compareTrees(before, commit.tree)) {
-    changes.push({ path, mode: is?.mode ?? noMode, after: is?.oid })
+    changes.push({ path, mode: is === undefined ? noMode : canonicalMode(is.mode), after: is?.oid })
   }
   return changes
 }

@@ -24,7 +24,7 @@ export function decodeEntry(data: Buffer, at: number): { entry: TreeEntry; end: 
   const end = nul + 21
   if (space < 0 || nul < 0 || end > data.length) throw new GitError('corrupt-object', 'a tree is cut short')
   const entry = {
-    mode: canonicalMode(data.toString('latin1', at, space)),
+    mode: data.toString('latin1', at, space),
     name: data.toString('latin1', space + 1, nul),
     oid: data.toString('hex', nul + 1, end),
   }
@@ -34,7 +34,7 @@ export function decodeEntry(data: Buffer, at: number): { entry: TreeEntry; end: 
 const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', '160000', '40000'])
 
 /** Old versions of git wrote other modes, which every git reads as one of these. */
-function canonicalMode(mode: string): Mode {
+export function canonicalMode(mode: Mode): Mode {
   if (modes.has(mode)) return mode
   const bits = Number.parseInt(mode, 8)
   const kind = (bits & 0o170000).toString(8)

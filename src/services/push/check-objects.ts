@@ -6,6 +6,8 @@ import type { Finding } from '../../knowledge/neuron.ts'
 import { pathKey, pathProblem } from '../../knowledge/paths/portable-path.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 
+/** Bytes above which a file is refused in any commit of a push. Of the last one, the check tells what else is too large. */
+const maxBlobBytes = 2 * 1024 * 1024
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** `isWhole`: every folder was looked into. Where one was not, none of the trees may be expanded. */
@@ -52,7 +54,8 @@ function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
     const problem = name.includes('/') ? 'has a name with a slash' : pathProblem(path)
     if (problem !== undefined) refuse('path', path, `The path ${problem}.`)
     const isFolder = mode === '40000'
-    if (!isFolder) found.push(...checkFile({ path, size: sizes.get(oid) ?? 0, mode }, ''))
+    const size = sizes.get(oid) ?? 0
+    if (!isFolder) found.push(...checkFile({ path, size: size > maxBlobBytes ? size : 0, mode }, ''))
     else if (problem !== undefined) skipped++
     else if (oid === emptyTree) refuse('path', path, 'The folder is empty, and git keeps only files.')
     else folders.push(entry)

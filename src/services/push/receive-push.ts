@@ -59,7 +59,7 @@ async function judge(
   const repository = new Repository(kb.repository.gitDir, { quarantine })
   try {
     for (const update of updates) {
-      const judged = await judgeUpdate(ganglion, kb, pusher, { update, repository, options: parsePushOptions(options) })
+      const judged = await judgeUpdate(ganglion, kb, pusher, { update, repository, options })
       lines.push(...judged.lines)
       accepted &&= judged.accepted
     }
@@ -73,10 +73,10 @@ async function judgeUpdate(
   ganglion: Ganglion,
   kb: KnowledgeBase,
   pusher: Pusher,
-  { update, repository, options }: { update: RefUpdate; repository: Repository; options: PushOptions },
+  { update, repository, options }: { update: RefUpdate; repository: Repository; options: readonly string[] },
 ): Promise<Judgement> {
   try {
-    const request = await readRequest(kb, repository, update, options)
+    const request = await readRequest(kb, repository, update, parsePushOptions(options))
     const findings = await judgeRequest(ganglion, kb, pusher, { request, repository })
     const accepted = findings.every(({ severity }) => severity === 'warning')
     return { accepted, lines: formatFindings(findings) }

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeSynced } from '../../files/durable-file.ts'
+import type { Oid } from '../objects/object.ts'
+
+/** The refs that stand together in one file (gitrepository-layout(5)), in its order. */
+export function readPackedRefs(gitDir: string): Map<string, Oid> {
+  const entries = readLines(gitDir).filter((line) => isEntry(line))
+  return new Map(entries.map((line) => [line.slice(41), line.slice(0, 40)]))
+}
+
+/** Takes refs out of the file, durably, if they are in it. The caller holds its lock. */
+export async function removePackedRefs(gitDir: string, refs: ReadonlySet<string>): Promise<void> {
+  let isRemoved = false
+  const lines = readLines(gitDir)
+  const kept = lines.filter((line) => {
+    // What a tag leads to stands in a line of its own behind it.
+    if (isEntry(line)) isRemoved = refs.has(line.slice(41))
+    return !isRemoved || line.startsWith('#')
+  })
+  if (kept.length === lines.length) return
+  const path = join(gitDir, 'packed-refs.new')
+  await writeSynced(path, kept.map((line) => `${line}\n`).join(''))
+  await rename(path, join(gitDir, 'packed-refs'))
+}
+
+function isEntry(line: string): boolean {
+  return !line.startsWith('#') && !line.startsWith('^')
+}
+
+function readLines(gitDir: string): string[] {
+  try {
+    return readFileSync(join(gitDir, 'packed-refs'), 'utf8').split('\n').filter(Boolean)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
