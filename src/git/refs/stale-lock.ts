@@ -25,7 +25,7 @@ export async function clearPackedRefsLock(gitDir: string, staleAfterMs: number):
   const stale = await Promise.all(paths.map((path) => isStale(path, staleAfterMs)))
   // A git that is at work keeps its new file growing.
   if (stale.includes(false)) return
-  for (const path of paths) await unlink(path).catch(unlessMissing)
+  for (const [at, path] of paths.entries()) if (stale[at]) await unlink(path).catch(unlessMissing)
 }
 
 export function unlessMissing(error: unknown): undefined {
