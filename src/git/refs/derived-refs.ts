@@ -38,7 +38,8 @@ async function removeRefs(gitDir: string, folder: string, refs: readonly string[
     for (const ref of refs) {
       const path = join(gitDir, ref)
       if ((await readFile(path).catch(unlessNoFile)) === undefined) continue
-      await withLocks(gitDir, [`${path}.lock`], nothing, () => unlink(path).catch(unlessMissing))
+      // A git that has packed the ref may take it away first, and its folder.
+      await withLocks(gitDir, [`${path}.lock`], nothing, () => unlink(path)).catch(unlessMissing)
       await removeEmptyFolders(dirname(path), join(gitDir, folder))
     }
   })
