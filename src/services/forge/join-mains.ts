@@ -1,5 +1,5 @@
 import type { PullRequest } from '../../forge/forge.ts'
-import { isAncestor } from '../../git/ancestry.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { encodePack } from '../../git/objects/pack.ts'
 import { missingObjects } from '../../git/transport/missing-objects.ts'
@@ -31,7 +31,7 @@ export async function joinMains(linked: Linked, seen: Seen): Promise<string | un
 }
 
 async function isWithin({ kb }: Linked, commit: Oid, head: Oid): Promise<boolean> {
-  return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository.gitDir, commit, head))
+  return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
 }
 
 /** @returns why it was not taken */

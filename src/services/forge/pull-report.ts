@@ -13,7 +13,7 @@ export async function reportOf(
   { number, head, candidate }: { number: number; head: Oid; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
 ): Promise<Report> {
   const [from = head] = parentsOfCommit((await kb.repository.read(head)).data)
-  const findings = await checkPush(kb, { from, to: head, quarantine: undefined }, ganglion.parser)
+  const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ganglion.parser)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
