@@ -43,10 +43,16 @@ export async function benchHttp(): Promise<string[]> {
   row('Ganglion alone', 'CPU, µs a request', 'requests/s', 'p50, ms', 'p99, ms', 'aim')
   row('---', '---', '---', '---', '---', '---')
   tell(row, `\`GET\` each of ${neurons} Neurons once`, '', first)
-  const words = rows.map(({ title }) => title.split(' ')[0])
-  const search = words.map((word) => ({ path: `/api/v1/knowledge-bases/bench/search?limit=5&q=${word}`, headers }))
-  await measure(server, search.slice(0, 500), { connections: 1 })
-  tell(row, 'search, one request, 5 hits', '≤ 250 µs', await measure(server, search.slice(500), { connections: 1 }))
+  const queries = [...new Set(rows.map(({ title }) => title.split(' ').slice(0, 2).join(' ')))]
+  const search = queries.map((q) => ({
+    path: `/api/v1/knowledge-bases/bench/search?${new URLSearchParams({ limit: '5', q })}`,
+    headers,
+  }))
+  const warmUp = search.splice(0, 500)
+  await measure(server, warmUp, { connections: 1 })
+  const asked = await measure(server, search, { connections: 1 })
+  tell(row, 'search, one request, 5 hits, not asked before', '≤ 250 µs', asked)
+  tell(row, 'the same again', '≤ 250 µs', await measure(server, search, { connections: 1 }))
   await measureWrites(server, headers, row)
   await server.stop()
   return lines

@@ -39,7 +39,7 @@ const timeLimits = { query: 250, question: 1000 }
 /** Milliseconds that a quiet moment is used to tidy up; and a change, besides, by how many chunks come or go. */
 const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
 /** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
-const maxInMemory = { chunks: 20_000, terms: 100_000 }
+const maxInMemory = { chunks: 2_000, terms: 100_000 }
 /** Bytes of vectors that take as much memory as one chunk's postings. */
 const bytesPerChunk = 5_500
 /** Chunks whose postings are on disk, and that take as much memory as one whose postings are not. */

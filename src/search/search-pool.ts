@@ -71,15 +71,21 @@ export class SearchPool {
     })
   }
 
-  /** Saves what makes the next opening fast, and ends the thread. */
+  /** Saves what makes the next opening of an index fast, and closes it, if it is open. */
+  async release(directory: string): Promise<void> {
+    const address = this.#addresses.get(directory)
+    this.#addresses.delete(directory)
+    if (address === undefined || this.#worker === undefined) return
+    await this.#send({ address, method: 'close', argument: undefined }).catch(() => undefined)
+  }
+
+  /** Closes all indexes, and ends the thread. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     const worker = this.#worker
     if (worker === undefined) return
-    const closing = [...this.#addresses.values()].map((address) =>
-      this.#send({ address, method: 'close', argument: undefined }).catch(() => undefined),
-    )
+    const closing = [...this.#addresses.keys()].map((directory) => this.release(directory))
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => {
       timer = setTimeout(resolve, closingTime)

@@ -7,7 +7,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import type { ParserPool } from '../markdown/parse/parser-pool.ts'
 import type { RenderPool } from '../markdown/render/render-pool.ts'
-import { SearchPool } from '../search/search-pool.ts'
+import type { SearchPool } from '../search/search-pool.ts'
 import { ApiKeys } from '../store/accounts/api-keys.ts'
 import { OneTimeLinks } from '../store/accounts/one-time-links.ts'
 import { Sessions } from '../store/accounts/sessions.ts'
@@ -48,6 +48,7 @@ import { NeuronAnswers } from './read/neuron-answers.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import type { EmbeddingModel } from './search/embedding-model.ts'
 import { KbSearch } from './search/kb-search.ts'
+import { SearchAnswers } from './search/search-answers.ts'
 import { searchedSources } from './search/source-shelf.ts'
 import { Threads } from './threads.ts'
 
@@ -110,10 +111,11 @@ export class Ganglion {
   readonly parser: ParserPool
   readonly renderer: RenderPool
   readonly neuronAnswers: NeuronAnswers
+  readonly searchAnswers: SearchAnswers
   readonly fileStreams = new FileStreams()
   readonly diffs: DiffPool
   readonly extracts: ExtractPool
-  readonly #searchPool = new SearchPool()
+  readonly #searchPool: SearchPool
   readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
   /** By tenant and name. They never change, and none is ever removed. */
@@ -129,6 +131,7 @@ export class Ganglion {
     this.directory = directory
     this.#database = database
     this.neuronAnswers = new NeuronAnswers(database.revision)
+    this.searchAnswers = new SearchAnswers(database.revision)
     this.tenants = new Tenants(database.db)
     this.knowledgeBases = new KnowledgeBases(database.db)
     this.apiKeys = new ApiKeys(database)
@@ -160,6 +163,7 @@ export class Ganglion {
     this.renderer = threads.renderer
     this.diffs = threads.diffs
     this.extracts = threads.extracts
+    this.#searchPool = threads.search
     this.#watch = options.watch
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
@@ -273,7 +277,6 @@ export class Ganglion {
   async close(): Promise<void> {
     for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
     this.#open.clear()
-    await this.#searchPool.close()
     await this.#ownThreads?.close()
     await this.#database.close()
   }

@@ -99,3 +99,37 @@ test('listings have tags as well, which change with what is listed', async () =>
     expect((await get(tag)).status).toBe(path === '/knowledge-bases' ? 304 : 200)
   }
 })
+
+test('a search that was asked before finds what is true now, for each who asks', async () => {
+  const { request, write, settings, reader, tokens } = await productWithPage()
+  const found = async (as: string, q: string, route = '/knowledge-bases/handbook/search?') => {
+    const { body } = await request('GET', `/api/v1${route}q=${q}`, { as })
+    const hits = (body.documents ?? body.hits) as { title: string }[]
+    return hits.map(({ title }) => title)
+  }
+  const roles = [reader, tokens.curator]
+  const both = (q: string) => Promise.all(roles.flatMap((as) => [found(as, q), found(as, q)]))
+  expect(await both('nine')).toEqual(Array(4).fill(['desk']))
+  write({ 'neurons/desk.md': page(90, 'Nine to five.', 'title: Front desk\n') })
+  expect(await both('nine')).toEqual(Array(4).fill(['Front desk']))
+  expect(await found(reader, 'nine', '/search?kb=handbook&')).toEqual(['Front desk'])
+  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  expect([await both('nine'), await both('ten')]).toEqual([Array(4).fill([]), Array(4).fill(['desk'])])
+  write({ 'neurons/desk.md': page(90, 'Ten to four.', 'tags: [internal]\n') })
+  expect(await both('ten')).toEqual([[], [], ['desk'], ['desk']])
+  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  write({ 'kb.yaml': `${settings}\nsearch:\n  synonyms: [[counter, ten]]\n` })
+  expect(await both('counter')).toEqual(Array(4).fill(['desk']))
+  write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
+  expect(await both('ten')).toEqual([[], [], ['desk'], ['desk']])
+})
+
+test('a search whose answer is the same is not sent again', async () => {
+  const { request, write, reader } = await productWithPage()
+  const search = (tag = '""') =>
+    request('GET', '/api/v1/knowledge-bases/handbook/search?q=nine', { as: reader, headers: { 'if-none-match': tag } })
+  const tag = (await search()).headers.get('etag') ?? ''
+  expect(await search(tag)).toMatchObject({ status: 304, text: '' })
+  write({ 'neurons/desk.md': page(90, 'Nine to six.') })
+  expect(await search(tag)).toMatchObject({ status: 200 })
+})

@@ -31,7 +31,12 @@ test('while an update takes long, search answers from the index as it is, withou
   const pool = new SearchPool()
   const search = new KbSearch(kb, {
     ...{ parser, pool, directory: tempDir(), updatePatience: 100 },
-    sources: { mark: async () => '', versions: async () => new Map(), document: async () => undefined },
+    sources: {
+      changes: () => 0,
+      mark: async () => '',
+      versions: async () => new Map(),
+      document: async () => undefined,
+    },
   })
   onTestFinished(async () => {
     parser.goOn()

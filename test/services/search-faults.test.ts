@@ -54,7 +54,7 @@ function unhandled(): unknown[] {
 
 test('where the thread ends in the middle of anything, callers are told to try again, and then find everything', async () => {
   const threads = searchThreads()
-  const { ganglion, gitDir, curator } = await newTestBed()
+  const { ganglion, gitDir, curator } = await newTestBed({})
   for (const round of [0, 1, 2, 3]) {
     commitPages(gitDir, 1 + round * 20, 21 + round * 20)
     const asked = [find(ganglion, curator), find(ganglion, curator), find(ganglion, curator, 'alpha')]
@@ -71,7 +71,7 @@ test('where the thread ends in the middle of anything, callers are told to try a
 
 test('where an index is lost or replaced behind its back, every answer is whole', async () => {
   const threads = searchThreads()
-  const { ganglion, dataDir, kbId, gitDir, curator } = await newTestBed()
+  const { ganglion, dataDir, kbId, gitDir, curator } = await newTestBed({})
   const file = join(dataDir, 'index', kbId, 'search.db')
   commitPages(gitDir, 1, 10)
   expect(await countOf(ganglion, curator)).toBe(9)
@@ -148,6 +148,19 @@ test('the index of a knowledge base that is being closed is not available', asyn
   await expect(asked).rejects.toThrow(GanglionError)
   await closed
   await expect(index.search({ q: 'ticket', scope })).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('knowledge bases of several data directories share a search thread, and closing one leaves the others open', async () => {
+  const started = searchThreads()
+  const [one, other] = [await newTestBed(), await newTestBed()]
+  for (const { gitDir } of [one, other]) commitPages(gitDir, 1, 4)
+  expect(await Promise.all([one, other].map(({ ganglion, curator }) => countOf(ganglion, curator)))).toEqual([3, 3])
+  await one.ganglion.close()
+  expect(readdirSync(join(one.dataDir, 'index', one.kbId))).not.toContain('search.db-wal')
+  commitPages(other.gitDir, 4, 6)
+  expect(await countOf(other.ganglion, other.curator)).toBe(5)
+  expect(started.length).toBeLessThanOrEqual(1)
+  expect(await countOf(await one.reopen(), one.curator)).toBe(3)
 })
 
 test('an index that another process holds locked is not available, and is right as soon as it is free', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Ganglion } from '../../src/services/ganglion.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { search } from '../../src/services/search/search.ts'
@@ -33,6 +33,16 @@ test('a small Source is found by the first query after it was read', async () =>
   const bed = await newTestBed()
   await addText(bed.ganglion, bed, 'The ticket of a file.')
   expect(await found(bed.ganglion, bed, 'ticket')).toBe(1)
+})
+
+test('a query that was asked before does not find a Source any more that another process archives', async () => {
+  const bed = await newTestBed()
+  const id = await addText(bed.ganglion, bed, 'The ticket of a file.')
+  for (const _ of [1, 2, 3]) expect(await found(bed.ganglion, bed, 'ticket')).toBe(1)
+  const other = await Ganglion.open({ dataDir: bed.dataDir })
+  await other.sources.archive(bed.curator.tenantId, id, new Date())
+  await other.close()
+  expect(await found(bed.ganglion, bed, 'ticket')).toBe(0)
 })
 
 test('queries are answered, with every Neuron, while a big Source is taken in; then its identifiers are found', async () => {

@@ -4,6 +4,7 @@ import type { Role } from '../../src/contract/vocabulary.ts'
 import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
+import type { Threads } from '../../src/services/threads.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 
@@ -20,10 +21,13 @@ export type TestBed = {
   reopen: () => Promise<Ganglion>
 }
 
-/** A data directory of the running test's own, with the tenant `acme` and its knowledge base `handbook`. */
-export async function newTestBed(): Promise<TestBed> {
+/**
+ * A data directory of the running test's own, with the tenant `acme` and its knowledge base `handbook`.
+ * @param options.threads others than those that all tests share; own ones without it
+ */
+export async function newTestBed(options: { threads?: Threads } = { threads }): Promise<TestBed> {
   const dataDir = tempDir()
-  let ganglion = await Ganglion.open({ dataDir, threads })
+  let ganglion = await Ganglion.open({ dataDir, ...options })
   onTestFinished(() => ganglion.close())
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
@@ -36,7 +40,7 @@ export async function newTestBed(): Promise<TestBed> {
   })
   const reopen = async () => {
     await ganglion.close()
-    ganglion = await Ganglion.open({ dataDir, threads })
+    ganglion = await Ganglion.open({ dataDir, ...options })
     return ganglion
   }
   const callers = { curator: caller('curator'), app: caller('app'), reader: caller('reader') }

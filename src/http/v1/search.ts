@@ -9,6 +9,7 @@ import {
 } from '../../contract/search.ts'
 import { callerOf } from '../auth.ts'
 import { readErrors, writeErrors } from '../errors.ts'
+import { answerTagged, taggedAnswers } from '../etag.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
@@ -23,10 +24,13 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
         summary: 'Search by keywords',
         params: KbPath,
         querystring: SearchQuery,
-        response: { 200: SearchAnswer, ...readErrors() },
+        response: { ...taggedAnswers(SearchAnswer), ...readErrors() },
       },
     },
-    (request) => services.search(callerOf(request), request.params.kbId, request.query),
+    async (request, reply) => {
+      const answer = await services.search(callerOf(request), request.params.kbId, request.query)
+      return answerTagged(request, reply, SearchAnswer, answer)
+    },
   )
 
   app.get(
@@ -37,10 +41,13 @@ export function searchRoutes(app: ZodFastify, services: Services): void {
         operationId: 'searchTenant',
         summary: 'Search by keywords, with the number of all matches',
         querystring: TenantSearchQuery,
-        response: { 200: TenantSearchAnswer, ...readErrors() },
+        response: { ...taggedAnswers(TenantSearchAnswer), ...readErrors() },
       },
     },
-    (request) => services.searchTenant(callerOf(request), request.query),
+    async (request, reply) => {
+      const answer = await services.searchTenant(callerOf(request), request.query)
+      return answerTagged(request, reply, TenantSearchAnswer, answer)
+    },
   )
 
   app.post(

@@ -49,6 +49,8 @@ export class IndexFollower {
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   #stamp = ''
+  /** What there was when the index was brought up to it last; see {@link currentStamp}. */
+  #seen: { projection: number; sources: number } | undefined
   /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
   readonly #turns = new KeyedLock()
   /** The keys of Sources that are too big to be waited for, and the work on them. */
@@ -91,6 +93,13 @@ export class IndexFollower {
     return this.#stamp
   }
 
+  /** {@link stamp}, if the index surely stands for all that there is now. Otherwise it has to {@link follow} first. */
+  get currentStamp(): string | undefined {
+    if (this.#followed === undefined || this.#updatingSince !== undefined) return undefined
+    const { projection, sources } = this.#now()
+    return this.#seen?.projection === projection && this.#seen.sources === sources ? this.#stamp : undefined
+  }
+
   /** When the update that is under way began, on the clock of `performance.now`. */
   get updatingSince(): number | undefined {
     return this.#updatingSince
@@ -111,6 +120,7 @@ export class IndexFollower {
 
   async #follow(): Promise<void> {
     if (this.#isClosed) return
+    const now = this.#now()
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
     const address = await this.address()
@@ -121,7 +131,10 @@ export class IndexFollower {
       before?.address.language === address.language &&
       before.address.engine === address.engine &&
       before.inlineTags === inlineTags
-    if (isSame && before.main === main && before.sources === sources) return
+    if (isSame && before.main === main && before.sources === sources) {
+      this.#seen = now
+      return
+    }
     this.#followed = undefined
     if (!isSame) this.#complete = undefined
     const isContinued = isSame && before.main !== undefined && before.sources === sources
@@ -129,7 +142,13 @@ export class IndexFollower {
     const isWhole = await this.#applyAll(address, changed ?? (await this.#differences(address)))
     if (!isWhole) return
     this.#followed = { main, inlineTags, sources, address }
+    this.#seen = now
     this.#complete = address
+  }
+
+  /** Numbers that change with what the index is made from. */
+  #now(): { projection: number; sources: number } {
+    return { projection: this.#kb.projection.revision(), sources: this.#sources.changes() }
   }
 
   /** The keys of which the index holds another version than there is now, or that only one of the two holds. */

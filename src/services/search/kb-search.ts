@@ -29,6 +29,7 @@ export type KbSearchOptions = FollowerOptions & {
 export class KbSearch {
   readonly #kb: KnowledgeBase
   readonly #pool: SearchPool
+  readonly #directory: string
   readonly #index: IndexFollower
   readonly #updatePatience: number
   /** Undefined where search knows words only. */
@@ -39,6 +40,7 @@ export class KbSearch {
   constructor(kb: KnowledgeBase, options: KbSearchOptions) {
     this.#kb = kb
     this.#pool = options.pool
+    this.#directory = options.directory
     this.#index = new IndexFollower(kb, options)
     this.#updatePatience = options.updatePatience ?? updatePatience
     const { pool, embedding } = options
@@ -52,6 +54,11 @@ export class KbSearch {
   async follow(): Promise<void> {
     await this.#index.follow()
     this.#embed()
+  }
+
+  /** See {@link IndexFollower.currentStamp}. */
+  get currentStamp(): string | undefined {
+    return this.#index.currentStamp
   }
 
   /**
@@ -92,6 +99,7 @@ export class KbSearch {
     this.#isClosed = true
     await this.embedder?.close()
     await within(patience, this.#index.close(), () => undefined).catch(() => undefined)
+    await within(patience, this.#pool.release(this.#directory), () => undefined)
   }
 
   /** Pages that are near a query by meaning; undefined where no model gives its vector in time. As {@link search} else. */
@@ -120,7 +128,7 @@ export class KbSearch {
       let stamp: string | undefined
       try {
         const isCurrent = await this.#update()
-        const address = isCurrent ? await this.#index.address() : this.#index.complete
+        const address = this.#index.complete
         stamp = this.#index.stamp
         if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
@@ -135,6 +143,7 @@ export class KbSearch {
 
   /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
   async #update(): Promise<boolean> {
+    if (this.#index.currentStamp !== undefined) return true
     const followed = this.#index.follow().then(() => true)
     if (this.#index.complete === undefined) return followed
     followed.catch(() => undefined) // told to whoever waits for it

@@ -14,7 +14,7 @@ import { isPlain } from '../../search/query/query-items.ts'
 import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database.ts'
-import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import { hitOf } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
@@ -29,9 +29,15 @@ export async function search(
   kbName: string,
   query: SearchQuery,
 ): Promise<SearchAnswer> {
-  const { hits, total: _total, ...understood } = await findPages(ganglion, caller, kbName, query)
-  return { documents: hits, ...understood }
+  return documentsOf(await findPages(ganglion, caller, kbName, query))
 }
+
+const documentsOf = oncePer(
+  ({ hits, total: _total, ...understood }: Found): SearchAnswer => ({
+    documents: hits,
+    ...understood,
+  }),
+)
 
 /** The same for the route that names the knowledge base in its query. */
 export async function searchTenant(
@@ -39,22 +45,53 @@ export async function searchTenant(
   caller: Caller,
   { kb, ...query }: TenantSearchQuery,
 ): Promise<TenantSearchAnswer> {
-  const { hits, ...found } = await findPages(ganglion, caller, kb, query)
-  return { hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit), ...found }
+  return tenantHitsOf(await findPages(ganglion, caller, kb, query))
+}
+
+const tenantHitsOf = oncePer(
+  ({ hits, ...found }: Found): TenantSearchAnswer => ({
+    hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
+    ...found,
+  }),
+)
+
+/** Gives the same answer again for what was found before, so that HTTP writes it as JSON once. */
+function oncePer<Answer extends object>(make: (found: Found) => Answer): (found: Found) => Answer {
+  const made = new WeakMap<Found, Answer>()
+  return (found) => {
+    const answer = made.get(found) ?? make(found)
+    made.set(found, answer)
+    return answer
+  }
 }
 
 /** What was found: hits, how many there are in all, and how the query was understood. */
 export type Found = Omit<PageHits, 'hits'> & { hits: SearchHit[]; ranking?: Ranking }
 
-/** Pages that hold words of the query; where none does, those that are near it by meaning. @throws as {@link search} */
+/**
+ * Pages that hold words of the query; where none does, those that are near it by meaning. The answer must not be changed.
+ * @throws as {@link search}
+ */
 export async function findPages(
   ganglion: Ganglion,
   caller: Caller,
   kbName: string,
-  { q, kind, limit, interactive, facets }: SearchQuery,
+  query: SearchQuery,
 ): Promise<Found> {
   const kb = await ganglion.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
+  const find = () => findIn(ganglion, kb, audience, query)
+  // What is found by meaning changes with the vectors, too.
+  if (ganglion.embeddingModel !== undefined) return find()
+  return ganglion.searchAnswers.get(kb, ganglion.search(kb), JSON.stringify([audience, query]), find)
+}
+
+async function findIn(
+  ganglion: Ganglion,
+  kb: KnowledgeBase,
+  audience: Audience,
+  { q, kind, limit, interactive, facets }: SearchQuery,
+): Promise<Found> {
   const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
   const options = {
     isTyped: interactive === true,
@@ -94,18 +131,18 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 
 /** Nothing for a Neuron that was removed since the index was asked. */
 function toHit(kb: KnowledgeBase, { key, highlight, rank }: PageHit): SearchHit | undefined {
-  const neuron = findNeuron(kb.projection.read, key)
+  const neuron = hitOf(kb.projection.read, key)
   if (neuron === undefined) return undefined
-  const { documentId, seqId, title, path } = neuron
+  const { documentId, title, path } = neuron
   return {
-    id: documentId ?? seqId,
+    id: documentId ?? key,
     knowledgeBaseId: kb.identity.id,
     filename: fileName(path),
     title,
     path,
     kind: 'wiki',
-    seq: parseSeqId(seqId)?.number ?? null,
-    seqId,
+    seq: parseSeqId(key)?.number ?? null,
+    seqId: key,
     highlight,
     rank,
   }

@@ -4,6 +4,8 @@ import type { IndexedDocument } from '../../search/search-index.ts'
 export type SearchedSources = {
   /** Other whenever there may be others, or others of their texts. */
   mark(): Promise<string>
+  /** Another number whenever {@link mark} may be another. */
+  changes(): number
   /** By their keys in the index. */
   versions(): Promise<ReadonlyMap<string, string>>
   /** Nothing for a key that is none, or of a text that is not there. */

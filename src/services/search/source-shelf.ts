@@ -16,10 +16,12 @@ const partLength = 200_000
 /** The Sources of a knowledge base whose text was read, for its search index. A key is a Source's id. */
 export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, parser }: Shelf): SearchedSources {
   let known: { at: number; mark: string } | undefined
+  // Whatever changes a Source is told.
+  const changes = () => events.arrivals(kb.tenantId)
   return {
+    changes,
     async mark() {
-      // Whatever changes a Source is told.
-      const at = events.arrivals(kb.tenantId)
+      const at = changes()
       if (known?.at !== at) known = { at, mark: await sources.readMark(kb.id) }
       return known.mark
     },

@@ -83,6 +83,13 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
   return row === undefined ? undefined : { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
 }
 
+/** What a hit of a search shows of a Neuron. */
+export function hitOf(sql: Sql, seqId: string): Pick<NeuronRow, 'documentId' | 'title' | 'path'> | undefined {
+  const row = sql.get`SELECT document_id, title, path FROM neurons WHERE seq_id = ${seqId}`
+  if (row === undefined) return undefined
+  return { documentId: row.document_id as string | null, title: String(row.title), path: String(row.path) }
+}
+
 /** A Neuron as a link shows it. */
 export function titleOf(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT title FROM neurons WHERE seq_id = ${seqId}`
