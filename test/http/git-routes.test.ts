@@ -9,6 +9,20 @@ import { cloned, commitFile, git, gitServer, loggedLines } from './support/git-s
 const main = 'refs/heads/main'
 
 describe('fetching', () => {
+  test('what the server is able to do is said again as it was said first, until the configuration changes', async () => {
+    const server = await gitServer()
+    const ask = async () => {
+      const url = `${server.url().replace(/any:curator@/, '')}/info/refs?service=git-upload-pack`
+      const headers = { authorization: 'Bearer curator', 'git-protocol': 'version=2' }
+      return (await fetch(url, { headers })).text()
+    }
+    const first = await ask()
+    expect(first).toContain('ls-refs')
+    expect(await ask()).toBe(first)
+    nativeGit(server.gitDir, ['config', 'transfer.advertiseObjectInfo', 'true'])
+    expect(await ask()).toContain('object-info')
+  })
+
   test.each(['0', '1', '2'])('clones and fetches with version %s of the protocol', async (version) => {
     const server = await gitServer()
     const clone = await cloned(server, '-c', `protocol.version=${version}`)

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
+import { Advertisements } from '../../git/serve/advertisements.ts'
 import { peekLsRefs } from '../../git/serve/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
 import type { GitDoor } from './git-door.ts'
@@ -31,6 +33,7 @@ const gibibyte = 1024 * mebibyte
 export class GitTransfers {
   readonly #limits: GitLimits
   readonly #slots: GitSlots
+  readonly #advertisements = new Advertisements()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
 
@@ -66,6 +69,16 @@ export class GitTransfers {
    * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
+    const { gitDir } = door
+    const isStatic = request.service === 'upload-pack' && request.body === undefined && isVersion2(request.protocol)
+    if (!isStatic) return this.#run(door, request)
+    const { protocol = '' } = request
+    const known = this.#advertisements.find(gitDir, protocol)
+    if (known !== undefined) return Readable.from([known])
+    return this.#advertisements.keep(gitDir, protocol, await this.#run(door, request))
+  }
+
+  async #run(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
     const { gitDir, hiddenRefs, receiver, claim } = door
     const stalled = new AbortController()
     const signal = AbortSignal.any([request.signal, this.#closing.signal, stalled.signal])
