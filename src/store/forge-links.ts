@@ -48,6 +48,9 @@ export type ForgeLinkState = Pick<
   'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
 >
 
+/** The clock of a forge may be behind ours; what was said before is on no pull request of ours. */
+const clockDifferenceMs = 3_600_000
+
 /** Which knowledge bases are linked to forges. */
 export class ForgeLinks {
   readonly #db: Kysely<Schema>
@@ -62,7 +65,14 @@ export class ForgeLinks {
     const row: ForgeLinkRow = {
       ...{ id: uuidv7(), tenant_id: link.tenantId, kb_id: link.kbId, kind: link.kind, url: link.url },
       ...{ api_url: link.apiUrl, credential: JSON.stringify(link.credential), webhook_secret: link.webhookSecret },
-      ...{ max_open: link.maxOpen, main: null, heard_at: at, synced_at: null, failing_since: null, failures: 0 },
+      ...{
+        max_open: link.maxOpen,
+        main: null,
+        heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(),
+        synced_at: null,
+        failing_since: null,
+        failures: 0,
+      },
       ...{ note: null, due_at: null, created_at: at },
     }
     const made = await this.#db

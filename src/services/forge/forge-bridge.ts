@@ -1,7 +1,9 @@
 import type { Forge, ForgeKind, PullRequest } from '../../forge/forge.ts'
+import { ForgeError } from '../../forge/forge-error.ts'
 import { type ForgeOptions, openForge } from '../../forge/open-forge.ts'
 import { listRemoteRefs } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge-links.ts'
+import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { GitTransfers } from '../git/git-transfers.ts'
@@ -99,12 +101,19 @@ async function look(linked: Linked): Promise<Seen> {
   const branches = new Map(
     [...refs].filter(([ref]) => ref.startsWith(heads)).map(([ref, oid]) => [ref.slice(heads.length), oid] as const),
   )
-  const seen = { pulls, rows, branches }
+  const seen = { pulls, rows, branches, merging: new Set<ForgePull>() }
   await adoptUnknown(linked, seen)
   for (const { number, state } of rows) {
-    if (number !== null && state === 'open' && !pulls.has(number)) pulls.set(number, await forge.pull(number))
+    if (number === null || state !== 'open' || pulls.has(number)) continue
+    const pull = await forge.pull(number).catch(unlessGone)
+    if (pull !== undefined) pulls.set(number, pull)
   }
   return seen
+}
+
+/** One that was deleted there is as good as closed. @throws {ForgeError} */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ForgeError && error.code === 'gone')) throw error
 }
 
 /** Pull requests that were made here, and of which nothing is known, as after a restore or a crash. */

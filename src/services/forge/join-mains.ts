@@ -6,7 +6,7 @@ import { missingObjects } from '../../git/transport/missing-objects.ts'
 import { pushToRemote, type RemoteUpdate } from '../../git/transport/remote.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
-import { callerOfAccount, callerOfLink, type Linked, mainBranch, type Seen } from './linked.ts'
+import { agree, callerOfAccount, callerOfLink, type Linked, mainBranch, type Seen } from './linked.ts'
 import { takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
@@ -92,14 +92,22 @@ async function stepsOnMain({ kb }: Linked, to: Oid): Promise<Oid[]> {
 /** Lets the branches of what was approved here end in the approvals: once main has those, the forge sees the pull requests as merged. */
 async function showApprovals(linked: Linked, seen: Seen): Promise<void> {
   const { kb } = linked
-  const updates = seen.rows.flatMap(({ branch, state, number, candidates: [id = ''] }) => {
-    const approval = findCandidate(kb.projection.read, id)?.approval
-    const from = seen.branches.get(branch)
-    const isOpen = state === 'open' && seen.pulls.get(number ?? 0)?.state === 'open'
+  const moves = seen.rows.flatMap((row) => {
+    const approval = findCandidate(kb.projection.read, row.candidates.at(-1) ?? '')?.approval
+    const from = seen.branches.get(row.branch)
+    const isOpen = row.state === 'open' && seen.pulls.get(row.number ?? 0)?.state === 'open'
     if (approval === undefined || from === undefined || from === approval.commit || !isOpen) return []
-    return [{ ref: `refs/heads/${branch}`, from, to: approval.commit }]
+    return [{ row, update: { ref: `refs/heads/${row.branch}`, from, to: approval.commit } }]
   })
-  await pushBranches(linked, seen, updates)
+  await pushBranches(
+    linked,
+    seen,
+    moves.map(({ update }) => update),
+  )
+  for (const { row, update } of moves) {
+    seen.merging.add(row)
+    await agree(linked, row, { head: update.to })
+  }
 }
 
 /**

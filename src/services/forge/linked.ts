@@ -27,11 +27,15 @@ export type Seen = {
   rows: ForgePull[]
   /** Branches by name. */
   branches: Map<string, Oid>
+  /** Those whose branches were just given what main has: the forge may see by itself that they are merged. */
+  merging: Set<ForgePull>
 }
 
 /** Before the names of the branches that are made here. */
 export const branchPrefix = 'ganglion/'
 export const mainBranch = 'main'
+/** Of each pull request that is made here. On one from a fork, it lets that in. */
+export const ownLabel = 'ganglion'
 
 /** The link itself, as the one who acts where the forge does not say who did. */
 export function callerOfLink({ link, forge }: Pick<Linked, 'link' | 'forge'>): Caller {

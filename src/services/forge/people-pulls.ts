@@ -1,4 +1,5 @@
 import type { PullRequest } from '../../forge/forge.ts'
+import { literalBlock } from '../../knowledge/text/literal.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate, pendingBelow } from '../../store/projection/candidate-index.ts'
 import { bareId } from '../caller.ts'
@@ -11,21 +12,20 @@ import {
   type Linked,
   mainBranch,
   newRow,
+  ownLabel,
   publicUrl,
   type Seen,
 } from './linked.ts'
 import { changeOf } from './show-candidates.ts'
-import { takeCommits } from './take-pack.ts'
+import { type Taken, takeCommits } from './take-pack.ts'
 
 /**
  * Makes candidates of what people propose on the forge: of their own pull requests, and of commits that they add to the branches of
  * ours, which revise what those propose.
  */
 export async function hearPeople(linked: Linked, seen: Seen): Promise<void> {
-  for (const pull of seen.pulls.values()) {
-    if (pull.state !== 'open' || pull.isDraft) continue
-    if (!isOurs(pull) && pull.base === mainBranch) await hearPull(linked, seen, pull)
-  }
+  const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && !isOurs(pull) && isTrusted(pull))
+  for (const pull of theirs.slice(0, linked.link.maxOpen)) await hearPull(linked, seen, pull)
   for (const row of seen.rows) {
     const head = seen.branches.get(row.branch)
     if (row.state === 'open' && head !== undefined && head !== row.head) await hearEdit(linked, row, head)
@@ -36,8 +36,16 @@ function isOurs({ branch, isOwnBranch }: PullRequest): boolean {
   return isOwnBranch && branch.startsWith(branchPrefix)
 }
 
-async function hearPull(linked: Linked, seen: Seen, { number, head, author, url }: PullRequest): Promise<void> {
-  const { forge, kb, ganglion } = linked
+/**
+ * Whoever may push to the repository may propose, as with git here. A stranger's proposal from a fork waits until somebody who may
+ * gives it the label.
+ */
+function isTrusted({ isOwnBranch, labels, base, isDraft }: PullRequest): boolean {
+  return base === mainBranch && !isDraft && (isOwnBranch || labels.includes(ownLabel))
+}
+
+async function hearPull(linked: Linked, seen: Seen, { number, head, author }: PullRequest): Promise<void> {
+  const { forge, kb } = linked
   const branch = forge.headRef(number)
   const known = seen.rows.find((row) => row.branch === branch)
   if (known?.head === head) return
@@ -52,14 +60,7 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, url 
   const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
-  const [first] = candidates
-  await forge.report({
-    ...{ number, head, findings: [] },
-    outcome: isTaken ? 'waiting' : 'failed',
-    title: isTaken ? `${candidates.length} pages wait for a curator` : 'This cannot be taken as it is',
-    summary: [...lines.map((line) => `    ${line}`), '', url].join('\n').slice(0, forge.limits.body),
-    url: first === undefined ? undefined : publicUrl(ganglion.queueUrl(first)),
-  })
+  await reportTaken(linked, { isTaken, lines, number, head, candidates })
   const row = known ?? newRow(branch, number)
   if (known === undefined) seen.rows.push(row)
   await agree(linked, row, { candidates, head, number })
@@ -67,17 +68,36 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, url 
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
 async function hearEdit(linked: Linked, row: ForgePull, head: string): Promise<void> {
-  const { kb } = linked
-  const isPending = row.candidates.some((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
-  if (!isPending) return
-  await takeCommits(linked, callerOfLink(linked), {
-    to: head,
-    option: `topic=${linked.forge.kind}`,
-    haves: [row.head ?? head],
-  })
+  const { kb, ganglion, forge } = linked
+  const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
+  if (waiting.length === 0) return
+  const push = { to: head, option: `topic=${forge.kind}`, haves: row.head === null ? [] : [row.head] }
+  const taken = await takeCommits(linked, callerOfLink(linked), push)
   await kb.sync()
-  const own = await linked.ganglion.candidateRefs(kb).headOf(row.candidates[0] ?? '')
-  await agree(linked, row, { head, change: own === undefined ? null : await changeOf(kb, own) })
+  if (!taken.isTaken && row.number !== null)
+    await reportTaken(linked, { ...taken, number: row.number, head, candidates: waiting })
+  const own = await ganglion.candidateRefs(kb).headOf(waiting.join('+'))
+  await agree(linked, row, {
+    head,
+    reported: taken.isTaken ? null : head,
+    change: own === undefined ? null : await changeOf(kb, own),
+  })
+}
+
+/** Tells what became of commits that a person has written. */
+async function reportTaken(
+  { forge, ganglion }: Linked,
+  { isTaken, lines, number, head, candidates }: Taken & { number: number; head: string; candidates: readonly string[] },
+): Promise<void> {
+  const [first] = candidates
+  const count = candidates.length === 1 ? '1 page waits' : `${candidates.length} pages wait`
+  await forge.report({
+    ...{ number, head, findings: [] },
+    outcome: isTaken ? 'waiting' : 'failed',
+    title: isTaken ? `${count} for a curator` : 'This cannot be taken as it is',
+    summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
+    url: first === undefined ? undefined : publicUrl(ganglion.queueUrl(first)),
+  })
 }
 
 function havesOf({ link }: Linked, { branches }: Seen): string[] {

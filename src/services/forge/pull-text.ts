@@ -10,7 +10,7 @@ import { readCandidate } from '../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../review/link-changes.ts'
 import { type Review, reviewCandidate } from '../review/review-candidate.ts'
 import { similarNeurons } from '../review/similar-neurons.ts'
-import { publicUrl } from './linked.ts'
+import { ownLabel, publicUrl } from './linked.ts'
 import { pullMarker } from './marker.ts'
 
 /** What a pull request says of a candidate. */
@@ -59,7 +59,7 @@ export async function pullText(
   return {
     title,
     body: body.length <= limits.body ? body : `${body.slice(0, limits.body - 1).toWellFormed()}…`,
-    labels: ['ganglion', `kind: ${entry.kind}`, ...(entry.zone === null ? [] : [`zone: ${entry.zone}`])],
+    labels: [ownLabel, `kind: ${entry.kind}`, ...(entry.zone === null ? [] : [`zone: ${entry.zone}`])],
   }
 }
 

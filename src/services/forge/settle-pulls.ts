@@ -18,8 +18,9 @@ type Status = 'pending' | 'approved' | 'dismissed'
  * Brings candidates and pull requests to the same state. What was last agreed on tells which side has changed: that side is followed,
  * and where both have, the knowledge base is.
  */
-export async function settlePulls(linked: Linked, { pulls, rows }: Seen): Promise<void> {
+export async function settlePulls(linked: Linked, { pulls, rows, merging }: Seen): Promise<void> {
   for (const row of rows) {
+    if (merging.has(row)) continue
     const pull = row.number === null ? undefined : pulls.get(row.number)
     const status = statusOf(linked, row)
     if (status !== undefined) await settle(linked, row, { pull, status })
@@ -53,7 +54,7 @@ async function settle(
     return
   }
   if (isOpen && status === 'dismissed' && row.state === 'closed') return reopenAsThere(linked, row)
-  if (isOpen) await closeAsHere(linked, row, status)
+  if (isOpen) await closeAsHere(linked, row)
   if (row.state === 'open' || isOpen) await agree(linked, row, { state: 'closed' })
 }
 
@@ -80,22 +81,32 @@ async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   await agree(linked, row, { state: 'open' })
 }
 
-/** It was decided here: the pull request is closed with the reason. */
-async function closeAsHere(linked: Linked, { number, candidates }: ForgePull, status: Status): Promise<void> {
-  const { forge, kb } = linked
+/** It was decided here: the pull request is closed, and says how. */
+async function closeAsHere(linked: Linked, { number, candidates }: ForgePull): Promise<void> {
+  const { forge } = linked
   if (number === null) return
-  const [candidateId = ''] = candidates
-  const record = await recordOf(linked, candidateId)
-  const verdict = record && lastVerdict(record)
-  const approval = findCandidate(kb.projection.read, candidateId)?.approval
-  const said =
-    status === 'approved'
-      ? `Approved in Ganglion: ${approval?.seqId ?? ''}, commit ${approval?.commit ?? ''}.`
-      : `Dismissed by ${oneLine(verdict?.by.name ?? 'a curator', 100)}${verdict?.reason === undefined ? '.' : `: ${verdict.reason}`}`
-  const marker = commentMarker(candidateId, status === 'approved' ? (approval?.commit ?? '-') : (verdict?.at ?? '-'))
+  const said = []
+  for (const candidateId of candidates) said.push(await verdictOn(linked, candidateId))
+  const marker = commentMarker(candidates[0] ?? '', said.at(-1)?.at ?? '-')
   const there = await forge.remarksOf(number)
-  if (!there.some(({ text }) => text.includes(marker))) await forge.comment(number, `${marker}\n${said}`)
+  if (!there.some(({ text }) => text.includes(marker))) {
+    await forge.comment(number, [marker, ...said.map(({ text }) => text)].join('\n').slice(0, forge.limits.remark))
+  }
   await forge.close(number)
+}
+
+async function verdictOn(linked: Linked, candidateId: string): Promise<{ text: string; at: string }> {
+  const row = findCandidate(linked.kb.projection.read, candidateId)
+  if (row?.approval !== undefined) {
+    const { seqId, commit } = row.approval
+    return { text: `Approved in Ganglion: ${seqId}, commit ${commit}.`, at: commit }
+  }
+  const verdict = lastVerdict((await recordOf(linked, candidateId)) ?? { decisions: [] })
+  const by = oneLine(verdict?.by.name ?? 'a curator', 100)
+  return {
+    text: `Dismissed by ${by}${verdict?.reason === undefined ? '.' : `: ${verdict.reason}`}`,
+    at: verdict?.at ?? '-',
+  }
 }
 
 async function reopened({ forge, onError }: Linked, number: number): Promise<boolean> {

@@ -147,7 +147,9 @@ function textOf(linked: Linked, candidate: CandidateRow): Promise<PullText> {
 async function showReport(linked: Linked, row: ForgePull, candidate: CandidateRow): Promise<void> {
   const { number, head, reported } = row
   if (number === null || head === null || reported === head) return
-  await linked.forge.report(await reportOf(linked, { number, head, candidate }))
+  // What a reviewer committed is tidied away in time.
+  const isHere = (await linked.kb.repository.find(head)) !== undefined
+  if (isHere) await linked.forge.report(await reportOf(linked, { number, head, candidate }))
   await agree(linked, row, { reported: head })
 }
 

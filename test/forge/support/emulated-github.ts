@@ -31,7 +31,7 @@ type Hook = { headers: Record<string, string>; body: Buffer }
  */
 export async function startGithub() {
   const git = new ForgeGit(`${owner}/${repo}.git`)
-  const faults: { matches: RegExp; fault: Fault }[] = []
+  const faults: { matches: RegExp; fault: Fault; after: number }[] = []
   const wrong: string[] = []
   const requests: string[] = []
   const merges = new Map<number, string>()
@@ -96,20 +96,22 @@ export async function startGithub() {
   }
   const pulls = async (): Promise<Json[]> => {
     const listed = (await ask('GET', at('/pulls?state=all&per_page=100'), `token-${owner}`)).body as Json[]
-    return listed.map(withCommits)
+    const heads = git.heads()
+    return listed.map((pull) => withCommits(pull, heads))
   }
 
   /** With the commits that git has: those of the emulator are its own. */
-  const withCommits = (pull: Json): Json => {
+  const withCommits = (pull: Json, heads: ReadonlyMap<string, string>): Json => {
     const head = pull.head as Json
-    const commit = git.head(`refs/heads/${head.ref}`) ?? git.head(`refs/pull/${pull.number}/head`) ?? head.sha
+    const commit = heads.get(String(head.ref)) ?? head.sha
     const merged = merges.get(Number(pull.number))
     return { ...pull, head: { ...head, sha: commit }, ...(merged === undefined ? {} : { merge_commit_sha: merged }) }
   }
   const corrected = (body: unknown): unknown => {
     const isPull = (value: unknown): value is Json => typeof value === 'object' && value !== null && 'head' in value
-    if (Array.isArray(body)) return body.map((item) => (isPull(item) ? withCommits(item) : item))
-    return isPull(body) ? withCommits(body) : body
+    if (![body].flat().some(isPull)) return body
+    const heads = git.heads()
+    return Array.isArray(body) ? body.map((pull) => withCommits(pull, heads)) : withCommits(body as Json, heads)
   }
 
   /** The emulator takes `comments` for the number of an issue. */
@@ -139,7 +141,7 @@ export async function startGithub() {
       return
     }
     requests.push(`${method} ${path}`)
-    const found = faults.findIndex(({ matches }) => matches.test(`${method} ${path}`))
+    const found = faults.findIndex((fault) => fault.matches.test(`${method} ${path}`) && fault.after-- === 0)
     const [{ fault } = { fault: undefined }] = found < 0 ? [] : faults.splice(found, 1)
     if (fault === 'never answer') return
     if (typeof fault === 'object') {
@@ -150,7 +152,6 @@ export async function startGithub() {
     if (path.startsWith(`/${owner}/${repo}.git/`)) {
       const { password } = basicAuth(headers.authorization)
       if (!/^(ghs_|token-)/.test(password)) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
-      await followPushes(git, pulls)
       if (fault === 'lose the answer') {
         await git.serve(request, new Lost() as unknown as ServerResponse, body)
         response.destroy()
@@ -184,14 +185,15 @@ export async function startGithub() {
 
   /** As GitHub does: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
   const noteMerged = async () => {
+    const [heads, merged] = [git.heads(), git.heads('refs/heads/main')]
     for (const pull of await pulls()) {
       if (pull.state !== 'open') continue
       const { sha, ref } = pull.head as { sha: string; ref: string }
-      if (git.isMerged(sha)) {
+      if (merged.has(ref)) {
         merges.set(Number(pull.number), sha)
         if (pull.draft) await act(owner, 'PATCH', `/pulls/${pull.number}`, { draft: false })
         await act(owner, 'PUT', `/pulls/${pull.number}/merge`, {})
-      } else if (git.head(`refs/heads/${ref}`) === undefined) {
+      } else if (!heads.has(ref)) {
         await act(owner, 'PATCH', `/pulls/${pull.number}`, { state: 'closed' })
       }
     }
@@ -214,8 +216,10 @@ export async function startGithub() {
     deliverTo: (receive: (hook: Hook) => void) => {
       onHook = receive
     },
-    /** The next request that matches comes to grief. */
-    fail: (matches: RegExp, fault: Fault) => faults.push({ matches, fault }),
+    /** A request that matches comes to grief: the next one, or the one after some others. */
+    fail: (matches: RegExp, fault: Fault, after = 0) => faults.push({ matches, fault, after }),
+    /** What was to come to grief does not. @returns whether nothing was left to */
+    mend: () => faults.splice(0).length === 0,
     pulls,
     openPull: async (login: string, branch: string, title: string) =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),
@@ -262,15 +266,6 @@ class Lost {
 }
 
 export type EmulatedGithub = Awaited<ReturnType<typeof startGithub>>
-
-/** Pull requests have refs, as on GitHub. */
-async function followPushes(git: ForgeGit, pulls: () => Promise<Json[]>): Promise<void> {
-  for (const { number, head } of await pulls()) {
-    const { ref } = head as { ref: string }
-    const oid = git.head(`refs/heads/${ref}`)
-    if (oid !== undefined) git.setRef(`refs/pull/${number}/head`, oid)
-  }
-}
 
 async function fetchEmulator(
   port: number,

@@ -25,18 +25,24 @@ export class ForgeGit {
     return oid || undefined
   }
 
+  /** The commits of all branches, by name. With one that they must be merged into: only those. */
+  heads(mergedInto?: string): Map<string, string> {
+    const only = mergedInto === undefined ? [] : [`--merged=${mergedInto}`]
+    const lines = nativeGit(this.dir, [
+      'for-each-ref',
+      '--format=%(objectname) %(refname:lstrip=2)',
+      ...only,
+      'refs/heads',
+    ])
+    return new Map(lines.split('\n').flatMap((line) => (line === '' ? [] : [[line.slice(41), line.slice(0, 40)]])))
+  }
+
   branches(): string[] {
-    return nativeGit(this.dir, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'])
-      .split('\n')
-      .filter(Boolean)
+    return [...this.heads().keys()]
   }
 
   setRef(ref: string, oid: string): void {
     nativeGit(this.dir, ['update-ref', ref, oid])
-  }
-
-  isMerged(head: string): boolean {
-    return nativeGit(this.dir, ['branch', '--list', 'main', '--contains', head]) !== ''
   }
 
   /** Commits files on top of a branch, or of main as a new branch. */
