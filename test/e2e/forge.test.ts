@@ -45,6 +45,23 @@ test('a waiting candidate is a pull request with all that a curator decides by',
   expect(github.requests.filter((request) => /^(POST|PATCH|PUT) (?!.*git-upload-pack)/.test(request))).toEqual([])
 })
 
+test('a change shows before and after, links that it gains and loses, and what is like it', async () => {
+  const { product, sync, open } = await bridged()
+  await approved(product, 'Canteen', 'The canteen serves lunch every weekday in the large hall of the main building.')
+  const seqId = await approved(product, 'Lunch', 'Lunch is at one. See [[Tea]].')
+  await submitted(product, 'Lunch', 'Lunch is at two, in the canteen. See [[Canteen]].', correctionOf(seqId))
+  await submitted(product, 'Lunch', 'Lunch is at three.', correctionOf(seqId))
+  await sync()
+  const pulls = await open()
+  expect(pulls.map(({ title }) => title)).toEqual(['Update "Lunch"', 'Update "Lunch"'])
+  const body = pulls.map((pull) => String(pull.body)).find((text) => text.includes('at two')) ?? ''
+  expect(body).toContain('-Lunch is at one. See [[Tea]].\n+Lunch is at two, in the canteen. See [[Canteen]].')
+  expect(body).toContain('**Links gained**\n- `Canteen` → `handbook_00000001 Canteen`')
+  expect(body).toContain('**Links lost**\n- `Tea` → `nothing`')
+  expect(body).toContain('**Waiting as well**\n- `Lunch` (same Neuron, same title)')
+  expect(body).toContain(`- Neuron: \`${seqId}\` \`Lunch\``)
+})
+
 test.for(['merge', 'squash', 'rebase'] as const)(
   'a %s on the forge approves, by whoever pressed the button',
   async (method) => {

@@ -93,7 +93,9 @@ async function stepsOnMain({ kb }: Linked, to: Oid): Promise<Oid[]> {
 async function showApprovals(linked: Linked, seen: Seen): Promise<void> {
   const { kb } = linked
   const moves = seen.rows.flatMap((row) => {
-    const approval = findCandidate(kb.projection.read, row.candidates.at(-1) ?? '')?.approval
+    const candidates = row.candidates.flatMap((id) => findCandidate(kb.projection.read, id) ?? [])
+    const isDecided = candidates.every(({ status }) => status !== 'pending')
+    const approval = isDecided ? candidates.find(({ status }) => status === 'approved')?.approval : undefined
     const from = seen.branches.get(row.branch)
     const isOpen = row.state === 'open' && seen.pulls.get(row.number ?? 0)?.state === 'open'
     if (approval === undefined || from === undefined || from === approval.commit || !isOpen) return []

@@ -37,6 +37,9 @@ export const mainBranch = 'main'
 /** Of each pull request that is made here. On one from a fork, it lets that in. */
 export const ownLabel = 'ganglion'
 
+/** On a pull request that is merged without some of its pages: they are dismissed. */
+export const dismissRestLabel = 'ganglion: dismiss the rest'
+
 /** The link itself, as the one who acts where the forge does not say who did. */
 export function callerOfLink({ link, forge }: Pick<Linked, 'link' | 'forge'>): Caller {
   const { host, pathname } = new URL(link.url)

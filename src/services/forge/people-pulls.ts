@@ -80,7 +80,7 @@ async function hearEdit(linked: Linked, row: ForgePull, head: string): Promise<v
   await agree(linked, row, {
     head,
     reported: taken.isTaken ? null : head,
-    change: own === undefined ? null : await changeOf(kb, own),
+    change: own === undefined ? null : await changeOf(kb, own, waiting.length),
   })
 }
 

@@ -1,8 +1,10 @@
 import type { Report } from '../../forge/forge.ts'
+import { mergeBase } from '../../git/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { parentsOfCommit } from '../../git/objects/object.ts'
 import { literal } from '../../knowledge/text/literal.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { checkPush } from '../push/check-push.ts'
 import { formatFindings } from '../push/check-report.ts'
 import { type Linked, publicUrl } from './linked.ts'
@@ -12,7 +14,7 @@ export async function reportOf(
   { kb, ganglion, forge }: Linked,
   { number, head, candidate }: { number: number; head: Oid; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
 ): Promise<Report> {
-  const [from = head] = parentsOfCommit((await kb.repository.read(head)).data)
+  const from = await baseOfHead(kb, head)
   const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ganglion.parser)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
@@ -33,4 +35,10 @@ export async function reportOf(
       .map(({ path, line, severity, message }) => ({ path, line, severity, message })),
     url: publicUrl(ganglion.queueUrl(candidate.id)),
   }
+}
+
+/** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */
+async function baseOfHead({ repository }: KnowledgeBase, head: Oid): Promise<Oid> {
+  const main = await repository.readRef(mainRef)
+  return (main && (await mergeBase(repository.gitDir, main, head))) ?? head
 }

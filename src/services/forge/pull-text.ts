@@ -9,8 +9,8 @@ import type { QueueEntry } from '../queue/list-queue.ts'
 import { readCandidate } from '../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../review/link-changes.ts'
 import { type Review, reviewCandidate } from '../review/review-candidate.ts'
-import { similarNeurons } from '../review/similar-neurons.ts'
-import { ownLabel, publicUrl } from './linked.ts'
+import { type SimilarNeuron, similarNeurons } from '../review/similar-neurons.ts'
+import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
 import { pullMarker } from './marker.ts'
 
 /** What a pull request says of a candidate. */
@@ -21,46 +21,74 @@ const maxListed = 20
 const maxDiff = 24_000
 const maxPassage = 4_000
 
-/** All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention. */
+/**
+ * All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention.
+ * @param options.whole what several candidates were made of
+ */
 export async function pullText(
   ganglion: Ganglion,
   caller: Caller,
-  { id }: Pick<CandidateRow, 'id'>,
-  limits: ForgeLimits,
+  candidates: readonly [CandidateRow, ...CandidateRow[]],
+  { limits, whole }: { limits: ForgeLimits; whole: string | undefined },
 ): Promise<PullText> {
-  const review = await reviewCandidate(ganglion, caller, id, {})
+  const [first, ...others] = candidates
+  const ids = candidates.map(({ id }) => id)
+  const entries: QueueEntry[] = []
+  const texts: string[] = []
+  for (const { id } of candidates) {
+    const review = await reviewCandidate(ganglion, caller, id, {})
+    entries.push(review.entry)
+    const heading = others.length === 0 ? [] : [`## ${verbOf(review.entry)} ${literal(review.entry.title)}`]
+    texts.push([...heading, ...(await describe(ganglion, caller, id, review)), linkTo(ganglion, id)].join('\n\n'))
+  }
+  const room = Math.floor((limits.body - 2_000) / candidates.length)
+  const kinds = [...new Set(entries.map(({ kind }) => `kind: ${kind}`))]
+  return {
+    title: titleOf(entries, whole, limits.title),
+    body: [
+      pullMarker(ids),
+      ...texts.map((text) => cut(text, room)),
+      `---\n${others.length === 0 ? howToDecide : howToDecideOnMany}`,
+    ].join('\n\n'),
+    labels: [ownLabel, ...kinds, ...(first.zone === null ? [] : [`zone: ${first.zone}`])],
+  }
+}
+
+const howToDecide =
+  '**Merge** it in any way, with changes of your own on its branch, to approve it. **Close** it to dismiss it, with your last comment as the reason.'
+const howToDecideOnMany = `${howToDecide} Each page is a commit of its own: a page whose commit you drop before you merge stays in the queue, or is dismissed if you give the label \`${dismissRestLabel}\`.`
+
+function titleOf(entries: readonly QueueEntry[], whole: string | undefined, longest: number): string {
+  const [first] = entries
+  const shown = (text: string) => oneLine(text, longest - 40)
+  if (first !== undefined && entries.length === 1) return `${verbOf(first)} "${shown(first.title)}"`
+  return `${entries.length} pages of ${shown(whole ?? '')}`
+}
+
+async function describe(ganglion: Ganglion, caller: Caller, id: string, review: Review): Promise<string[]> {
+  const { entry } = review
   const { diff, diffTruncated } = await readCandidate(ganglion, caller, id)
   const similar = await similarNeurons(ganglion, caller, id).catch(unlessGone)
-  const { entry } = review
-  const title = `${verbOf(entry)} "${oneLine(entry.title, limits.title - 20)}"`
-  const parts = [
-    pullMarker([id]),
+  const alike = review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`)
+  return [
     proposedBy(entry),
     policyOf(entry, review),
     placeOf(review),
     ...listed('Links gained', linksOf(review.links, 'gained')),
     ...listed('Links lost', linksOf(review.links, 'lost')),
-    ...listed(
-      'Waiting as well',
-      review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`),
-    ),
-    ...listed(
-      'Similar Neurons',
-      (similar ?? []).map(
-        (neuron) =>
-          `${literal(neuron.title)} ${literal(neuron.seqId)}: ${neuron.why.map((why) => literal(why)).join(', ')}`,
-      ),
-    ),
+    ...listed('Waiting as well', alike),
+    ...listed('Similar Neurons', (similar ?? []).map(describeSimilar)),
     ...changeOf(diff, diffTruncated === true),
     ...review.sources.map(passageOf),
-    `---\n${linkTo(ganglion, id)}, or here: **merge** it in any way, with changes of your own on its branch, to approve it; **close** it to dismiss it, with your last comment as the reason.`,
   ]
-  const body = parts.join('\n\n')
-  return {
-    title,
-    body: body.length <= limits.body ? body : `${body.slice(0, limits.body - 1).toWellFormed()}…`,
-    labels: [ownLabel, `kind: ${entry.kind}`, ...(entry.zone === null ? [] : [`zone: ${entry.zone}`])],
-  }
+}
+
+function describeSimilar({ title, seqId, why }: SimilarNeuron): string {
+  return `${literal(title)} ${literal(seqId)}: ${why.map(literal).join(', ')}`
+}
+
+function cut(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room).toWellFormed()}…\n\n*There is no room for more here.*`
 }
 
 /** A server without a public address has no link that could be followed. */

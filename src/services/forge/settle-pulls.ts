@@ -1,12 +1,14 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { PullRequest } from '../../forge/forge.ts'
+import { isAncestor } from '../../git/ancestry.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { dismissCandidate, reopenCandidate } from '../queue/decide-candidate.ts'
-import { agree, callerOfLink, type Linked, type Seen } from './linked.ts'
+import { agree, callerOfLink, dismissRestLabel, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
 /** Characters of a reason, as over the API. */
@@ -42,8 +44,8 @@ async function settle(
 ): Promise<void> {
   if (row.number === null || row.state === 'merged') return
   if (pull?.state === 'merged') {
-    // What is merged and cannot be taken waits: whoever joins the mains tells of it.
     if (status !== 'pending') await agree(linked, row, { state: 'merged' })
+    else await leaveOut(linked, row, pull)
     return
   }
   const isOpen = pull?.state === 'open'
@@ -56,6 +58,23 @@ async function settle(
   if (isOpen && status === 'dismissed' && row.state === 'closed') return reopenAsThere(linked, row)
   if (isOpen) await closeAsHere(linked, row)
   if (row.state === 'open' || isOpen) await agree(linked, row, { state: 'closed' })
+}
+
+/**
+ * It was merged without some of its pages: they wait for a pull request of their own, or are dismissed where a label says so. What is
+ * merged and cannot be taken waits, and whoever joins the mains tells of it.
+ */
+async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, url }: PullRequest): Promise<void> {
+  const { kb, ganglion } = linked
+  const main = await kb.repository.readRef(mainRef)
+  if (mergeCommit === undefined || main === undefined) return
+  if (!(await isAncestor(kb.repository.gitDir, mergeCommit, main))) return
+  const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
+  for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
+    const reason = `Left out when ${url} was merged.`
+    await unlessDecided(() => dismissCandidate(ganglion, callerOfLink(linked), id, { reason }))
+  }
+  await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
 }
 
 /** Somebody closed it there. */

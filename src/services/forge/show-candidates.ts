@@ -5,7 +5,9 @@ import { slugify } from '../../knowledge/paths/slug.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import { type CandidateRow, findCandidate, firstPending } from '../../store/projection/candidate-index.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { largestBundle } from '../review/candidate-head-names.ts'
 import { seenOf } from '../review/seen.ts'
+import { bundled, wholeOf } from './bundles.ts'
 import { pushBranches } from './join-mains.ts'
 import { agree, branchPrefix, callerOfLink, type Linked, mainBranch, newRow, type Seen } from './linked.ts'
 import { reportOf } from './pull-report.ts'
@@ -16,46 +18,47 @@ const shortIdLength = 8
 /** Bytes. */
 const maxSlug = 50
 
+/** A pull request that is open, or to be opened, with those of its candidates that wait. */
+type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[]] }
+
 /** Gives each waiting candidate, the most urgent first, a branch and a pull request, and brings those that have one up to date. */
 export async function showCandidates(linked: Linked, seen: Seen): Promise<void> {
   const known = new Set(seen.rows)
-  for (const row of nextRows(linked, seen)) {
+  for (const row of await nextRows(linked, seen)) {
     seen.rows.push(row)
     await agree(linked, row, {})
   }
   const shown = seen.rows.flatMap((row) => {
-    const candidate = row.branch.startsWith(branchPrefix) ? waitingOf(linked, row) : undefined
-    return row.state === 'open' && candidate !== undefined ? [{ row, candidate }] : []
+    const [first, ...others] = row.branch.startsWith(branchPrefix) ? waitingOf(linked, row) : []
+    return row.state === 'open' && first !== undefined ? [{ row, waiting: [first, ...others] } satisfies Shown] : []
   })
-  await showBranches(
-    linked,
-    seen,
-    shown.map(({ row }) => row),
-  )
-  for (const { row, candidate } of shown) {
-    if (row.head === null) continue
-    if (row.number === null) await openPull(linked, seen, { row, candidate, mayBeOpen: known.has(row) })
-    else await showText(linked, row, candidate)
-    await showReport(linked, row, candidate)
+  await showBranches(linked, seen, shown)
+  for (const each of shown) {
+    if (each.row.head === null) continue
+    if (each.row.number === null) await openPull(linked, seen, each, known.has(each.row))
+    else await showText(linked, each)
+    await showReport(linked, each)
   }
 }
 
-function waitingOf({ kb }: Linked, { candidates: [id = ''] }: ForgePull): CandidateRow | undefined {
-  const candidate = findCandidate(kb.projection.read, id)
-  return candidate?.status === 'pending' ? candidate : undefined
+function waitingOf({ kb }: Linked, { candidates }: ForgePull): CandidateRow[] {
+  const rows = candidates.flatMap((id) => findCandidate(kb.projection.read, id) ?? [])
+  return rows.filter(({ status }) => status === 'pending')
 }
 
 /** Rows for the candidates that get a pull request now. */
-function nextRows({ kb, link }: Linked, { rows }: Seen): ForgePull[] {
+async function nextRows({ kb, link }: Linked, { rows }: Seen): Promise<ForgePull[]> {
   const { read: sql } = kb.projection
   const open = rows.filter(({ state, branch }) => state === 'open' && branch.startsWith(branchPrefix)).length
+  const room = link.maxOpen - open
+  if (room <= 0) return []
   const held = new Set(rows.flatMap(({ candidates }) => candidates))
   const taken = new Set(rows.map(({ branch }) => branch))
-  const room = Math.max(0, link.maxOpen - open)
-  const next = firstPending(sql, held.size + room).filter((id) => !held.has(id))
-  return next.slice(0, room).map((id) => {
+  const next = firstPending(sql, held.size + room * largestBundle).filter((id) => !held.has(id))
+  return (await bundled(kb, next)).slice(0, room).map((candidates) => {
+    const [id = ''] = candidates
     const branch = branchOf(id, findCandidate(sql, id)?.title ?? '')
-    return { ...newRow(taken.has(branch) ? `${branchPrefix}${id}` : branch, null), candidates: [id] }
+    return { ...newRow(taken.has(branch) ? `${branchPrefix}${id}` : branch, null), candidates }
   })
 }
 
@@ -67,13 +70,12 @@ function branchOf(candidateId: string, title: string): string {
  * Pushes the heads of candidates. A head is made anew for each move of main; it is pushed only if what it changes is not what the
  * branch changes, so that reviews of it stay.
  */
-async function showBranches(linked: Linked, seen: Seen, rows: readonly ForgePull[]): Promise<void> {
-  const { kb, ganglion } = linked
+async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[]): Promise<void> {
   const moves: { row: ForgePull; to: Oid; change: string }[] = []
-  for (const row of rows) {
-    const to = await ganglion.candidateRefs(kb).headOf(row.candidates[0] ?? '')
+  for (const { row, waiting } of shown) {
+    const to = (await headOf(linked, waiting)) ?? (await splitUp(linked, row, waiting))
     if (to === undefined) continue
-    const change = await changeOf(kb, to)
+    const change = await changeOf(linked.kb, to, waitingOf(linked, row).length)
     if (change !== row.change || !seen.branches.has(row.branch)) moves.push({ row, to, change })
   }
   const updates = moves.map(({ row: { branch }, to }) => {
@@ -90,28 +92,37 @@ async function showBranches(linked: Linked, seen: Seen, rows: readonly ForgePull
   }
 }
 
-/** What a head changes, whatever commit it stands on. */
-export async function changeOf({ repository }: KnowledgeBase, head: Oid): Promise<string> {
-  const [parent] = parentsOfCommit((await repository.read(head)).data)
+function headOf({ kb, ganglion }: Linked, waiting: readonly CandidateRow[]): Promise<Oid | undefined> {
+  return ganglion.candidateRefs(kb).headOf(waiting.map(({ id }) => id).join('+'))
+}
+
+/** Candidates that conflict with each other go apart: the first keeps the pull request. */
+async function splitUp(linked: Linked, row: ForgePull, [first, ...others]: Shown['waiting']): Promise<Oid | undefined> {
+  if (others.length === 0) return undefined
+  const left = new Set(others.map(({ id }) => id))
+  await agree(linked, row, { candidates: row.candidates.filter((id) => !left.has(id)) })
+  return headOf(linked, [first])
+}
+
+/** What a head changes, in all its commits, whatever commit of main they stand on. */
+export async function changeOf({ repository }: KnowledgeBase, head: Oid, commits: number): Promise<string> {
+  let base: Oid | undefined = head
+  for (let n = 0; n < commits && base !== undefined; n++) [base] = parentsOfCommit((await repository.read(base)).data)
   const changes = []
-  for await (const change of repository.diffCommits(parent, head)) changes.push(change)
+  for await (const change of repository.diffCommits(base, head)) changes.push(change)
   return digestOf(changes)
 }
 
-async function openPull(
-  linked: Linked,
-  { pulls }: Seen,
-  { row, candidate, mayBeOpen }: { row: ForgePull; candidate: CandidateRow; mayBeOpen: boolean },
-): Promise<void> {
+async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen: boolean): Promise<void> {
   const { forge } = linked
+  const { row, waiting } = shown
   const { branch } = row
-  const text = await textOf(linked, candidate)
+  const text = await textOf(linked, waiting)
   const known = mayBeOpen ? await forge.pullOfBranch(branch) : undefined
-  const { labels, title, body } = text
-  const isDraft = candidate.zone === 'red'
-  const pull = known ?? (await opened(linked, { branch, base: mainBranch, title, body, labels, isDraft }))
+  const isDraft = waiting[0].zone === 'red'
+  const pull = known ?? (await opened(linked, { branch, base: mainBranch, ...text, isDraft }))
   pulls.set(pull.number, pull)
-  await agree(linked, row, { number: pull.number, seen: seenKey(linked, row, candidate), text: digestOf(text) })
+  await agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
 }
 
 async function opened({ forge }: Linked, pull: Parameters<Linked['forge']['open']>[0]) {
@@ -125,31 +136,31 @@ async function opened({ forge }: Linked, pull: Parameters<Linked['forge']['open'
   }
 }
 
-async function showText(linked: Linked, row: ForgePull, candidate: CandidateRow): Promise<void> {
-  const { forge } = linked
-  const seen = seenKey(linked, row, candidate)
+async function showText(linked: Linked, shown: Shown): Promise<void> {
+  const { row, waiting } = shown
+  const seen = seenKey(linked, shown)
   if (row.number === null || row.seen === seen) return
-  const text = await textOf(linked, candidate)
-  if (digestOf(text) !== row.text) await forge.update(row.number, text)
+  const text = await textOf(linked, waiting)
+  if (digestOf(text) !== row.text) await linked.forge.update(row.number, text)
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 
 /** What a text is made of: while it stays, the text is not made again. */
-function seenKey({ kb }: Linked, { change }: ForgePull, candidate: CandidateRow): string {
-  return digestOf([seenOf(kb.projection.read, candidate), change])
+function seenKey({ kb }: Linked, { row, waiting }: Shown): string {
+  return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change])
 }
 
-function textOf(linked: Linked, candidate: CandidateRow): Promise<PullText> {
-  const { ganglion, forge } = linked
-  return pullText(ganglion, callerOfLink(linked), candidate, forge.limits)
+async function textOf({ ganglion, kb, forge, link }: Linked, waiting: Shown['waiting']): Promise<PullText> {
+  const whole = waiting.length === 1 ? undefined : await wholeOf(kb, waiting[0].id)
+  return pullText(ganglion, callerOfLink({ link, forge }), waiting, { limits: forge.limits, whole: whole?.name })
 }
 
-async function showReport(linked: Linked, row: ForgePull, candidate: CandidateRow): Promise<void> {
+async function showReport(linked: Linked, { row, waiting }: Shown): Promise<void> {
   const { number, head, reported } = row
   if (number === null || head === null || reported === head) return
   // What a reviewer committed is tidied away in time.
   const isHere = (await linked.kb.repository.find(head)) !== undefined
-  if (isHere) await linked.forge.report(await reportOf(linked, { number, head, candidate }))
+  if (isHere) await linked.forge.report(await reportOf(linked, { number, head, candidate: waiting[0] }))
   await agree(linked, row, { reported: head })
 }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../knowledge/candidate-id.ts'
 export const candidateRefs = 'refs/candidates/'
 
 /** A file's name holds 255 bytes. */
-const largestBundle = 6
+export const largestBundle = 6
 /** Of candidates that one request may name. */
 const maxAskedIds = 50
 

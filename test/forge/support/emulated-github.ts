@@ -232,6 +232,8 @@ export async function startGithub() {
       act(login, 'POST', `/pulls/${number}/reviews`, { body, event: 'COMMENT' }),
     comments: async (number: number) =>
       (await act(owner, 'GET', `/issues/${number}/comments?per_page=100`)) as unknown as { body: string }[],
+    label: (login: string, number: number, label: string) =>
+      act(login, 'POST', `/issues/${number}/labels`, { labels: [label] }),
     labels: async (number: number) => {
       const labels = (await act(owner, 'GET', `/issues/${number}/labels`)) as unknown as { name: string }[]
       return labels.map(({ name }) => name)
