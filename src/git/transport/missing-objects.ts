@@ -1,8 +1,11 @@
-import { committerOfCommit, type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
+import { CommitWalk } from '../history/commit-walk.ts'
+import { paintHistories } from '../history/paint.ts'
+import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
 import type { TreeEntry } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
 
-type Waiting = { oid: Oid; at: number }
+/** Commits that are walked further for clocks that went wrong, as git does. */
+const slop = 5
 
 /**
  * The objects that a remote lacks which has some commits, and is to have others. It may hold some that the remote has, as where a
@@ -25,56 +28,18 @@ export async function missingObjects(
   return objects
 }
 
-/**
- * The commits that lead to some and not to others, newest first, by the dates of the commits as git's own `rev-list` finds them: what
- * is known spreads to parents until nothing else is left to look at.
- */
+/** The commits that lead to some and not to others. */
 async function missingCommits(repository: Repository, wants: readonly Oid[], haves: readonly Oid[]): Promise<Set<Oid>> {
+  const walk = new CommitWalk(repository)
+  const others: Oid[] = []
+  for (const oid of haves) if ((await repository.find(oid))?.type === 'commit') others.push(oid)
   const missing = new Set<Oid>()
-  const known = new Set<Oid>()
-  const seen = new Set<Oid>()
-  const waiting: Waiting[] = []
-  const enqueue = async (oid: Oid) => {
-    if (seen.has(oid)) return
-    const commit = await repository.find(oid)
-    if (commit?.type !== 'commit') return
-    seen.add(oid)
-    const at = committerOfCommit(commit.data).at.getTime()
-    waiting.splice(placeOf(waiting, at), 0, { oid, at })
-  }
-  for (const oid of haves) {
-    known.add(oid)
-    await enqueue(oid)
-  }
-  for (const oid of wants) await enqueue(oid)
-  while (waiting.some(({ oid }) => !known.has(oid))) {
-    const next = takeNewest(waiting, known)
-    if (next === undefined) break
-    const isKnown = known.has(next.oid)
-    if (!isKnown) missing.add(next.oid)
-    for (const parent of parentsOfCommit((await repository.read(next.oid)).data)) {
-      if (isKnown) {
-        known.add(parent)
-        missing.delete(parent)
-      }
-      await enqueue(parent)
-    }
+  for (const one of wants) {
+    const { onlyOne } = await paintHistories(walk, { one, others, slop })
+    for (const { oid } of onlyOne) missing.add(oid)
+    others.push(one)
   }
   return missing
-}
-
-/** Of one second the known come first: they may lead to the others. */
-function takeNewest(waiting: Waiting[], known: ReadonlySet<Oid>): Waiting | undefined {
-  const newest = waiting.at(-1)?.at
-  const at = waiting.findLastIndex((commit) => commit.at === newest && known.has(commit.oid))
-  const [taken] = waiting.splice(at < 0 ? waiting.length - 1 : at, 1)
-  return taken
-}
-
-/** Where a time belongs in a list that is sorted, oldest first. */
-function placeOf(waiting: readonly Waiting[], at: number): number {
-  const after = waiting.findIndex((other) => other.at > at)
-  return after < 0 ? waiting.length : after
 }
 
 /** Adds a tree and what lies below it, without what another tree has at the same places. */

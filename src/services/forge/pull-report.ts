@@ -1,5 +1,5 @@
 import type { Report } from '../../forge/forge.ts'
-import { mergeBase } from '../../git/ancestry.ts'
+import { mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { literal } from '../../knowledge/text/literal.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
@@ -40,5 +40,5 @@ export async function reportOf(
 /** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */
 async function baseOfHead({ repository }: KnowledgeBase, head: Oid): Promise<Oid> {
   const main = await repository.readRef(mainRef)
-  return (main && (await mergeBase(repository.gitDir, main, head))) ?? head
+  return (main && (await mergeBase(repository, main, head))) ?? head
 }

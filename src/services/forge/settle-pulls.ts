@@ -1,6 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { PullRequest } from '../../forge/forge.ts'
-import { isAncestor } from '../../git/ancestry.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -68,7 +68,7 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
   const { kb, ganglion } = linked
   const main = await kb.repository.readRef(mainRef)
   if (mergeCommit === undefined || main === undefined) return
-  if (!(await isAncestor(kb.repository.gitDir, mergeCommit, main))) return
+  if (!(await isAncestor(kb.repository, mergeCommit, main))) return
   const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
