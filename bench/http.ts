@@ -1,4 +1,5 @@
 import type { NewApiKey } from '../src/store/accounts/api-keys.ts'
+import { noteAim } from './support/aims.ts'
 import type { WireAnswer, WireRequest } from './support/http-load.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { inTurn, type Timing } from './support/measure.ts'
@@ -51,7 +52,12 @@ export async function benchHttp(): Promise<string[]> {
   const warmUp = search.splice(0, 500)
   await measure(server, warmUp, { connections: 1 })
   const asked = await measure(server, search, { connections: 1 })
-  tell(row, 'search, one request, 5 hits, not asked before', '≤ 250 µs', asked)
+  tell(
+    row,
+    'search, one request, 5 hits, not asked before',
+    noteAim('CPU: search', asked.cpu, { atMost: 250 }, 'µs'),
+    asked,
+  )
   tell(row, 'the same again', '≤ 250 µs', await measure(server, search, { connections: 1 }))
   await measureWrites(server, headers, row)
   await server.stop()
@@ -89,14 +95,16 @@ async function compareReads(server: MeasuredServer, reads: readonly Read[], row:
   const bare = () => ({ path: '/' })
   row('CPU of the server, µs a request: median (min–max)', 'Ganglion', 'node:http', 'Fastify + zod', 'ratio', 'aim')
   row('---', '---', '---', '---', '---', '---')
-  const compare = async (name: string, aim: string, request: NumberedRequest) => {
+  const compare = async (name: string, bound: { atMost: number; of: 'ratio' | 'µs' }, request: NumberedRequest) => {
     const { ours, ...peers } = await inTurn(rounds, {
       ours: () => cpuOf(server, request),
       node: () => cpuOf(node, bare),
       fastify: () => cpuOf(fastify, bare),
     })
-    const ratio = (ours.median / peers.fastify.median).toFixed(1)
-    row(name, whole(ours), whole(peers.node), whole(peers.fastify), `${ratio}×`, aim)
+    const ratio = ours.median / peers.fastify.median
+    const isRatio = bound.of === 'ratio'
+    const aim = noteAim(`CPU: ${name}`, isRatio ? ratio : ours.median, bound, isRatio ? '× Fastify' : 'µs')
+    row(name, whole(ours), whole(peers.node), whole(peers.fastify), `${ratio.toFixed(1)}×`, aim)
   }
   const again: NumberedRequest = (n) => reads[n % reads.length]?.request ?? bare()
   const tags = reads.map(({ answer }) => /\r\netag: (.*)/i.exec(answer.headers)?.[1] ?? '')
@@ -104,9 +112,9 @@ async function compareReads(server: MeasuredServer, reads: readonly Read[], row:
     const { path, headers } = again(n)
     return { path, headers: { ...headers, 'if-none-match': tags[n % tags.length] ?? '' } }
   }
-  await compare(`\`GET\` a Neuron of ${(body.length / 1024).toFixed(1)} KB`, '≤ 4×', again)
-  await compare('the same with `If-None-Match`: 304', '≤ 2×', revalidate)
-  await compare('`GET /healthz`', '≤ 50 µs', () => ({ path: '/healthz' }))
+  await compare(`\`GET\` a Neuron of ${(body.length / 1024).toFixed(1)} KB`, { atMost: 4, of: 'ratio' }, again)
+  await compare('the same with `If-None-Match`: 304', { atMost: 2, of: 'ratio' }, revalidate)
+  await compare('`GET /healthz`', { atMost: 50, of: 'µs' }, () => ({ path: '/healthz' }))
   await node.stop()
   await fastify.stop()
 }
@@ -128,10 +136,18 @@ async function measureWrites(server: MeasuredServer, headers: Record<string, str
   const submissions = generateNotes(2 * writes, 2).map(submit)
   const warmUp = await measure(server, submissions.slice(0, writes), { connections })
   const submitted = await measure(server, submissions.slice(writes), { connections })
-  tell(row, `submit a waiting candidate, ${connections} in flight`, '≤ 800 µs, ≥ 800/s', submitted)
+  const submitAims = [
+    noteAim('CPU: submit a candidate', submitted.cpu, { atMost: 800 }, 'µs'),
+    noteAim('submit candidates', submitted.perSecond, { atLeast: 800 }, 'a second'),
+  ]
+  tell(row, `submit a waiting candidate, ${connections} in flight`, submitAims.join(', '), submitted)
   await measure(server, warmUp.answers.map(approve), { connections })
   const approved = await measure(server, submitted.answers.map(approve), { connections })
-  tell(row, `approve, ${connections} in flight`, '≥ 500/s, p99 ≤ 250 ms', approved)
+  const approveAims = [
+    noteAim('approve candidates', approved.perSecond, { atLeast: 500 }, 'a second'),
+    noteAim('approve, p99', approved.p99, { atMost: 250 }, 'ms'),
+  ]
+  tell(row, `approve, ${connections} in flight`, approveAims.join(', '), approved)
 }
 
 function tell(row: Row, name: string, aim: string, { cpu, perSecond, p50, p99 }: Measured): void {

@@ -4,6 +4,7 @@ import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
 import { benchGitStart } from './git-start.ts'
 import { benchHttp } from './http.ts'
+import { benchImport } from './import.ts'
 import { benchLinks } from './links.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
@@ -11,30 +12,45 @@ import { benchTyped } from './quality/typed.ts'
 import { benchReview } from './review.ts'
 import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
+import { benchStart } from './start.ts'
+import { aimsTable } from './support/aims.ts'
 import { benchVectors } from './vectors.ts'
 
-const benches = {
+type Bench = (folders: readonly string[]) => Promise<string[]> | string[]
+
+/** Run in this order. */
+const ordinary: Record<string, Bench> = {
+  start: benchStart,
   approvals: benchApprovals,
+  import: benchImport,
   opening: benchOpening,
   links: benchLinks,
-  search: benchSearch,
   following: benchFollowing,
-  pending: benchPending,
   review: benchReview,
   http: benchHttp,
   'git-start': benchGitStart,
   'git-door': benchGitDoor,
+}
+/** Run only where they are named: they take long, or read folders. */
+const special: Record<string, Bench> = {
+  search: benchSearch,
+  pending: benchPending,
   soak: benchSoak,
   answers: benchAnswers,
   typed: benchTyped,
   vectors: benchVectors,
 }
+const benches = { ...ordinary, ...special }
 
 const wanted = process.argv.slice(2).filter((word) => word in benches)
 /** What a bench reads, where it reads any: `answers DIR…`, `typed DIR…`. */
 const folders = process.argv.slice(2).filter((word) => !(word in benches))
-for (const [name, bench] of Object.entries(benches)) {
+const begin = performance.now()
+for (const [name, bench] of Object.entries(wanted.length > 0 ? benches : ordinary)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
   console.log(`\n## ${name}\n`)
   for (const line of await bench(folders)) console.log(line)
 }
+console.log(`\n## Aims\n`)
+for (const line of aimsTable()) console.log(line)
+console.log(`\nAll of it took ${Math.round((performance.now() - begin) / 1000)} s.`)

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
@@ -6,8 +6,26 @@ import { importDirectory } from '../../src/services/import/import-directory.ts'
 import { milliseconds, workFolder } from './measure.ts'
 import { generateNotes } from './notes.ts'
 
+type Imported = { dataDir: string; tenantId: string; kbId: string; importing: number }
+
+/** By number of notes. Each is copied, never opened. */
+const templates = new Map<number, Promise<Imported>>()
+
 /** A data directory whose knowledge base `bench`, of the tenant `bench`, holds generated notes; and how long their import took. */
 export async function importNotes(count: number) {
+  const making = templates.get(count) ?? importAnew(count)
+  templates.set(count, making)
+  const template = await making
+  const dataDir = join(workFolder(), 'data')
+  cpSync(template.dataDir, dataDir, { recursive: true, preserveTimestamps: true })
+  const ganglion = await Ganglion.open({ dataDir })
+  const gitDir = ganglion.directory.repository(template.kbId)
+  await ganglion.kb(template.tenantId, 'bench')
+  return { ...template, ganglion, dataDir, gitDir }
+}
+
+/** Writes generated notes into a folder, and imports it into a new data directory. */
+export async function importAnew(count: number): Promise<Imported> {
   const dir = workFolder()
   const dataDir = join(dir, 'data')
   const vault = join(dir, 'vault')
@@ -16,9 +34,10 @@ export async function importNotes(count: number) {
     writeFileSync(join(vault, path), text)
   }
   const ganglion = await Ganglion.open({ dataDir })
-  const { id, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
+  const { id } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
   const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
   const kb = await ganglion.kb(tenantId, 'bench')
   const importing = await milliseconds(() => importDirectory(kb, vault, { actor: operator, now: ganglion.now }))
-  return { ganglion, dataDir, tenantId, kbId: id, gitDir, importing }
+  await ganglion.close()
+  return { dataDir, tenantId, kbId: id, importing }
 }

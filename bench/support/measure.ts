@@ -38,11 +38,18 @@ export function show({ min, median, max }: Timing): string {
   return `${median.toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`
 }
 
+const workFolders: string[] = []
+
 /** A folder for one run, removed at the end of the process. */
 export function workFolder(): string {
+  if (workFolders.length === 0) process.on('exit', removeWorkFolders)
   const dir = mkdtempSync(join(tmpdir(), 'ganglion-bench-'))
-  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+  workFolders.push(dir)
   return dir
+}
+
+function removeWorkFolders(): void {
+  for (const dir of workFolders) rmSync(dir, { recursive: true, force: true })
 }
 
 /** Native git, durable as our own writes are. */

@@ -1,0 +1,106 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { noteAim } from './support/aims.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
+
+const neurons = 2_000
+const rounds = 9
+/** Milliseconds until a server has nothing left to do after its start. */
+const settling = 5_000
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const run = promisify(execFile)
+
+/** Starts of the command line from its sources, with the compile cache that the runs before have filled; and the memory of an idle server. */
+export async function benchStart(): Promise<string[]> {
+  const desk = await stagedEdit()
+  const empty = workFolder()
+  const command = (cwd: string, ...args: string[]) =>
+    milliseconds(() => run(process.execPath, [main, ...args], { cwd }))
+  const memories: number[] = []
+  const times = await inTurn(rounds, {
+    node: () => milliseconds(() => run(process.execPath, ['--eval', '0'])),
+    version: () => command(empty, '--version'),
+    check: () => command(desk, 'check', '--staged'),
+    server: async () => {
+      const { ready, memory } = await startDemo()
+      memories.push(memory)
+      return ready
+    },
+  })
+  const memory = memories.sort((a, b) => a - b)[Math.floor(memories.length / 2)] ?? 0
+  const seconds = (what: string, { median }: { median: number }, atMost: number) =>
+    noteAim(what, median / 1000, { atMost }, 's')
+  return [
+    '| milliseconds: median (min–max) | time | aim |',
+    '|---|---|---|',
+    `| \`node --eval 0\` | ${show(times.node)} | |`,
+    `| \`ganglion --version\` | ${show(times.version)} | ${seconds('`ganglion --version`', times.version, 0.1)} |`,
+    `| \`ganglion check --staged\`, one edit of ${neurons} Neurons | ${show(times.check)} | ${seconds('`ganglion check --staged`', times.check, 0.25)} |`,
+    `| \`ganglion serve\`, first start, the demo made and served | ${show(times.server)} | |`,
+    '',
+    `Memory of the idle server with the demo, all its processes: ${memory} MB, aim ${noteAim('idle server with the demo', memory, { atMost: 120 }, 'MB')}.`,
+  ]
+}
+
+/** A clone of a knowledge base, with a staged edit of one page. */
+async function stagedEdit(): Promise<string> {
+  const { ganglion, gitDir } = await importNotes(neurons)
+  await ganglion.close()
+  const desk = join(workFolder(), 'desk')
+  await run('git', ['clone', '--quiet', gitDir, desk])
+  const { stdout } = await run('git', ['ls-files', 'neurons'], { cwd: desk })
+  writeFileSync(join(desk, stdout.split('\n')[0] ?? ''), '\nAn edit.\n', { flag: 'a' })
+  await run('git', ['add', '--all'], { cwd: desk })
+  return desk
+}
+
+/** @returns milliseconds until a server with an empty data directory serves the demo, and its megabytes when it is idle. */
+async function startDemo(): Promise<{ ready: number; memory: number }> {
+  const begin = performance.now()
+  const child = spawn(process.execPath, [main, 'serve', '--json', '--data', join(workFolder(), 'data')], {
+    env: { ...process.env, GANGLION_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  await untilReady(child)
+  const ready = performance.now() - begin
+  await delay(settling)
+  const memory = [child.pid ?? 0, ...childrenOf(child.pid ?? 0)].reduce((sum, pid) => sum + proportionalMb(pid), 0)
+  child.kill('SIGTERM')
+  await ended
+  return { ready, memory: Math.round(memory) }
+}
+
+async function untilReady({ stdout }: ChildProcess): Promise<void> {
+  if (stdout === null) throw new Error('no standard output')
+  for await (const line of createInterface({ input: stdout })) {
+    const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []
+    if (address === undefined) continue
+    while (!(await fetch(`${address}/readyz`)).ok) await delay(5)
+    return
+  }
+  throw new Error('the server ended before it told its address')
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/status`, 'utf8').includes(`\nPPid:\t${parent}\n`)
+    } catch {
+      return false // it has ended
+    }
+  })
+}
+
+/** What a process has for itself, and its share of what it has in common with others. */
+function proportionalMb(pid: number): number {
+  const [, kilobytes = 0] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
