@@ -58,14 +58,14 @@ export class IndexStore {
     this.#sql = this.db.createTagStore(200)
     this.removedChunks = new RemovedChunks(this.db, this.#sql)
     this.#selectPlaces = ofArrays(
-      this.db.prepare('SELECT text, terms, own_at, text_at, offsets FROM chunks WHERE id = ?'),
+      this.db.prepare('SELECT coalesce(text, content), terms, own_at, text_at, offsets FROM chunks WHERE id = ?'),
     )
     this.#selectTerms = ofArrays(this.db.prepare('SELECT terms, own_at FROM chunks WHERE id = ?'))
     this.#find = ofArrays(this.db.prepare('SELECT id, version FROM pages WHERE key = ?'))
     this.#insertPage = this.db.prepare(`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
       VALUES (?, ?, ?, ?, ?, ?, ?)`)
     this.#insertChunk =
-      this.db.prepare(`INSERT INTO chunks (id, headings, content, text, terms, own_at, text_at, offsets)
+      this.db.prepare(`INSERT INTO chunks (id, terms, own_at, text_at, offsets, headings, text, content)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#insertHash = this.db.prepare('INSERT INTO hashes (chunk, hash) VALUES (?, ?)')
     const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
@@ -177,7 +177,8 @@ export class IndexStore {
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
-      this.#insertChunk.run(id, JSON.stringify(headings), content, text, terms, ownAt, textAt, offsets)
+      const ownText = text === content ? null : text
+      this.#insertChunk.run(id, terms, ownAt, textAt, offsets, JSON.stringify(headings), ownText, content)
       this.#insertHash.run(id++, hash)
     }
     return { ...page, lengths: Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]) }
@@ -212,7 +213,7 @@ export class IndexStore {
   }
 
   chunk(id: number): Chunk {
-    const row = this.#sql.get`SELECT headings, content, text FROM chunks WHERE id = ${id}`
+    const row = this.#sql.get`SELECT headings, content, coalesce(text, content) AS text FROM chunks WHERE id = ${id}`
     return {
       headings: JSON.parse(String(row?.headings ?? '[]')),
       content: String(row?.content ?? ''),

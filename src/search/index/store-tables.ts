@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
-const storeVersion = 9
+const storeVersion = 10
 
 /** KB of the file that are kept in memory: the inner pages of a tree of a million chunks take 10 MB. */
 const cacheSize = 16 * 1024
@@ -23,9 +23,10 @@ const tables = [
   'CREATE TABLE catalog (block INTEGER PRIMARY KEY, pages BLOB NOT NULL) STRICT',
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
   // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, OffsetWriter
+  // text: NULL where it is the content, as in a chunk without markup, so that the row fits into one page of the file
   `CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY, headings TEXT NOT NULL, content TEXT NOT NULL, text TEXT NOT NULL,
-    terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL
+    id INTEGER PRIMARY KEY, terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL,
+    headings TEXT NOT NULL, text TEXT, content TEXT NOT NULL
   ) STRICT`,
   // hash: names the text that a chunk's vector is of, see embeddedText; id: in the order in which chunks came. Apart from the texts,
   // which are long to read over
