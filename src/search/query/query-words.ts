@@ -38,7 +38,10 @@ export function join(type: 'and' | 'or', queries: readonly Query[]): Query {
 
 /** A query without how it was typed. */
 function soughtBy(query: Query): string {
-  return JSON.stringify(query, (name, value: unknown) => (name === 'text' ? undefined : value))
+  if (query.type === 'and' || query.type === 'or') return `${query.type}(${query.queries.map(soughtBy).join()})`
+  if (query.type === 'not') return `not(${soughtBy(query.query)})`
+  const { text: _typed, ...sought } = query
+  return JSON.stringify(sought)
 }
 
 /** Words that begin as the last word of what is typed does, and before it the others. */

@@ -1,10 +1,8 @@
-import type { DictionaryCursor } from './dictionary.ts'
+import { MergedTerms } from './merged-terms.ts'
 import { PostingBuffer } from './posting-buffer.ts'
 import { type Facts, type Segment, type SegmentShape, SegmentWriter } from './segment.ts'
 import type { SegmentSink } from './segment-bytes.ts'
 import { decodeTerm } from './term-codec.ts'
-
-type Input = { segment: Segment; terms: DictionaryCursor }
 
 /**
  * Merges segments into one, without the pages that are dropped. Yields after every term, so that the work can be done bit by bit.
@@ -19,16 +17,16 @@ export function* merge(
   const isDropped = (chunk: number) => isKept[facts.pagesOfChunks[chunk] ?? 0] !== 1
   // By their first page: then their postings mostly follow each other.
   const sorted = segments.toSorted((a, b) => (a.pages[0] ?? 0) - (b.pages[0] ?? 0))
-  const inputs = sorted.map((segment) => ({ segment, terms: segment.dictionary.from(new Uint8Array()) }))
+  const all = new Uint8Array()
+  const inputs = sorted.map((segment) => ({ owner: segment, terms: segment.dictionary.from(all) }))
   const joined = new PostingBuffer()
   const ordered = new PostingBuffer()
-  for (let next = firstOf(inputs); next[0] !== undefined; next = firstOf(inputs)) {
+  for (const merged = new MergedTerms(inputs, all); merged.at[0] !== undefined; merged.next()) {
     joined.clear()
-    for (const { segment, terms } of next) {
-      decodeTerm(segment.allOf(terms), { docs: terms.docs, count: terms.postingCount, isDropped }, joined)
+    for (const { owner, terms } of merged.at) {
+      decodeTerm(owner.allOf(terms), { docs: terms.docs, count: terms.postingCount, isDropped }, joined)
     }
-    writer.add(next[0].terms.term, inOrder(joined, ordered))
-    for (const { terms } of next) terms.next()
+    writer.add(merged.at[0].terms.term, inOrder(joined, ordered))
     yield
   }
   const pages = keptPages(sorted, isKept)
@@ -50,18 +48,6 @@ function keptPages(segments: readonly Segment[], isKept: Uint8Array): Uint32Arra
   }
   const kept = all.slice(0, count)
   return isSorted ? kept : kept.sort()
-}
-
-/** The inputs whose next term is the first of all. */
-function firstOf(inputs: readonly Input[]): Input[] {
-  let first: Input[] = []
-  for (const input of inputs) {
-    if (!input.terms.isAt) continue
-    const compared = first[0] === undefined ? -1 : input.terms.compare(first[0].terms)
-    if (compared < 0) first = [input]
-    else if (compared === 0) first.push(input)
-  }
-  return first
 }
 
 /** The postings by ascending chunk; `other` is written to where they are not. */

@@ -2,7 +2,7 @@ import { ByteReader } from './byte-writer.ts'
 import type { TermEntry } from './dictionary.ts'
 import { highestScore } from './frontier.ts'
 import { chunkCountOf, type Segment } from './segment.ts'
-import { addPostings, blockSize, decodeBlock, type Lengths } from './term-codec.ts'
+import { blockSize, decodeBlock, type Lengths } from './term-codec.ts'
 
 /** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
 export type Scoring = {
@@ -57,8 +57,8 @@ export class PostingCursor {
       (this.block === 0 || chunk > (lastChunks[this.block - 1] ?? 0))
     if (!isInBlock) this.#toBlock(firstFrom(lastChunks, chunk))
     if (this.chunk === end) return
-    if (chunk < this.chunk) this.index = this.start
-    while (this.index < this.stop && (this.chunks[this.index] ?? 0) < chunk) this.index++
+    const from = chunk < this.chunk ? this.start : this.index
+    this.index = firstFrom(this.chunks, chunk, from, this.stop)
     this.#read()
   }
 
@@ -77,9 +77,9 @@ export class PostingCursor {
   }
 }
 
-/** The first of ascending numbers that is at least so much; their count where there is none. */
-export function firstFrom(numbers: Uint32Array, least: number): number {
-  let [low, high] = [0, numbers.length]
+/** The first of ascending numbers, from one place to before another, that is at least so much; the end where there is none. */
+export function firstFrom(numbers: Uint32Array, least: number, from = 0, to = numbers.length): number {
+  let [low, high] = [from, to]
   while (low < high) {
     const middle = (low + high) >> 1
     if ((numbers[middle] ?? 0) < least) low = middle + 1
@@ -128,12 +128,6 @@ export class TermPostings implements PostingList {
       bounds[block] = highestScore(reader, ofChunk) + highestScore(reader, ofPage)
     }
     return bounds
-  }
-
-  /** Adds how often the term stands in each chunk to what is there, from the place of the chunk `first` on. */
-  addFrequencies(frequencies: Uint32Array, first: number): void {
-    // The blocks follow each other.
-    addPostings(this.#docs, this.#starts[0] ?? 0, this.count, frequencies, first)
   }
 
   #readDirectory(): void {

@@ -25,6 +25,10 @@ export class RemovedTerms {
     if (counts?.pageCount === 0) this.#byClass.delete(page.class)
   }
 
+  get isEmpty(): boolean {
+    return this.#byClass.size === 0
+  }
+
   countOf(term: string, ofPages: number): Count | undefined {
     return this.#byClass.get(ofPages)?.countOf(term)
   }

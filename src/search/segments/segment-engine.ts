@@ -7,7 +7,7 @@ import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../q
 import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
 import type { ScoredChunk } from '../rank/scorer.ts'
-import { anyPostings } from './any-postings.ts'
+import { AnyPostings } from './any-postings.ts'
 import type { InvertedPage } from './invert.ts'
 import { matchPages } from './match-pages.ts'
 import { phrasePostings } from './phrase-postings.ts'
@@ -32,6 +32,7 @@ export class SegmentEngine implements TermEngine {
   readonly #log: SegmentLog
   readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
+  readonly #anyPostings = new AnyPostings()
   /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
@@ -194,7 +195,7 @@ export class SegmentEngine implements TermEngine {
     const entries = terms.map((term) => this.#directory.entriesOf(term))
     return this.#computed(visible, (open, isVisible) => {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
-      return ofSegment.length === 0 ? undefined : anyPostings(open.segment, ofSegment, isVisible, deadline)
+      return ofSegment.length === 0 ? undefined : this.#anyPostings.of(open, ofSegment, isVisible, deadline)
     })
   }
 

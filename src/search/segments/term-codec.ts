@@ -104,15 +104,9 @@ export function decodeBlock(
   return chunk
 }
 
-/** Adds the frequencies of `count` postings to those that are there, from the place of the chunk `first` on. */
-export function addPostings(
-  bytes: Uint8Array,
-  at: number,
-  count: number,
-  frequencies: Uint32Array,
-  first: number,
-): void {
-  const reader = new ByteReader(bytes, at)
+/** Adds the frequencies of all postings of a term to those that are there, from the place of the chunk `first` on. */
+export function addPostings(bytes: Uint8Array, count: number, frequencies: Uint32Array, first: number): void {
+  const reader = readerOfPostings(bytes, count)
   let place = -first
   for (let left = count; left > 0; left--) {
     const head = reader.varint()
@@ -121,14 +115,20 @@ export function addPostings(
   }
 }
 
+/** At the first posting: the blocks follow each other behind their directory. */
+function readerOfPostings(bytes: Uint8Array, count: number): ByteReader {
+  const reader = new ByteReader(bytes)
+  if (count > blockSize) reader.at = reader.varint() + reader.at
+  return reader
+}
+
 /** Appends all postings of a term, with their positions, to a buffer; without those of pages that are marked as dropped. */
 export function decodeTerm(
   bytes: Uint8Array,
   { docs, count, isDropped }: { docs: number; count: number; isDropped: (chunk: number) => boolean },
   out: PostingBuffer,
 ): void {
-  const reader = new ByteReader(bytes)
-  if (count > blockSize) reader.at = reader.varint() + reader.at
+  const reader = readerOfPostings(bytes, count)
   const positions = new ByteReader(bytes, docs)
   let chunk = 0
   for (let left = count; left > 0; left--) {

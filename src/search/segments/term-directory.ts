@@ -2,11 +2,15 @@ import type { Deadline } from '../index/deadline.ts'
 import { mostFrequent } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import type { TermEntry } from './dictionary.ts'
+import { MergedTerms } from './merged-terms.ts'
 import type { RemovedTerms } from './removed-terms.ts'
 import type { OpenSegment } from './segment-log.ts'
 
 /** Terms whose entries are kept in memory: words that are asked for, and those of feedback, come again and again. */
 const maxKnown = 10_000
+
+/** Terms that may be the most frequent of a prefix, before those are chosen. */
+const maxCandidates = 400
 
 /** The entries of a term in the segments that have it. */
 export type Entries = ReadonlyMap<OpenSegment, TermEntry>
@@ -57,32 +61,31 @@ export class TermDirectory {
   withPrefix(prefix: string, { classes }: Visible, deadline: Deadline): string[] {
     const { segments, entries: known } = this.#current()
     const beginning = Buffer.from(prefix)
-    const counts = new Map<string, number>()
+    const all = segments.map((open) => ({ owner: open, terms: open.segment.dictionary.from(beginning) }))
+    let found = new Map<string, { count: number; entries: Entries }>()
+    /** What is in fewer chunks is not among the most frequent. */
+    let least = 1
+    const keepMostFrequent = () => {
+      const best = mostFrequent(Array.from(found, ([term, { count }]) => [term, count]))
+      found = new Map(best.flatMap((term) => pair(term, found.get(term))))
+      return best
+    }
     let steps = 0
-    for (const { segment } of segments) {
-      for (const cursor = segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
-        if (++steps % 1024 === 0) deadline.check()
-        const count = cursor.chunkCount(classes)
-        if (count === 0) continue
-        const term = cursor.text
-        counts.set(term, (counts.get(term) ?? 0) + count)
-      }
+    for (const merged = new MergedTerms(all, beginning); merged.at[0] !== undefined; merged.next()) {
+      if (++steps % 1024 === 0) deadline.check()
+      let count = 0
+      for (const { terms } of merged.at) count += terms.chunkCount(classes)
+      if (count < least) continue
+      const term = merged.at[0].terms.text
+      count -= this.#removedOf(term, classes).chunks
+      if (count < least) continue
+      found.set(term, { count, entries: new Map(merged.at.map(({ owner, terms }) => [owner, terms.entry])) })
+      if (found.size < maxCandidates) continue
+      least = found.get(keepMostFrequent().at(-1) ?? '')?.count ?? 1
     }
-    const live = Array.from(counts, ([term, count]): [string, number] => [
-      term,
-      count - this.#removedOf(term, classes).chunks,
-    ])
-    const terms = mostFrequent(live.filter(([, count]) => count > 0))
-    // Looking for each in turn would take longer than passing over all again.
-    const missing = new Map<string, Map<OpenSegment, TermEntry>>()
-    for (const term of terms) if (!known.has(term)) missing.set(term, new Map())
-    for (const open of missing.size === 0 ? [] : segments) {
-      for (const cursor = open.segment.dictionary.from(beginning); cursor.beginsWith(beginning); cursor.next()) {
-        missing.get(cursor.text)?.set(open, cursor.entry)
-      }
-    }
-    for (const [term, entries] of missing) known.set(term, entries)
-    return terms
+    const best = keepMostFrequent()
+    for (const [term, { entries }] of found) known.set(term, entries)
+    return best
   }
 
   #current(): { segments: readonly OpenSegment[]; entries: Map<string, Entries> } {
@@ -96,6 +99,7 @@ export class TermDirectory {
   /** What is counted in segments, but is gone. */
   #removedOf(term: string, classes: Uint8Array): Count {
     const removed = { chunks: 0, pages: 0 }
+    if (this.#removed.isEmpty) return removed
     for (let ofPages = 0; ofPages < classes.length; ofPages++) {
       const count = classes[ofPages] === 1 ? this.#removed.countOf(term, ofPages) : undefined
       removed.chunks += count?.chunks ?? 0
@@ -103,4 +107,8 @@ export class TermDirectory {
     }
     return removed
   }
+}
+
+function pair<Value>(term: string, value: Value | undefined): [string, Value][] {
+  return value === undefined ? [] : [[term, value]]
 }

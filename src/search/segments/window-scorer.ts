@@ -9,6 +9,8 @@ import type { TopChunks } from './top-chunks.ts'
 
 /** Chunks of a window, at least: it ends with a page. */
 const windowSize = 256
+/** Chunks that take less time to pass over than it takes to find the next page that is wanted. */
+const chunksPassedOver = 16
 /** Bounds and scores are sums of the same numbers in another order. */
 const slack = 1 + 1e-9
 
@@ -41,6 +43,8 @@ export class WindowScorer {
   #ofChunk = new Float64Array(0)
   #ofPage = new Float64Array(0)
   #bestOfPage = new Uint32Array(0)
+  /** 1 for each page that is wanted of the window that is scored, by id. */
+  #wanted = new Uint8Array(0)
   #touched = new Uint32Array(1024)
   #count = 0
 
@@ -73,19 +77,24 @@ export class WindowScorer {
     { window, starts }: { window: number; starts: Uint32Array | undefined },
     visible: Visible,
   ): void {
-    const { firstChunks } = this.#catalog
+    const [from, to] = [windows[window] ?? 0, windows[window + 1] ?? 0]
+    const wanted = pages?.subarray(starts?.[window], starts?.[window + 1])
+    const isSparse = wanted !== undefined && wanted.length * chunksPassedOver < to - from
+    const marks = wanted === undefined ? among : this.#wanted
+    for (const page of wanted ?? []) marks[page] = 1
     for (let index = 0; index < lists.length; index++) {
       const [weighted, cursor] = [lists[index], cursors[index]]
       if (weighted === undefined || cursor === undefined) continue
-      if (pages === undefined || starts === undefined) {
-        this.#accumulate(weighted, cursor, windows[window] ?? 0, windows[window + 1] ?? 0, among, visible)
-        continue
-      }
-      for (let at = starts[window] ?? 0; at < (starts[window + 1] ?? 0); at++) {
-        const from = firstChunks[pages[at] ?? 0] ?? 0
-        const to = from + this.#catalog.chunkCountOf(pages[at] ?? 0)
-        this.#accumulate(weighted, cursor, from, to, among, visible)
-      }
+      if (isSparse) this.#accumulatePages(weighted, cursor, wanted, visible)
+      else this.#accumulate(weighted, cursor, from, to, marks, visible)
+    }
+    for (const page of wanted ?? []) marks[page] = 0
+  }
+
+  #accumulatePages(list: WeightedList, cursor: PostingCursor, pages: Uint32Array, visible: Visible): void {
+    for (const page of pages) {
+      const { from, to } = this.#catalog.chunkRange(page)
+      this.#accumulate(list, cursor, from, to, this.#wanted, visible)
     }
   }
 
@@ -206,6 +215,7 @@ export class WindowScorer {
     if (this.#ofPage.length >= pageLengths.length) return
     this.#ofPage = new Float64Array(pageLengths.length)
     this.#bestOfPage = new Uint32Array(pageLengths.length)
+    this.#wanted = new Uint8Array(pageLengths.length)
   }
 }
 
