@@ -9,7 +9,7 @@ import type { Segment } from './segment.ts'
 const readAhead = 64 * 1024
 
 /** Collects postings by ascending chunk. */
-export class PostingCollector {
+class PostingCollector {
   #chunks = new Uint32Array(256)
   #frequencies = new Uint32Array(256)
   #count = 0
