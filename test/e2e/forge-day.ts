@@ -1,9 +1,13 @@
 import { expect } from 'vitest'
+import type { EmulatedGithub } from '../forge/support/emulated-github.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import type { bridged } from './forge-support.ts'
 import { approve, candidates, submitted } from './git-support.ts'
+import type { Product } from './support.ts'
 
 type Bridged = Awaited<ReturnType<typeof bridged>>
+type Both = { product: Product; github: EmulatedGithub }
+type Size = { count: number; maxOpen: number }
 
 /** What becomes of one candidate after the other, by turns. */
 const turns = ['merge', 'squash', 'rebase', 'edit', 'close', 'approve', 'dismiss', 'comment', 'nothing'] as const
@@ -13,10 +17,7 @@ const turns = ['merge', 'squash', 'rebase', 'edit', 'close', 'approve', 'dismiss
  * before it has had its effect or after. Then both sides must agree.
  * @returns how many times it was cut off
  */
-export async function day(
-  { product, github, sync, restart, kbId }: Bridged,
-  { count, maxOpen }: { count: number; maxOpen: number },
-): Promise<number> {
+export async function day({ product, github, sync, restart }: Bridged, { count, maxOpen }: Size): Promise<number> {
   let cuts = 0
   const cutOff = async (after: number) => {
     github.fail(/./, cuts % 2 === 0 ? 'lose the answer' : { status: 502 }, after)
@@ -73,50 +74,51 @@ export async function day(
   }
   for (let at = 0; at < 400 && (await cutOff(at)); at += at < 12 ? 1 : 7);
   await settle()
-  await agreed()
+  await agreed({ product, github }, { count, maxOpen })
   return cuts
+}
 
-  async function agreed(): Promise<void> {
-    const { pending, approved, dismissed } = {
-      pending: await ids('pending'),
-      approved: await ids('approved'),
-      dismissed: await ids('dismissed'),
-    }
-    expect(pending.length + approved.length + dismissed.length).toBe(count)
-    const pulls = (await github.pulls()).map(({ body, state, number }) => {
-      return { id: /ganglion:pull (\S+)/.exec(String(body))?.[1], state, number }
-    })
-    // None is doubled, and each that waits and has a place has one.
-    expect(new Set(pulls.map(({ id }) => id)).size).toBe(pulls.length)
-    const openIds = pulls.filter(({ state }) => state === 'open').map(({ id }) => id)
-    expect(openIds).toHaveLength(Math.min(pending.length, maxOpen))
-    expect(openIds.filter((id) => !pending.includes(id ?? ''))).toEqual([])
-    for (const { number } of pulls) {
-      const said = (await github.comments(Number(number))).map(({ body }) => body)
-      expect(new Set(said).size).toBe(said.length)
-    }
-    expect(nativeGit(github.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
-    const { ganglion } = product
-    const rows = await ganglion.forgePulls.list((await ganglion.forgeLinks.ofKb(kbId))?.id ?? '')
-    expect(rows.filter(({ number }) => number === null)).toEqual([])
-    const closing = dismissed.length > 0 ? await reasonsOf(dismissed) : []
-    expect(new Set(closing).isSubsetOf(new Set(['No.', 'Not this one.']))).toBe(true)
-    expect(github.wrong).toEqual([])
+/** Each candidate has been decided on alike on both sides, or has one pull request, as far as there are places; nothing came twice. */
+export async function agreed({ product, github }: Both, { count, maxOpen }: Size): Promise<void> {
+  const { pending, approved, dismissed } = {
+    pending: await ids(product, 'pending'),
+    approved: await ids(product, 'approved'),
+    dismissed: await ids(product, 'dismissed'),
   }
+  expect(pending.length + approved.length + dismissed.length).toBe(count)
+  const pulls = (await github.pulls()).map(({ body, state, number }) => {
+    return { id: /ganglion:pull (\S+)/.exec(String(body))?.[1], state, number }
+  })
+  // None is doubled, and each that waits and has a place has one.
+  expect(new Set(pulls.map(({ id }) => id)).size).toBe(pulls.length)
+  const openIds = pulls.filter(({ state }) => state === 'open').map(({ id }) => id)
+  expect(openIds).toHaveLength(Math.min(pending.length, maxOpen))
+  expect(openIds.filter((id) => !pending.includes(id ?? ''))).toEqual([])
+  for (const { number } of pulls) {
+    const said = (await github.comments(Number(number))).map(({ body }) => body)
+    expect(new Set(said).size).toBe(said.length)
+  }
+  expect(nativeGit(github.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
+  const { ganglion } = product
+  const rows = await ganglion.forgePulls.list((await ganglion.forgeLinks.ofKb(product.kbId))?.id ?? '')
+  expect(rows.filter(({ number }) => number === null)).toEqual([])
+  const closing = dismissed.length > 0 ? await reasonsOf(product, dismissed) : []
+  expect(new Set(closing).isSubsetOf(new Set(['No.', 'Not this one.']))).toBe(true)
+  expect(github.wrong).toEqual([])
+}
 
-  async function ids(status: string): Promise<string[]> {
-    return (await candidates(product, status)).map(({ candidateId }) => String(candidateId))
-  }
+async function ids(product: Product, status: string): Promise<string[]> {
+  return (await candidates(product, status)).map(({ candidateId }) => String(candidateId))
+}
 
-  async function reasonsOf(dismissed: readonly string[]): Promise<unknown[]> {
-    const reasons = []
-    for (const id of dismissed) {
-      const path = `/api/v1/queue/candidates/${id}`
-      const { decisions } = (await product.request('GET', path, { as: product.tokens.curator })).body
-      const [last, ...others] = (decisions as Record<string, unknown>[]).filter(({ action }) => action === 'dismiss')
-      expect(others).toEqual([])
-      reasons.push(last?.reason)
-    }
-    return reasons
+async function reasonsOf(product: Product, dismissed: readonly string[]): Promise<unknown[]> {
+  const reasons = []
+  for (const id of dismissed) {
+    const path = `/api/v1/queue/candidates/${id}`
+    const { decisions } = (await product.request('GET', path, { as: product.tokens.curator })).body
+    const [last, ...others] = (decisions as Record<string, unknown>[]).filter(({ action }) => action === 'dismiss')
+    expect(others).toEqual([])
+    reasons.push(last?.reason)
   }
+  return reasons
 }

@@ -254,3 +254,38 @@ test('a link whose table was lost, as by a restore, finds its pull requests agai
   await again.sync()
   expect((await open()).map(({ number }) => number)).toEqual(before.map(({ number }) => number))
 })
+
+test('each change takes the requests that the document tells', async () => {
+  const { product, github, sync, numberOf } = await bridged()
+  const curator = { as: product.tokens.curator }
+  const taken = async (): Promise<string[]> => {
+    github.requests.length = 0
+    await sync()
+    const asked = github.requests.filter(
+      (request) => !/[.]git\/|access_tokens|installation|\/reviews|GET .*comments\?|pulls\?state=open/.test(request),
+    )
+    return asked.map((request) =>
+      request
+        .replace(/ \S*\/handbook/, ' ')
+        .replace(/\d+/g, 'n')
+        .replace(/\?.*/, ''),
+    )
+  }
+  const [tea, lunch, dinner] = [
+    await submitted(product, 'Tea', 'Tea is at four.'),
+    await submitted(product, 'Lunch', 'Lunch is at one.'),
+    await submitted(product, 'Dinner', 'Dinner is at eight.'),
+  ]
+  await sync()
+  await submitted(product, 'Supper', 'Supper is at ten.')
+  expect(await taken()).toEqual(['POST /pulls', 'POST /issues/n/labels', 'POST /check-runs'])
+  expect(await taken()).toEqual([])
+  await github.merge('ada', await numberOf('Add "Tea"'))
+  expect(await taken()).toEqual(['GET /pulls/n'])
+  await approve(product, lunch)
+  expect([...(await taken()), ...(await taken())]).toEqual(['GET /pulls/n'])
+  await product.request('POST', `/api/v1/queue/candidates/${dinner}/dismiss`, { ...curator, body: {} })
+  expect(await taken()).toEqual(['POST /issues/n/comments', 'PATCH /pulls/n'])
+  expect(await taken()).toEqual([])
+  expect(await candidateDetail(product, tea)).toMatchObject({ status: 'approved' })
+})

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -21,7 +22,7 @@ const read = (path: string) => readFileSync(join(root, 'kb-template', path), 'ut
 
 const Workflow = z.object({
   on: z.strictObject({ pull_request: z.strictObject({ branches: z.tuple([z.literal('main')]) }) }),
-  env: z.strictObject({ GANGLION_VERSION: z.string() }),
+  env: z.strictObject({ GANGLION_PACKAGE: z.string() }),
   jobs: z.object({
     check: z.object({
       steps: z.tuple([
@@ -35,7 +36,7 @@ const Workflow = z.object({
   }),
 })
 const Pipeline = z.object({
-  variables: z.strictObject({ GANGLION_VERSION: z.string() }),
+  variables: z.strictObject({ GANGLION_PACKAGE: z.string() }),
   ganglion: z.object({
     rules: z.tuple([z.strictObject({ if: z.literal('$CI_PIPELINE_SOURCE == "merge_request_event"') })]),
     script: z.tuple([z.string()]),
@@ -59,11 +60,18 @@ const scriptOf = (path: string) =>
 test('the workflows run on pull requests only, of this version, and pin what they use', () => {
   for (const path of [github, forgejo]) {
     const { env, jobs } = workflowOf(path)
-    expect(env.GANGLION_VERSION).toBe(version)
+    expect(env.GANGLION_PACKAGE).toBe(`ganglion@${version}`)
     expect(jobs.check.steps[0].uses).toMatch(/(^|\/)actions\/checkout@[0-9a-f]{40}$/)
   }
   expect(parse(read(github)).permissions).toEqual({ contents: 'read' })
-  expect(pipeline().variables.GANGLION_VERSION).toBe(version)
+  expect(pipeline().variables.GANGLION_PACKAGE).toBe(`ganglion@${version}`)
+})
+
+test.each([github, forgejo])('%s is a workflow by the published schema', (path) => {
+  const file = new URL('../forge/descriptions/github-workflow.json', import.meta.url)
+  const isWorkflow = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(file, 'utf8')))
+  expect(isWorkflow(parse(read(path))), JSON.stringify(isWorkflow.errors)).toBe(true)
+  expect(isWorkflow({ ...parse(read(path)), jobs: { check: { steps: 'none' } } })).toBe(false)
 })
 
 test.each([github, forgejo, gitlab])(
@@ -71,11 +79,15 @@ test.each([github, forgejo, gitlab])(
   (path) => {
     expect(read(path).split(version)).toHaveLength(2)
     expect(read(path)).not.toMatch(/secrets\.|github\.token|GITHUB_TOKEN|CI_JOB_TOKEN|\$\{\{/)
-    expect(scriptOf(path)).toContain('npx --yes "ganglion@$GANGLION_VERSION" check')
+    expect(scriptOf(path)).toContain('npx --yes --package "$GANGLION_PACKAGE" ganglion check')
   },
 )
 
-/** The script of a workflow in a clone with a branch of a pull request, with an npx that runs this Ganglion. */
+/** A tarball of this Ganglion, which the real npx is to run; without one, a stand-in of npx runs the sources. */
+const packed = process.env.GANGLION_PACKAGE
+const asked = packed ?? `ganglion@${version}`
+
+/** The script of a workflow in a clone with a branch of a pull request. */
 async function run(path: string, files: Record<string, string>) {
   const ganglion = await Ganglion.open({ dataDir: join(tempDir(), 'data') })
   onTestFinished(() => ganglion.close())
@@ -87,14 +99,14 @@ async function run(path: string, files: Record<string, string>) {
   nativeGit(clone, ['add', '--all'])
   nativeGit(clone, ['commit', '--quiet', '--message', 'Propose'])
   const bin = tempDir()
-  const npx = `#!/bin/sh\n[ "$1 $2" = "--yes ganglion@${version}" ] && [ ! -e kb.yaml ] || exit 9\nshift 2\nexec '${process.execPath}' '${main}' "$@"\n`
-  writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 })
+  const npx = `#!/bin/sh\n[ "$1 $2 $3 $4" = "--yes --package ${asked} ganglion" ] && [ ! -e kb.yaml ] || exit 9\nshift 4\nexec '${process.execPath}' '${main}' "$@"\n`
+  if (packed === undefined) writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 })
   const summary = join(tempDir(), 'step-summary.md')
   const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-e', '-c', scriptOf(path)], {
     cwd: clone,
     encoding: 'utf8',
     env: {
-      ...{ PATH: `${bin}:${process.env.PATH}`, TMPDIR: tempDir(), GANGLION_VERSION: version },
+      ...{ PATH: `${bin}:${process.env.PATH}`, HOME: process.env.HOME, TMPDIR: tempDir(), GANGLION_PACKAGE: asked },
       ...{ GITHUB_BASE_REF: 'main', GITHUB_WORKSPACE: clone, GITHUB_STEP_SUMMARY: summary },
       ...{ CI_PROJECT_DIR: clone, CI_MERGE_REQUEST_DIFF_BASE_SHA: nativeGit(clone, ['rev-parse', 'origin/main']) },
     },

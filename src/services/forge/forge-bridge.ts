@@ -37,6 +37,7 @@ export class ForgeBridge {
   readonly #closing = new AbortController()
   /** By the link's id: they hold tokens, and what spares requests. */
   readonly #forges = new Map<string, Forge>()
+  readonly #heard = new Map<string, Map<number, string>>()
 
   constructor(ganglion: Ganglion, options: BridgeOptions) {
     this.#ganglion = ganglion
@@ -49,12 +50,15 @@ export class ForgeBridge {
    * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
+    const heard = this.#heard.get(link.id) ?? new Map<number, string>()
+    this.#heard.set(link.id, heard)
     const linked: Linked = {
       ganglion: this.#ganglion,
       kb: await this.#ganglion.kb(link.tenantId, link.kbId),
       link,
       forge: await this.forgeOf(link),
       transfers: this.#transfers,
+      heard,
       signal: this.#closing.signal,
       onError: this.#options.onError,
     }

@@ -8,11 +8,15 @@ import { isOwnRemark } from './marker.ts'
 /** Characters of a comment, as over the API. */
 const maxComment = 10_000
 
+/** What a forge shows may be behind what it knows for a moment. */
+const settledAfterMs = 60_000
+
 /** Puts what people said on pull requests into the records of their candidates, each remark once. */
 export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
-  const { forge, link, ganglion } = linked
+  const { forge, link, ganglion, heard } = linked
   const rowOf = new Map(rows.map((row) => [row.number, row]))
-  const remarks = await forge.remarksSince(link.heardAt, [...pulls.values()])
+  const changed = [...pulls.values()].filter(({ number, updatedAt }) => heard.get(number) !== updatedAt)
+  const remarks = await forge.remarksSince(link.heardAt, changed)
   for (const remark of remarks) {
     const row = rowOf.get(remark.number)
     if (row !== undefined && !isOwnRemark(remark.text)) await hear(linked, row, remark)
@@ -20,6 +24,8 @@ export async function hearRemarks(linked: Linked, { pulls, rows }: Seen): Promis
   const heardAt = remarks.reduce((latest, { at }) => (at > latest ? at : latest), link.heardAt)
   if (heardAt !== link.heardAt) await ganglion.forgeLinks.note(link.id, { heardAt })
   link.heardAt = heardAt
+  const settled = new Date(ganglion.now().getTime() - settledAfterMs).toISOString()
+  for (const { number, updatedAt } of changed) if (updatedAt < settled) heard.set(number, updatedAt)
 }
 
 async function hear(linked: Linked, { candidates }: ForgePull, { author, text, at, url }: Remark): Promise<void> {

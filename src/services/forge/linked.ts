@@ -15,6 +15,8 @@ export type Linked = {
   forge: Forge
   /** By whose limits what comes from the forge is received. */
   transfers: GitTransfers
+  /** When each pull request that has been heard out was last changed. */
+  heard: Map<number, string>
   signal: AbortSignal
   onError: (error: unknown) => void
 }

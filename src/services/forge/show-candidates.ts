@@ -141,7 +141,8 @@ async function showText(linked: Linked, shown: Shown): Promise<void> {
   const seen = seenKey(linked, shown)
   if (row.number === null || row.seen === seen) return
   const text = await textOf(linked, waiting)
-  if (digestOf(text) !== row.text) await linked.forge.update(row.number, text)
+  const { title, body } = text
+  if (digestOf(text) !== row.text) await linked.forge.update(row.number, { title, body })
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 
