@@ -62,26 +62,30 @@ const defaultMemoryBudget = 45_000
 const worthSaving = 1_000
 /** Pages whose versions are told at a time: of a million, they would hold up both threads. */
 const maxVersions = 1_000
-/** Milliseconds without a request. */
-const quietTime = 2_000
+/** Milliseconds without a request, after which there is time for what makes indexes smaller, and fast to open. */
+const defaultQuietTime = 2_000
+
+type HostOptions = { memoryBudget?: number; quietTime?: number }
 
 /** The open indexes of a process, within a budget of memory: those that were not asked for longest are closed. */
 export class IndexHost {
   /** The least recently used first. */
   readonly #open = new Map<string, KbIndex>()
   readonly #memoryBudget: number
+  readonly #quietTime: number
   #quiet: NodeJS.Timeout | undefined
   #tidying: NodeJS.Immediate | undefined
 
-  constructor({ memoryBudget = defaultMemoryBudget }: { memoryBudget?: number } = {}) {
+  constructor({ memoryBudget = defaultMemoryBudget, quietTime = defaultQuietTime }: HostOptions = {}) {
     this.#memoryBudget = memoryBudget
+    this.#quietTime = quietTime
   }
 
   /** @throws {StaleIndex} @throws {QueryError} @throws {SearchTimeout} @throws SQLite's and the file system's errors. */
   handle(request: IndexRequest): unknown {
     const { directory } = request.address
     clearTimeout(this.#quiet)
-    this.#quiet = setTimeout(() => this.#save(), quietTime)
+    this.#quiet = setTimeout(() => this.#save(), this.#quietTime)
     if (request.method === 'close') return this.#close(directory)
     try {
       return this.#soundAnswer(request)
@@ -158,6 +162,16 @@ export class IndexHost {
     return index
   }
 
+  /** What cannot be opened now is opened by the next request. */
+  #reopen(directory: string, { options }: KbIndex): void {
+    this.#close(directory)
+    try {
+      this.#open.set(directory, openIndex({ directory, ...options }))
+    } catch {
+      // It is told why.
+    }
+  }
+
   #evict(): void {
     let held = 0
     for (const index of this.#open.values()) held += index.chunksInMemory
@@ -177,7 +191,10 @@ export class IndexHost {
   }
 
   #save(): void {
-    for (const index of this.#open.values()) if (index.unsavedChunks >= worthSaving) trySave(index)
+    for (const [directory, index] of [...this.#open]) {
+      if (index.isSparse) this.#reopen(directory, index)
+      else if (index.unsavedChunks >= worthSaving) trySave(index)
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { IndexStore } from './index/index-store.ts'
 import { MiniSearchEngine } from './index/minisearch-engine.ts'
 import { pageTerms } from './index/page-terms.ts'
 import { PageWriter } from './index/page-writer.ts'
+import { isSparse, renumber } from './index/renumber.ts'
 import { removeFile } from './index/store-file.ts'
 import type { TermEngine } from './index/term-engine.ts'
 import type { Visible } from './index/visible.ts'
@@ -79,8 +80,8 @@ export class KbIndex implements SearchIndex {
     this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
     this.#directory = directory
     try {
+      this.#catalog = this.#openCatalog()
       this.#stamp = this.#store.stamp()
-      this.#catalog = new Catalog(this.#store)
       this.vectors = options.vectors && new KbVectors(options.vectors, this.#store, this.#catalog)
       this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
       this.#engine = this.#openEngine(this.#fitting(0))
@@ -95,6 +96,11 @@ export class KbIndex implements SearchIndex {
     removeFile(join(directory, storeFile))
     rmSync(join(directory, snapshotFile), { force: true })
     SegmentFiles.remove(directory)
+  }
+
+  /** Whether it takes less memory when it is opened again. */
+  get isSparse(): boolean {
+    return isSparse(this.#catalog, this.#store)
   }
 
   get engine(): Engine {
@@ -259,6 +265,17 @@ export class KbIndex implements SearchIndex {
     const isOutgrown = chunkCount > maxInMemory.chunks || termCount > maxInMemory.terms
     if (isOutgrown || outgrownAt !== undefined) this.#store.noteOutgrown(isOutgrown ? chunkCount : undefined)
     return isOutgrown ? 'segments' : 'minisearch'
+  }
+
+  /** With ids that have few gaps. */
+  #openCatalog(): Catalog {
+    const stamp = this.#store.stamp()
+    const catalog = new Catalog(this.#store)
+    if (!isSparse(catalog, this.#store)) return catalog
+    this.#store.transaction(() => {
+      if (this.#store.stamp() === stamp) renumber(catalog, this.#store)
+    })
+    return new Catalog(this.#store)
   }
 
   #openEngine(name: Engine): { name: Engine; terms: TermEngine } {

@@ -227,6 +227,11 @@ export class Catalog {
     }
   }
 
+  /** All pages, by id. */
+  *pages(): Generator<CatalogPage> {
+    for (let block = 0; block <= blockOf(this.#pageEnd); block++) yield* this.#pagesOf(block)
+  }
+
   *#pagesOf(block: number): Generator<CatalogPage> {
     const end = Math.min((block + 1) * pagesPerBlock, this.#pageEnd)
     for (let id = block * pagesPerBlock; id < end; id++) {

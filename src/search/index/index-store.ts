@@ -12,7 +12,7 @@ import { openStore } from './store-tables.ts'
 /** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
 export const unfinished = 'unfinished '
 
-/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are never used again. */
+/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are not used again until all get new ones; see `renumber`. */
 export type StoredPage = {
   id: number
   key: string
@@ -49,8 +49,8 @@ export class IndexStore {
   readonly #insertChunk: StatementSync
   readonly #insertHash: StatementSync
   readonly #classes = new Map<string, PageClass>()
-  /** The first id that no chunk ever had. */
-  #nextChunk: number
+  /** The first id that no chunk has had. */
+  nextChunk: number
 
   /** @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged. */
   constructor(file: string, analyser: string) {
@@ -69,7 +69,7 @@ export class IndexStore {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
     this.#insertHash = this.db.prepare('INSERT INTO hashes (chunk, hash) VALUES (?, ?)')
     const next = this.#sql.get`SELECT value FROM meta WHERE key = 'next_chunk'`
-    this.#nextChunk = Number(next?.value ?? 1)
+    this.nextChunk = Number(next?.value ?? 1)
     for (const known of this.classes()) this.#classes.set(known.name, known)
   }
 
@@ -86,7 +86,7 @@ export class IndexStore {
   /** Ends the transaction of a change. */
   setStamp(stamp: string, pageCount: number): void {
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('page_count', ${String(pageCount)})`
-    this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.#nextChunk)})`
+    this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.nextChunk)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('stamp', ${stamp})`
   }
 
@@ -165,8 +165,8 @@ export class IndexStore {
   add(page: NewPage, maxChunks: number): { page: StoredPage; class: PageClass } {
     const { key, version, title, note } = page
     const ofPage = this.#classFor(page)
-    const firstChunk = this.#nextChunk
-    this.#nextChunk += maxChunks
+    const firstChunk = this.nextChunk
+    this.nextChunk += maxChunks
     const { path, tags, changedAt } = factsOf(page)
     const added = this.#insertPage.run(key, version, title, path, JSON.stringify(tags), changedAt, note ?? null)
     const id = Number(added.lastInsertRowid)
