@@ -1,52 +1,88 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncDirectory, writeSynced } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
-import { longTimeLimit, runGit } from './git-process.ts'
+import { reachableFrom } from './history/reachable.ts'
+import { indexPack } from './objects/index-pack.ts'
 import type { Oid } from './objects/object.ts'
-import { Repository } from './repository.ts'
+import { PackWriter } from './objects/pack-writer.ts'
+import { isRefName } from './refs/ref-name.ts'
+import type { Repository } from './repository.ts'
 
 export type Refs = ReadonlyMap<string, Oid>
 
+const signatures = ['# v2 git bundle', '# v3 git bundle']
+/** Of the lines before the pack. */
+const maxHeadBytes = 64 * 1024 * 1024
+/** Of an object. */
+const maxBytes = 1024 * 1024 * 1024
+
 /**
- * Writes a bundle: the refs as they are given, which may have moved since, and all that they lead to. Without a ref there
- * is nothing to write. Git bundles refs by name only, hence a passing repository that holds them and borrows the objects.
- * @param scratch a folder that does not exist, and does not when this is done.
- * @throws {GitError} `git-failed`
+ * Writes a bundle (gitformat-bundle(5)): the refs as they are given, which may have moved since, and all that they lead to. Without
+ * a ref there is nothing to write.
+ * @throws {GitError} `missing-object`, `corrupt-object`
  */
-export async function writeBundle(gitDir: string, refs: Refs, file: string, scratch: string): Promise<void> {
+export async function writeBundle(repository: Repository, refs: Refs, path: string): Promise<void> {
   if (refs.size === 0) return
+  const wanted = await reachableFrom(repository, refs.values())
+  const file = await open(path, 'wx')
   try {
-    const repository = await Repository.init(scratch)
-    repository.close()
-    await appendFile(join(scratch, 'objects', 'info', 'alternates'), `${join(gitDir, 'objects')}\n`)
     const lines = [...refs].map(([ref, oid]) => `${oid} ${ref}\n`)
-    await writeFile(join(scratch, 'packed-refs'), lines.join(''))
-    await runGit(scratch, ['bundle', 'create', '--quiet', file, '--all'], { timeLimit: longTimeLimit })
-    const written = parseRefs(await runGit(scratch, ['bundle', 'list-heads', file]))
-    for (const [ref, oid] of refs) {
-      if (written.get(ref) !== oid) throw new GitError('git-failed', `the bundle of ${gitDir} does not hold ${ref}`)
-    }
+    await file.writeFile(`${signatures[0]}\n${lines.join('')}\n`)
+    const writer = new PackWriter(file, wanted.size)
+    await repository.copyTo(writer, wanted)
+    await writer.finish()
+    await file.sync()
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await file.close()
   }
 }
 
-/** Brings a bundle's refs and objects into an empty repository. @throws {GitError} `git-failed`, also for a damaged bundle. */
-export async function readBundle(gitDir: string, file: string): Promise<void> {
-  const fetch = [
-    '-c',
-    'protocol.file.allow=always',
-    '-c',
-    'fetch.unpackLimit=1',
-    'fetch',
-    '--quiet',
-    '--no-write-fetch-head',
-  ]
-  await runGit(gitDir, [...fetch, file, 'refs/*:refs/*'], { timeLimit: longTimeLimit })
-  await runGit(gitDir, ['pack-refs', '--all'])
+/** Brings a bundle's refs and objects into an empty repository. @throws {GitError} `corrupt-object` for a damaged bundle. */
+export async function readBundle(gitDir: string, path: string): Promise<void> {
+  const { refs, length } = await readHead(path)
+  const folder = join(gitDir, 'objects', 'pack')
+  const temporary = join(folder, `ganglion-restore-${randomBytes(6).toString('hex')}`)
+  try {
+    const file = await open(temporary, 'wx+', 0o444)
+    try {
+      for await (const chunk of createReadStream(path, { start: length })) await file.writeFile(chunk)
+      const { name, index } = await indexPack(temporary, file, maxBytes)
+      await file.sync()
+      await writeSynced(join(folder, `pack-${name}.idx`), index, 0o444)
+      await rename(temporary, join(folder, `pack-${name}.pack`))
+    } finally {
+      await file.close()
+    }
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  await syncDirectory(folder)
+  const sorted = [...refs].sort(([a], [b]) => (a < b ? -1 : 1))
+  await writeSynced(join(gitDir, 'packed-refs'), sorted.map(([ref, oid]) => `${oid} ${ref}\n`).join(''))
+  await syncDirectory(gitDir)
 }
 
-function parseRefs(output: string): Map<string, Oid> {
-  const lines = output.split('\n').filter((line) => line !== '')
-  return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]))
+/** The refs of a bundle, and how many bytes come before its pack. */
+async function readHead(path: string): Promise<{ refs: Map<string, Oid>; length: number }> {
+  let head = Buffer.alloc(0)
+  for await (const chunk of createReadStream(path, { end: maxHeadBytes })) {
+    head = Buffer.concat([head, chunk])
+    if (head.includes('\n\n')) break
+  }
+  const length = head.indexOf('\n\n') + 2
+  const [signature = '', ...lines] = head.toString('utf8', 0, Math.max(0, length - 2)).split('\n')
+  if (length < 2 || !signatures.includes(signature)) throw new GitError('corrupt-object', 'it is no bundle')
+  const refs = new Map<string, Oid>()
+  for (const line of lines) {
+    if (line === '@object-format=sha1') continue
+    const [, oid, ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
+    if (oid === undefined || (!isRefName(ref) && ref !== 'HEAD')) {
+      throw new GitError('corrupt-object', 'a bundle needs what it does not hold')
+    }
+    if (ref !== 'HEAD') refs.set(ref, oid)
+  }
+  return { refs, length }
 }

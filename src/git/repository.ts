@@ -7,6 +7,7 @@ import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommi
 import { ObjectCache } from './objects/object-cache.ts'
 import { type ByteRange, ObjectStore } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
+import type { PackWriter } from './objects/pack-writer.ts'
 import { fromBinaryName, Tree, toBinaryName } from './objects/tree.ts'
 import { differingEntries, type EntryChange } from './objects/tree-diff.ts'
 import { readRef, updateRef } from './refs/refs.ts'
@@ -184,6 +185,11 @@ export class Repository {
     const superseded = new Set([...objects.values()].map(({ from }) => from?.base))
     for (const [oid, object] of objects) if (!superseded.has(oid)) this.#cache.set(oid, object)
     return release
+  }
+
+  /** See {@link ObjectStore.copyTo}. */
+  copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>, signal?: AbortSignal): Promise<void> {
+    return this.#store.copyTo(writer, wanted, signal)
   }
 
   close(): void {

@@ -1,12 +1,14 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { commonDir, readLines } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'
 import { type GitObject, hashObject, isOid, type ObjectInfo, type Oid } from './object.ts'
-import { type BaseCache, PackReader } from './pack-reader.ts'
+import { addWhole, copyPack, type Pack } from './pack-copy.ts'
+import { PackIndex } from './pack-index.ts'
+import { type BaseCache, newBaseCache, PackReader } from './pack-reader.ts'
+import type { PackWriter } from './pack-writer.ts'
 
 /** Both inclusive. */
 export type ByteRange = { first: number; last: number }
@@ -33,7 +35,7 @@ export class ObjectStore {
   readonly #gitDir: string
   readonly #quarantine: string | undefined
   readonly #maxBytes: number
-  readonly #bases: BaseCache = new LRUCache({ maxSize: maxBases, sizeCalculation: ({ data }) => data.length + 512 })
+  readonly #bases = newBaseCache(maxBases)
   #folders: ObjectFolder[] | undefined
   #idle: NodeJS.Timeout | undefined
   #sliceBegan: number | undefined
@@ -99,6 +101,28 @@ export class ObjectStore {
     throw new GitError('corrupt-object', `${oid} ended before the range did`)
   }
 
+  /**
+   * Adds objects to a pack, as they are stored.
+   * @throws {GitError} `missing-object` where one is not there, `corrupt-object`; the signal's reason
+   */
+  async copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>, signal?: AbortSignal): Promise<void> {
+    const isWanted = (oid: Oid) => wanted.has(oid)
+    for (const pack of this.#opened().flatMap((folder) => folder.packs)) {
+      try {
+        await copyPack(writer, pack, { isWanted, signal })
+      } catch (error) {
+        if (!isMissing(error)) throw error // It was packed anew: what it held is found below.
+      }
+    }
+    for (const oid of wanted) {
+      if (writer.has(oid)) continue
+      signal?.throwIfAborted()
+      const object = await this.read(oid)
+      if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
+      await addWhole(writer, oid, object)
+    }
+  }
+
   close(): void {
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -155,21 +179,26 @@ class ObjectFolder {
   readonly #path: string
   readonly #bases: BaseCache
   /** The one that was read last is first. */
-  #packs: PackReader[] | undefined
-  #byName = new Map<string, PackReader>()
+  #packs: Pack[] | undefined
+  #byName = new Map<string, Pack>()
 
   constructor(path: string, bases: BaseCache) {
     this.#path = path
     this.#bases = bases
   }
 
-  *places(oid: Oid): Generator<Place> {
+  get packs(): readonly Pack[] {
     this.#packs ??= this.#listPacks()
-    for (const [position, pack] of this.#packs.entries()) {
+    return this.#packs
+  }
+
+  *places(oid: Oid): Generator<Place> {
+    const { packs } = this
+    for (const [position, pack] of packs.entries()) {
       const offset = pack.index.offsetOf(oid)
       if (offset === undefined) continue
-      if (position > 0) this.#packs = [pack, ...this.#packs.filter((other) => other !== pack)]
-      yield { pack, offset }
+      if (position > 0) this.#packs = [pack, ...packs.filter((other) => other !== pack)]
+      yield { pack: pack.reader, offset }
     }
     yield { loose: loosePath(this.#path, oid) }
   }
@@ -180,12 +209,12 @@ class ObjectFolder {
   }
 
   close(): void {
-    for (const pack of this.#byName.values()) pack.close()
+    for (const { reader } of this.#byName.values()) reader.close()
     this.#byName.clear()
     this.#packs = undefined
   }
 
-  #listPacks(): PackReader[] {
+  #listPacks(): Pack[] {
     const folder = join(this.#path, 'pack')
     const files = new Set(namesIn(folder))
     const names = [...files].flatMap((file) =>
@@ -193,7 +222,7 @@ class ObjectFolder {
     )
     for (const [name, pack] of this.#byName) {
       if (names.includes(name)) continue
-      pack.close()
+      pack.reader.close()
       this.#byName.delete(name)
     }
     for (const name of names) {
@@ -206,9 +235,10 @@ class ObjectFolder {
 }
 
 /** A pack whose index is gone or damaged is, as for git, not there. */
-function openPack(path: string, bases: BaseCache): PackReader | undefined {
+function openPack(path: string, bases: BaseCache): Pack | undefined {
   try {
-    return new PackReader(path, bases)
+    const index = new PackIndex(readFileSync(`${path}.idx`))
+    return { index, reader: new PackReader(`${path}.pack`, index, bases) }
   } catch (error) {
     if (isMissing(error) || error instanceof GitError) return undefined
     throw error

@@ -6,7 +6,7 @@ import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'
 
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
-const temporaryPrefix = 'ganglion-tmp.'
+export const temporaryPrefix = 'ganglion-tmp.'
 const keptBy = 'ganglion '
 
 /**

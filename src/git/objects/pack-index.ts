@@ -12,29 +12,26 @@ const isLarge = 0x80000000
 /** Where each object of a pack begins, read from its index: version 2 of gitformat-pack(5). */
 export class PackIndex {
   readonly #data: Buffer
-  readonly #count: number
+  /** How many objects there are. */
+  readonly count: number
 
   /** @param data of the whole `.idx` file. @throws {GitError} `corrupt-object` */
   constructor(data: Buffer) {
     const isKnown = data.length >= headerBytes && data.readUInt32BE(0) === magic && data.readUInt32BE(4) === version
     if (!isKnown) throw new GitError('corrupt-object', 'an index of a pack is not of version 2')
     this.#data = data
-    this.#count = data.readUInt32BE(headerBytes - 4)
-    const least = headerBytes + this.#count * (oidBytes + 4 + 4) + 2 * oidBytes
+    this.count = data.readUInt32BE(headerBytes - 4)
+    const least = headerBytes + this.count * (oidBytes + 4 + 4) + 2 * oidBytes
     if (data.length < least) throw new GitError('corrupt-object', 'an index of a pack is cut short')
   }
 
-  /** Bytes that it takes. */
-  get size(): number {
-    return this.#data.length
-  }
-
-  /** Every object's id, in order. */
-  *oids(): Generator<Oid> {
-    for (let at = 0; at < this.#count; at++) {
-      const start = headerBytes + at * oidBytes
-      yield this.#data.toString('hex', start, start + oidBytes)
-    }
+  /** Every object, and where it begins in the pack, in the order of the pack. */
+  entries(): { oid: Oid; offset: number }[] {
+    const entries = Array.from({ length: this.count }, (_, position) => {
+      const start = headerBytes + position * oidBytes
+      return { oid: this.#data.toString('hex', start, start + oidBytes), offset: this.#offset(position) }
+    })
+    return entries.sort((a, b) => a.offset - b.offset)
   }
 
   /** Where an object begins in the pack; undefined where the pack does not hold it. */
@@ -55,14 +52,14 @@ export class PackIndex {
   }
 
   #upTo(firstByte: number): number {
-    return Math.min(this.#data.readUInt32BE(8 + firstByte * 4), this.#count)
+    return Math.min(this.#data.readUInt32BE(8 + firstByte * 4), this.count)
   }
 
   #offset(position: number): number {
-    const offsets = headerBytes + this.#count * (oidBytes + 4)
+    const offsets = headerBytes + this.count * (oidBytes + 4)
     const offset = this.#data.readUInt32BE(offsets + position * 4)
     if (offset < isLarge) return offset
-    const place = offsets + this.#count * 4 + (offset - isLarge) * 8
+    const place = offsets + this.count * 4 + (offset - isLarge) * 8
     if (place + 8 > this.#data.length) throw new GitError('corrupt-object', 'an index of a pack is cut short')
     return Number(this.#data.readBigUInt64BE(place))
   }

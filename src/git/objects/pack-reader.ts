@@ -1,22 +1,17 @@
-import { closeSync, createReadStream, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createInflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { GitError } from '../git-error.ts'
-import { applyDelta, readSize, resultSize } from './delta.ts'
+import { applyDelta, resultSize } from './delta.ts'
 import { atOnce, inflateBeginning, inflateExactly } from './inflate.ts'
 import type { GitObject, ObjectInfo, ObjectType } from './object.ts'
-import { PackIndex } from './pack-index.ts'
+import { decodeEntryHead, longestHead } from './pack-entry.ts'
+import type { PackIndex } from './pack-index.ts'
 
-const types: Readonly<Record<number, ObjectInfo['type']>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
-const offsetDelta = 6
-const refDelta = 7
 /** More than git itself allows a chain of deltas to have. */
 const longestChain = 10_000
-/** A size of 8 bytes and a base's id: no head of an entry is longer. */
-const longestHead = 32
-
 /** Files that are open, of all repositories. */
 const openFiles = new LRUCache<PackReader, number>({ max: 256, dispose: (descriptor) => closeSync(descriptor) })
 
@@ -25,20 +20,27 @@ type Entry = { size: number; start: number } & (
   | { type: ObjectInfo['type']; base?: undefined }
   | { type?: undefined; base: number }
 )
+/** What an entry holds, still compressed, and its size when it is not; `base`: where the base of a delta begins. */
+export type RawEntry = { size: number; body: Buffer } & ({ type: ObjectInfo['type'] } | { base: number })
 /** What was a base of others, by pack and offset. */
 export type BaseCache = LRUCache<string, { type: ObjectInfo['type']; data: Buffer }>
 
+/** @param maxBytes of what is kept. */
+export function newBaseCache(maxBytes: number): BaseCache {
+  return new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ data }) => data.length + 512 })
+}
+
 /** Reads objects of one pack (gitformat-pack(5)), which never changes. Methods throw ENOENT when it was removed meanwhile. */
 export class PackReader {
-  readonly index: PackIndex
   readonly #path: string
+  readonly #index: Pick<PackIndex, 'offsetOf'>
   readonly #bases: BaseCache
 
-  /** @param path of the pack and its index, without their extensions. @throws {GitError} `corrupt-object` for the index. */
-  constructor(path: string, bases: BaseCache) {
+  /** @param path of the pack. */
+  constructor(path: string, index: Pick<PackIndex, 'offsetOf'>, bases: BaseCache) {
     this.#path = path
+    this.#index = index
     this.#bases = bases
-    this.index = new PackIndex(readFileSync(`${path}.idx`))
   }
 
   /** @throws {GitError} `corrupt-object`, `object-too-large` */
@@ -82,9 +84,21 @@ export class PackReader {
   stream(offset: number): AsyncIterable<Buffer> | undefined {
     const entry = this.#entryAt(offset)
     if (entry.base !== undefined) return undefined
-    const source = createReadStream(`${this.#path}.pack`, { start: entry.start })
+    const source = createReadStream(this.#path, { start: entry.start })
     // The inflater ends where the object does, and has no use for what follows.
     return pipeline(source, createInflate(), () => {})
+  }
+
+  /** An entry as it is stored. @param end where the next one begins. @throws {GitError} `corrupt-object` */
+  async raw(offset: number, end: number): Promise<RawEntry> {
+    const { start, size, type, base } = this.#entryAt(offset)
+    const body = await this.#body(start, end - start)
+    return base === undefined ? { size, body, type } : { size, body, base }
+  }
+
+  /** Where its last entry ends: before the checksum of the whole. */
+  get end(): number {
+    return statSync(this.#path).size - 20
   }
 
   close(): void {
@@ -96,45 +110,33 @@ export class PackReader {
   }
 
   #entryAt(offset: number): Entry {
-    const head = this.#bytes(offset, longestHead)
-    const [first = 0] = head
-    let [size, end] = [first & 0x0f, 1]
-    if (first >= 0x80) {
-      const rest = readSize(head, 1)
-      size += rest.value * 16
-      end = rest.end
-    }
-    const kind = (first >> 4) & 0x07
-    if (kind === offsetDelta) {
-      const { distance, end: start } = readDistance(head, end)
-      if (distance === 0 || distance > offset) throw corrupt('the base of a delta is not in its pack')
-      return { size, start: offset + start, base: offset - distance }
-    }
-    if (kind === refDelta) {
-      const base = this.index.offsetOf(head.toString('hex', end, end + 20))
-      if (base === undefined) throw corrupt('the base of a delta is not in its pack')
-      return { size, start: offset + end + 20, base }
-    }
-    const type = types[kind]
-    if (type === undefined) throw corrupt('an entry of a pack is of no known type')
-    return { size, start: offset + end, type }
+    const head = decodeEntryHead(this.#bytes(offset, longestHead))
+    const [size, start] = [head.size, offset + head.length]
+    if ('type' in head) return { size, start, type: head.type }
+    const base = 'distance' in head ? offset - head.distance : this.#index.offsetOf(head.base)
+    if (base === undefined || base < 0) throw corrupt('the base of a delta is not in its pack')
+    return { size, start, base }
   }
 
   async #inflate({ start, size }: Entry): Promise<Buffer> {
     // What zlib takes at most for so many bytes, if blocks are not made needlessly small.
     for (let length = size + (size >> 8) + 64; ; length *= 4) {
-      const data = length <= 2 * atOnce ? this.#bytes(start, length) : await this.#bytesInThread(start, length)
+      const data = await this.#body(start, length)
       const inflated = await inflateExactly(data, size)
       if (inflated !== undefined) return inflated
       if (data.length < length) throw corrupt('a pack is cut short')
     }
   }
 
+  async #body(at: number, length: number): Promise<Buffer> {
+    return length <= 2 * atOnce ? this.#bytes(at, length) : this.#bytesInThread(at, length)
+  }
+
   #bytes(at: number, length: number): Buffer {
     const data = Buffer.allocUnsafe(length)
     let descriptor = openFiles.get(this)
     if (descriptor === undefined) {
-      descriptor = openSync(`${this.#path}.pack`, 'r')
+      descriptor = openSync(this.#path, 'r')
       openFiles.set(this, descriptor)
     }
     return data.subarray(0, readSync(descriptor, data, 0, length, at))
@@ -142,7 +144,7 @@ export class PackReader {
 
   /** By a file of its own: one that is shared may be closed meanwhile. */
   async #bytesInThread(at: number, length: number): Promise<Buffer> {
-    const file = await open(`${this.#path}.pack`)
+    const file = await open(this.#path)
     try {
       const { size } = await file.stat()
       const data = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)))
@@ -151,17 +153,6 @@ export class PackReader {
     } finally {
       await file.close()
     }
-  }
-}
-
-/** How far back the base of a delta begins: 7 bits a byte, the most significant first, each continuation counted from one. */
-function readDistance(head: Buffer, at: number): { distance: number; end: number } {
-  let [distance, end] = [-1, at]
-  for (;;) {
-    const byte = head[end++]
-    if (byte === undefined || distance > Number.MAX_SAFE_INTEGER / 256) throw corrupt('an offset is cut short')
-    distance = (distance + 1) * 128 + (byte & 0x7f)
-    if (byte < 0x80) return { distance, end }
   }
 }
 

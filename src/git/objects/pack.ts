@@ -3,8 +3,8 @@ import { crc32, deflateSync } from 'node:zlib'
 import type { Delta, GitObject, ObjectType, Oid } from './object.ts'
 import { storeUncompressed } from './stored-zlib.ts'
 
-const typeCode = { commit: 1, tree: 2, blob: 3, offsetDelta: 6 } as const satisfies Record<
-  ObjectType | 'offsetDelta',
+const typeCode = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6 } as const satisfies Record<
+  ObjectType | 'tag' | 'offsetDelta',
   number
 >
 
@@ -14,7 +14,7 @@ const deepestChain = 50
 const smallest = 400
 
 /** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
-function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
+export function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
   const bytes: number[] = []
   let byte = (typeCode[type] << 4) | (size & 0x0f)
   let rest = Math.floor(size / 16)
@@ -71,7 +71,7 @@ function encodeEntry({ type, data, from }: GitObject, offset: number, packed: Re
 type Packed = { oid: Oid; offset: number; crc: number; depth: number; size: number }
 
 /** How far back a delta's base begins: 7 bits a byte, most significant first, each continuation counted from one. */
-function encodeOffset(distance: number): Buffer {
+export function encodeOffset(distance: number): Buffer {
   const bytes = [distance & 0x7f]
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))
     bytes.unshift(0x80 | (--rest & 0x7f))
@@ -119,20 +119,30 @@ function* inserts(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-function encodeIndex(packed: Packed[], packChecksum: Buffer): Buffer {
-  packed.sort((a, b) => (a.oid < b.oid ? -1 : 1))
-  const count = packed.length
-  const index = Buffer.alloc(8 + 256 * 4 + count * 28)
+/** An offset above this stands in a table of its own, with 8 bytes. */
+const largestOffset = 0x7fffffff
+
+/** The index of a pack (version 2). Sorts the entries by id. */
+export function encodeIndex(entries: Pick<Packed, 'oid' | 'offset' | 'crc'>[], packChecksum: Buffer): Buffer {
+  entries.sort((a, b) => (a.oid < b.oid ? -1 : 1))
+  const count = entries.length
+  const large = entries.filter(({ offset }) => offset > largestOffset).map(({ offset }) => offset)
+  const index = Buffer.alloc(8 + 256 * 4 + count * 28 + large.length * 8)
   index.writeUInt32BE(0xff744f63, 0)
   index.writeUInt32BE(2, 4)
   const names = 8 + 256 * 4
   const crcs = names + count * 20
   const offsets = crcs + count * 4
+  const largeOffsets = offsets + count * 4
   const fanout = new Uint32Array(256)
-  for (const [position, { oid, offset, crc }] of packed.entries()) {
+  let largeSeen = 0
+  for (const [position, { oid, offset, crc }] of entries.entries()) {
     index.write(oid, names + position * 20, 'hex')
     index.writeUInt32BE(crc, crcs + position * 4)
-    index.writeUInt32BE(offset, offsets + position * 4)
+    if (offset > largestOffset) {
+      index.writeBigUInt64BE(BigInt(offset), largeOffsets + largeSeen * 8)
+      index.writeUInt32BE(largestOffset + 1 + largeSeen++, offsets + position * 4)
+    } else index.writeUInt32BE(offset, offsets + position * 4)
     const first = index[names + position * 20] ?? 0
     fanout[first] = (fanout[first] ?? 0) + 1
   }

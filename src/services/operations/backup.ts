@@ -96,7 +96,7 @@ async function backUpRepository(
     const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
     try {
       const refs = await refsOfOneMoment(kb.repository)
-      await writeBundle(gitDir, refs, file, join(scratch, 'borrowing.git'))
+      await writeBundle(kb.repository, refs, file)
       const knownNumber = nextNumber(kb) // also of what main has lost since
       await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
       return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }

@@ -1,0 +1,60 @@
+import { type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
+import { differingEntries } from '../objects/tree-diff.ts'
+import type { Repository } from '../repository.ts'
+
+const noEntries = Buffer.alloc(0)
+const [folder, submodule] = ['40000', '160000']
+
+/**
+ * Every object that some objects lead to, themselves included. Of each commit only what differs from its first parent is looked at.
+ * Files are not read, so one of them may be missing.
+ * @param onDamage is told what cannot be read; without it, that is thrown.
+ * @throws {GitError} `missing-object`, `corrupt-object`
+ */
+export async function reachableFrom(
+  repository: Repository,
+  tips: Iterable<Oid>,
+  onDamage?: (oid: Oid, error: unknown) => void,
+): Promise<Set<Oid>> {
+  const seen = new Set<Oid>()
+  const waiting = [...tips]
+
+  const objectOf = async (oid: Oid): Promise<{ type?: ObjectInfo['type']; data: Buffer }> => {
+    try {
+      return await repository.read(oid)
+    } catch (error) {
+      if (onDamage === undefined) throw error
+      onDamage(oid, error)
+      return { data: noEntries }
+    }
+  }
+
+  const addTree = async (oid: Oid, before: Oid | undefined): Promise<void> => {
+    if (seen.has(oid)) return
+    seen.add(oid)
+    const old = before === undefined ? noEntries : (await objectOf(before)).data
+    for (const { was, is } of differingEntries(old, (await objectOf(oid)).data)) {
+      if (is === undefined || is.mode === submodule) continue
+      if (is.mode === folder) await addTree(is.oid, was?.mode === folder ? was.oid : undefined)
+      else seen.add(is.oid)
+    }
+  }
+
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    if (seen.has(oid)) continue
+    const { type, data } = await objectOf(oid)
+    if (type === 'tree') {
+      await addTree(oid, undefined)
+      continue
+    }
+    seen.add(oid)
+    if (type === 'tag') waiting.push(data.toString('latin1', 'object '.length, 'object '.length + 40))
+    if (type !== 'commit') continue
+    const parents = parentsOfCommit(data)
+    waiting.push(...parents)
+    const [first] = parents
+    const parent = first === undefined ? undefined : await objectOf(first)
+    await addTree(treeOfCommit(data), parent?.type === 'commit' ? treeOfCommit(parent.data) : undefined)
+  }
+  return seen
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { pauses } from '../../threads/pauses.ts'
+import { GitError } from '../git-error.ts'
+import { inflateMeasured } from './inflate.ts'
+import { hashObject, type ObjectType, type Oid } from './object.ts'
+import { encodeIndex } from './pack.ts'
+import { decodeEntryHead, longestHead } from './pack-entry.ts'
+import { newBaseCache, PackReader } from './pack-reader.ts'
+
+const headerBytes = 12
+const checksumBytes = 20
+/** Bytes of objects that others are deltas of. */
+const maxBases = 64 * 1024 * 1024
+/** Bytes that are read at once. */
+const windowBytes = 1024 * 1024
+
+type Entry = { offset: number; crc: number }
+
+/**
+ * Reads a pack from end to end, and makes its index; each object is inflated, and each delta applied.
+ * @param file the file at `path`, open for reading
+ * @param maxBytes of an object
+ * @returns the index, and the pack's checksum, by which git names the files
+ * @throws {GitError} `corrupt-object`, also for a pack that needs objects beside its own; `object-too-large`
+ */
+export async function indexPack(
+  path: string,
+  file: FileHandle,
+  maxBytes: number,
+): Promise<{ name: string; index: Buffer }> {
+  const checksum = await checkedChecksum(file)
+  const offsets = new Map<Oid, number>()
+  const entries: (Entry & { oid: Oid })[] = []
+  const add = (oid: Oid, entry: Entry) => {
+    offsets.set(oid, entry.offset)
+    entries.push({ oid, ...entry })
+  }
+  const deltas: Entry[] = []
+  for await (const { oid, ...entry } of scan(file, maxBytes)) {
+    if (oid === undefined) deltas.push(entry)
+    else add(oid, entry)
+  }
+  await resolveDeltas(path, deltas, { offsetOf: (oid) => offsets.get(oid), add, maxBytes })
+  return { name: checksum.toString('hex'), index: encodeIndex(entries, checksum) }
+}
+
+type Resolving = { offsetOf(oid: Oid): number | undefined; add(oid: Oid, entry: Entry): void; maxBytes: number }
+
+async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxBytes, ...index }: Resolving) {
+  const reader = new PackReader(path, index, newBaseCache(maxBases))
+  const pause = pauses()
+  try {
+    // A delta may name a base that is a delta itself and stands behind it.
+    for (let waiting = deltas; waiting.length > 0; ) {
+      const left: Entry[] = []
+      let problem: unknown
+      for (const entry of waiting) {
+        await pause()
+        try {
+          const { type, data } = await reader.read(entry.offset, maxBytes)
+          add(hashObject(type, data), entry)
+        } catch (error) {
+          if (!(error instanceof GitError && error.code === 'corrupt-object')) throw error
+          problem = error
+          left.push(entry)
+        }
+      }
+      if (left.length === waiting.length) throw problem
+      waiting = left
+    }
+  } finally {
+    reader.close()
+  }
+}
+
+/** The entries of a pack one after the other; of deltas nobody knows yet what they are. */
+async function* scan(file: FileHandle, maxBytes: number): AsyncGenerator<Entry & { oid?: Oid }> {
+  const bytes = windowOf(file)
+  const header = await bytes(0, headerBytes)
+  if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corrupt('it is no pack')
+  const count = header.readUInt32BE(8)
+  const end = (await file.stat()).size - checksumBytes
+  let offset = headerBytes
+  for (let entry = 0; entry < count; entry++) {
+    const head = decodeEntryHead(await bytes(offset, longestHead))
+    if (head.size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
+    const { inflated, length } = await inflateAt(bytes, offset + head.length, head.size)
+    const whole = await bytes(offset, head.length + length)
+    const oid = 'type' in head ? { oid: hashObject(head.type as ObjectType, inflated) } : {}
+    yield { offset, crc: crc32(whole), ...oid }
+    offset += whole.length
+  }
+  if (offset !== end) throw corrupt('a pack does not end where its objects do')
+}
+
+type Window = (at: number, length: number) => Promise<Buffer>
+
+async function inflateAt(bytes: Window, start: number, size: number) {
+  for (let length = size + (size >> 8) + 64; ; length *= 4) {
+    const data = await bytes(start, length)
+    const measured = inflateMeasured(data, size)
+    if (measured !== undefined) return measured
+    if (data.length < length) throw corrupt('a pack is cut short')
+  }
+}
+
+/** Reads a file in large steps. Fewer bytes come only where it ends. */
+function windowOf(file: FileHandle): Window {
+  let [begin, held] = [0, Buffer.alloc(0)]
+  return async (at, length) => {
+    if (at < begin || at + length > begin + held.length) {
+      const buffer = Buffer.allocUnsafe(Math.max(length, windowBytes))
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+      ;[begin, held] = [at, buffer.subarray(0, bytesRead)]
+    }
+    return held.subarray(at - begin, at - begin + length)
+  }
+}
+
+/** What a pack ends with, if that is the hash of what comes before. */
+async function checkedChecksum(file: FileHandle): Promise<Buffer> {
+  const end = (await file.stat()).size - checksumBytes
+  if (end < headerBytes) throw corrupt('a pack is cut short')
+  const hash = createHash('sha1')
+  const bytes = windowOf(file)
+  for (let at = 0; at < end; at += windowBytes) hash.update(await bytes(at, Math.min(windowBytes, end - at)))
+  const checksum = Buffer.from(await bytes(end, checksumBytes))
+  if (!hash.digest().equals(checksum)) throw corrupt('a pack does not have the checksum that it says')
+  return checksum
+}
+
+function corrupt(message: string): GitError {
+  return new GitError('corrupt-object', message)
+}
