@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { consoleRoutes } from '../console/console.ts'
+import { nativeGit } from '../git/native-git.ts'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { withoutKey } from '../models/language-model.ts'
@@ -45,6 +46,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
     const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
+    const git = await nativeGit()
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))
     const sweep = async () => {
@@ -76,6 +78,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
       isReady: () => isReady,
     }
     const server = await buildServer(services, serverOptions(environment))
+    if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
     started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))
     const forges = startForges(ganglion, { env: process.env, onError })

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
+import { nativeGit } from '../git/native-git.ts'
 import type { Services } from '../http/services.ts'
 import { chat } from '../services/chat/chat.ts'
 import { citedSources } from '../services/chat/cited-sources.ts'
@@ -183,6 +184,7 @@ export function servicesOf(
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     hearForge: (link, delivery) => hearDelivery(ganglion, { wake: wakeForge, env: process.env }, link, delivery),
     problems: () => health.problems(),
+    nativeGit,
     freeDiskRatio,
     ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ganglion, embeddingModel) }),
   }

@@ -1,15 +1,53 @@
 import { GitError } from './git-error.ts'
 import { longTimeLimit, tryGit } from './git-process.ts'
+import { reachableFrom } from './history/reachable.ts'
+import { nativeGit } from './native-git.ts'
+import { hashObject, type Oid } from './objects/object.ts'
+import { listRefs } from './refs/refs.ts'
+import { Repository } from './repository.ts'
 
 /**
- * What `git fsck --full --strict` finds wrong with a repository, one line each. It does not see that a ref is gone.
+ * What is wrong with the objects of a repository, one line each: what `git fsck --full --strict` finds, and where no git is installed,
+ * what {@link checkObjects} finds. Neither sees that a ref is gone.
  * @throws {GitError} `git-failed` when `signal` ends it.
  */
 export async function fsck(gitDir: string, signal: AbortSignal): Promise<string[]> {
+  return (await nativeGit()) === undefined ? checkObjects(gitDir, signal) : nativeFsck(gitDir, signal)
+}
+
+async function nativeFsck(gitDir: string, signal: AbortSignal): Promise<string[]> {
   const args = ['fsck', '--full', '--strict', '--no-dangling', '--no-progress']
   const { exitCode, output, complaint } = await tryGit(gitDir, args, { signal, timeLimit: longTimeLimit })
   if (exitCode === null) throw new GitError('git-failed', 'git fsck was ended by a signal')
   if (exitCode === 0) return []
   const lines = `${complaint}\n${output}`.split('\n').filter((line) => line.trim() !== '')
   return lines.length === 0 ? [`git fsck ended with ${exitCode}`] : lines
+}
+
+/**
+ * Objects that refs lead to and that are not there, cannot be read, or are not what their ids say, one line each.
+ * @throws {GitError} `git-failed` when `signal` ends it.
+ */
+export async function checkObjects(gitDir: string, signal: AbortSignal): Promise<string[]> {
+  const damage = new Map<Oid, string>()
+  const note = (oid: Oid, problem: unknown) => {
+    if (!(problem instanceof GitError)) throw problem
+    damage.set(oid, problem.code === 'missing-object' ? `missing ${oid}` : `damaged ${oid}: ${problem.message}`)
+  }
+  const repository = new Repository(gitDir)
+  try {
+    for (const oid of await reachableFrom(repository, (await listRefs(gitDir)).values(), note)) {
+      if (signal.aborted) throw new GitError('git-failed', 'the check of the objects was ended')
+      if (damage.has(oid)) continue
+      try {
+        const { type, data } = await repository.readOnce(oid)
+        if (hashObject(type, data) !== oid) damage.set(oid, `damaged ${oid}: it is not what its id says`)
+      } catch (error) {
+        note(oid, error)
+      }
+    }
+  } finally {
+    repository.close()
+  }
+  return [...damage.values()]
 }

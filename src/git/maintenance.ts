@@ -2,6 +2,8 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { longTimeLimit, runGit } from './git-process.ts'
+import { nativeGit } from './native-git.ts'
+import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
 
 export type RepositoryLoad = {
@@ -25,9 +27,11 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
  * Rolls small packs and loose objects up into larger packs (geometrically, so that the large ones are left alone), writes
  * the commit-graph with changed-path filters, and packs refs. Nothing that is being written meanwhile is touched: git
  * deletes only the packs that it has rolled up, with all that was in them kept, reachable or not.
+ * Where no git is installed, only packs are rolled up: see {@link consolidatePacks}.
  * @throws {GitError} `git-failed`, also when `signal` ends it.
  */
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
+  if ((await nativeGit()) === undefined) return consolidatePacks(gitDir, signal)
   await clearOldLocks(gitDir)
   const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
   await runGit(gitDir, ['repack', '--quiet', '-d', '-l', '--geometric=2'], background)
@@ -58,8 +62,9 @@ const kept = '1.day.ago'
 const pruneEveryMs = 24 * 60 * 60_000
 const prunedMarker = 'ganglion-pruned'
 
-/** Whether a day has gone since a repository was pruned. */
+/** Whether a day has gone since a repository was pruned. Without a git nothing is. */
 export async function isPruneDue(gitDir: string, now = Date.now()): Promise<boolean> {
+  if ((await nativeGit()) === undefined) return false
   const pruned = await stat(join(gitDir, prunedMarker)).catch(() => undefined)
   return pruned === undefined || now - pruned.mtimeMs > pruneEveryMs
 }

@@ -105,11 +105,16 @@ export class Repository {
     return (await this.read(oid)).data.toString('utf8')
   }
 
-  /** Reads a blob that is not worth remembering, as when every Neuron is read once. */
-  async readTextOnce(oid: Oid): Promise<string> {
+  /** Reads an object that is not worth remembering, as when every Neuron is read once. @throws {GitError} `missing-object` */
+  async readOnce(oid: Oid): Promise<GitObject> {
     const object = this.#cache.get(oid) ?? (await this.#store.read(oid))
     if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
-    return object.data.toString('utf8')
+    return object
+  }
+
+  /** As {@link readOnce}, a blob's bytes as UTF-8 text. */
+  async readTextOnce(oid: Oid): Promise<string> {
+    return (await this.readOnce(oid)).data.toString('utf8')
   }
 
   async readTree(oid: Oid): Promise<Tree> {

@@ -69,12 +69,24 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
 }
 
 const Alive = z.object({ status: z.literal('ok') }).describe('The process is alive.')
-const Ready = z.object({ status: z.literal('ready') }).describe('Requests are served, and nothing is broken.')
+const Ready = z
+  .object({
+    status: z.literal('ready'),
+    git: z
+      .string()
+      .nullable()
+      .describe(
+        'The version of the git that serves clones and pushes; null where none is installed, and they are not served.',
+      ),
+  })
+  .describe('Requests are served, and nothing is broken.')
+
+type ReadyServices = Pick<Services, 'problems' | 'nativeGit'>
 
 /** Adds `/healthz`, `/readyz` and `/metrics`. */
 export function operationRoutes(
   app: ZodFastify,
-  { metrics, isOpen, problems }: { metrics: Metrics; isOpen: () => boolean } & Pick<Services, 'problems'>,
+  { metrics, isOpen, services }: { metrics: Metrics; isOpen: () => boolean; services: ReadyServices },
 ): void {
   const config = { alwaysOpen: true }
   const described = { tags: ['Operations'], security: [] }
@@ -104,12 +116,12 @@ export function operationRoutes(
     },
     async () => {
       if (!isOpen()) throw new GanglionError('unavailable')
-      const broken = await problems()
+      const broken = await services.problems()
       if (broken.length > 0) {
         const message = broken.map(({ part, reason }) => `${part}: ${reason}`).join('; ')
         throw new GanglionError('unavailable', message, { problems: broken })
       }
-      return { status: 'ready' as const }
+      return { status: 'ready' as const, git: (await services.nativeGit()) ?? null }
     },
   )
 

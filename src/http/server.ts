@@ -130,7 +130,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
 
   await describeRoutes(app)
   await descriptionRoutes(app)
-  operationRoutes(app, { metrics, isOpen, problems: () => services.problems() })
+  operationRoutes(app, { metrics, isOpen, services })
   const limits = await createLimits(app, rates, services)
   await app.register(
     async (api: ZodFastify) => {

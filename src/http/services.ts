@@ -234,6 +234,8 @@ export interface Services extends OverviewServices, SettingsServices {
   isReady(): boolean
   /** What of the server is broken. */
   problems(): Promise<Problem[]>
+  /** The version of the git that serves clones and pushes; undefined where none is installed, and they are not served. */
+  nativeGit(): Promise<string | undefined>
   /** Free space of the data directory's disk, 0 to 1. */
   freeDiskRatio(): Promise<number>
   /** Undefined where the server has no embeddings model. */

@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git/git-process.ts'
+import { nativeGit } from '../git/native-git.ts'
 import type { Ganglion } from './ganglion.ts'
 
 /** A part of the server that does not work, and why; for operators, without paths. */
@@ -52,7 +53,9 @@ async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
 }
 
+/** A server that began without a git does not need one. */
 async function gitProblem(directory: string): Promise<Problem | undefined> {
+  if ((await nativeGit()) === undefined) return undefined
   try {
     await runGit(directory, ['version'], { signal: AbortSignal.timeout(gitTimeLimitMs) })
     return undefined

@@ -217,8 +217,12 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
     (dir) => edit(dir, latestSchema(), '0999-wonders'),
     'newer version of Ganglion, 1.2.3',
   ],
-  ['has half a bundle', (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500), 'git'],
-  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), 'git'],
+  [
+    'has half a bundle',
+    (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500),
+    '.bundle cannot be read: ',
+  ],
+  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), '.bundle cannot be read: '],
   [
     'names other refs than it holds',
     (dir) => edit(dir, main, 'refs/heads/other'),

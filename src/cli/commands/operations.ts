@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { nativeGit } from '../../git/native-git.ts'
 import { backup } from '../../services/operations/backup.ts'
 import { rebuild } from '../../services/operations/rebuild.ts'
 import { restore } from '../../services/operations/restore.ts'
@@ -13,6 +14,8 @@ import { Selection, select, selecting } from '../select.ts'
 import { table } from '../table.ts'
 import { requireDataDirectory, withGanglion } from '../with-ganglion.ts'
 
+const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
+
 /** `verify`, `rebuild`, `backup`, `restore`. */
 export function addOperationCommands(program: Command): void {
   act(
@@ -24,9 +27,11 @@ export function addOperationCommands(program: Command): void {
       withGanglion(dataDir, async (ganglion) => {
         const isAll = selection.tenant === undefined && selection.kb === undefined
         const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
+        const git = (await nativeGit()) ?? null
+        const told = [...(git === null ? [noGit] : []), ...verified.kbs.map(describe)]
         return {
-          json: verified,
-          text: verified.kbs.map(describe).join('\n') || 'There are no knowledge bases.',
+          json: { ...verified, git },
+          text: told.join('\n') || 'There are no knowledge bases.',
           isNegative: !verified.ok,
         }
       }),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
+import { nativeGit } from '../../git/native-git.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
 import { peekLsRefs } from '../../git/serve/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
@@ -26,6 +27,7 @@ export type GitRequest = {
   onError(error: unknown): void
 }
 
+const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
 
@@ -69,6 +71,7 @@ export class GitTransfers {
    * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
+    if ((await nativeGit()) === undefined) throw new GanglionError('unavailable', noGit)
     const { gitDir } = door
     const isStatic = request.service === 'upload-pack' && request.body === undefined && isVersion2(request.protocol)
     if (!isStatic) return this.#run(door, request)

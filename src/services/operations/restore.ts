@@ -112,7 +112,11 @@ async function restoreKb(
   const repository = await Repository.init(gitDir)
   repository.close()
   const expected = Object.entries(refs)
-  if (expected.length > 0) await readBundle(gitDir, file)
+  if (expected.length > 0) {
+    await readBundle(gitDir, file).catch((cause: Error) => {
+      throw new BackupError(`${basename(file)} cannot be read: ${cause.message}`, { cause })
+    })
+  }
   const restored = await listRefs(gitDir)
   if (restored.size !== expected.length || expected.some(([ref, oid]) => restored.get(ref) !== oid)) {
     throw new BackupError(`${basename(file)} does not hold the refs of ${slug} that the manifest names.`)

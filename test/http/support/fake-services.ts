@@ -408,6 +408,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     startVerification: notFaked,
     isReady: () => true,
     problems: async () => [],
+    nativeGit: async () => '2.39.5',
     freeDiskRatio: async () => 0.5,
     ...overrides,
   }
