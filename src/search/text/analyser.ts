@@ -163,6 +163,7 @@ class LanguageAnalyser implements Analyser {
     const term = folded === spelled ? plain : foldWord(this.#stem(spelled))
     if (term === '') return []
     const written = this.#transliterate(spelled)
+    if (folded === spelled && written === spelled) return [{ start: begin, end, term, also: none }]
     const also = new Set([plain, ...(written === spelled ? [] : [this.#stem(foldWord(written))])])
     also.delete(term)
     also.delete('')

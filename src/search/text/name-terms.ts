@@ -25,18 +25,24 @@ export function isNameTerm(term: string): boolean {
 
 /** The term of a name as a whole; undefined where it has no words, or too many. */
 export function wholeName(name: string, analyser: Analyser): string | undefined {
-  const words = wordsOf(name, analyser.tokens(name))
+  return wholeOf(wordsOf(name, analyser.tokens(name)))
+}
+
+function wholeOf(words: readonly string[]): string | undefined {
   const term = nameSign + nameSign + words.join(nameSign)
   return words.length === 0 || words.length > maxWords || term.length > maxLength ? undefined : term
 }
 
 /** What the names of a page, its title and its aliases, are found by beside their words. */
 export function nameTerms(names: readonly string[], analyser: Analyser): string[] {
-  const terms = names.flatMap((name) => {
-    const words = wordsOf(name, analyser.tokens(name)).filter((word) => !isUnspaced(word))
-    return [...words.map(nameWord), wholeName(name, analyser) ?? []].flat()
-  })
-  return [...new Set(terms)]
+  const terms = new Set<string>()
+  for (const name of names) {
+    const words = wordsOf(name, analyser.tokens(name))
+    for (const word of words) if (!isUnspaced(word)) terms.add(nameWord(word))
+    const whole = wholeOf(words)
+    if (whole !== undefined) terms.add(whole)
+  }
+  return [...terms]
 }
 
 function wordsOf(name: string, tokens: readonly Token[]): string[] {
