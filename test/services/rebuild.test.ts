@@ -1,8 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Ganglion } from '../../src/services/ganglion.ts'
+import { IndexReader } from '../../src/services/knowledge-base/index-reader.ts'
 import { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import { rebuild } from '../../src/services/operations/rebuild.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
@@ -10,7 +12,7 @@ import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { compareProjections } from '../../src/store/projection/compare-projections.ts'
-import { projectionFile } from '../../src/store/projection/projection.ts'
+import { Projection, projectionFile } from '../../src/store/projection/projection.ts'
 import { tempDir } from '../support/temp.ts'
 import { everyAnswer } from './answers.ts'
 import { NativeWriter } from './native-writer.ts'
@@ -19,6 +21,10 @@ import { candidate, correction, newTestBed, type TestBed } from './support.ts'
 
 const main = 'refs/heads/main'
 const queue = 'refs/ganglion/queue'
+
+/** Reads everything in a thread, however little it is. */
+const threaded = new IndexReader({ worthwhile: 0 })
+afterAll(() => threaded.close())
 
 test('whatever happens to a knowledge base, following it step by step ends where a rebuild does', async () => {
   await fc.assert(
@@ -32,17 +38,46 @@ test('whatever happens to a knowledge base, following it step by step ends where
   )
 }, 60_000)
 
-async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir }: TestBed) {
+async function differencesToRebuild(
+  ganglion: Ganglion,
+  { curator, kbId, gitDir }: TestBed,
+  indexReader: IndexReader = threaded,
+) {
   const kb = await ganglion.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
   const indexDir = tempDir()
-  const rebuilt = new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ganglion.parser })
+  const rebuilt = new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ganglion.parser, indexReader })
   try {
     await rebuilt.followTo(heads)
     return compareProjections(join(ganglion.directory.index(kbId), projectionFile), join(indexDir, projectionFile))
   } finally {
     await rebuilt.close()
   }
+}
+
+test('what a thread reads is what is read where no thread can, and no index is left out', async () => {
+  const { bed } = await eventfulBed()
+  const { ganglion, dataDir, kbId } = bed
+  const closed = new IndexReader({ worthwhile: 0 })
+  await closed.close()
+  expect(await differencesToRebuild(ganglion, bed, threaded)).toEqual([])
+  expect(await differencesToRebuild(ganglion, bed, closed)).toEqual([])
+  const empty = join(tempDir(), projectionFile)
+  new Projection(empty).close()
+  await ganglion.close()
+  rmSync(join(dataDir, 'index'), { recursive: true })
+  const reopened = await bed.reopen()
+  await reopened.kb(bed.curator.tenantId, 'handbook')
+  expect(indexesOf(join(reopened.directory.index(kbId), projectionFile))).toEqual(indexesOf(empty))
+})
+
+function indexesOf(file: string): unknown[] {
+  const db = new DatabaseSync(file, { readOnly: true })
+  const rows = db
+    .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL ORDER BY name")
+    .all()
+  db.close()
+  return rows
 }
 
 /** A knowledge base to which most things have happened, over the API and in native git, and a look at each answer. */

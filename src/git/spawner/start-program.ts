@@ -41,7 +41,7 @@ export function programStarter(large: number): StartProgram {
 }
 
 /** Of all Ganglions of this process. */
-export const startProgram = programStarter(128 * 1024 * 1024)
+export const startProgram = programStarter(160 * 1024 * 1024)
 
 function residentBytes(): number {
   try {

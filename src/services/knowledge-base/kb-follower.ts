@@ -8,34 +8,48 @@ import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import { forgetCandidate, indexCandidate } from '../../store/projection/candidate-index.ts'
+import {
+  type CandidateEntry,
+  candidateEntry,
+  forgetCandidate,
+  indexCandidate,
+} from '../../store/projection/candidate-index.ts'
 import {
   type IndexedCommit,
   type IndexedFile,
   type IndexedNeuron,
   indexCommit,
 } from '../../store/projection/neuron-index.ts'
-import type { Projection } from '../../store/projection/projection.ts'
+import type { Projection, ProjectionHeads } from '../../store/projection/projection.ts'
 import { tagsOfCandidate } from '../queue/candidate-tags.ts'
+import type { IndexReader } from './index-reader.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
-import { readNeuronForIndex } from './neuron-for-index.ts'
+import { neuronForIndex, readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 import { parseRemoval, removalTrailer } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
-/** A file of the queue that has changed; without `blob` and `text` it was removed. */
-type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
+/** A file of the queue that has changed; without `blob` it was removed. `candidate` where it is the record of one. */
+type QueueFile = {
+  path: string
+  blob: Oid | undefined
+  candidate?: CandidateEntry | undefined
+  seqFloor?: number | undefined
+}
 
 /** Brings a projection up to the commits of main and the queue, whoever made them. */
 export class KbFollower {
   readonly #repository: Repository
   readonly #projection: Projection
   readonly #parser: ParserPool
+  readonly #reader: IndexReader | undefined
 
-  constructor(repository: Repository, projection: Projection, parser: ParserPool) {
+  /** @param reader reads what is much in a thread. */
+  constructor(repository: Repository, projection: Projection, parser: ParserPool, reader: IndexReader | undefined) {
     this.#repository = repository
     this.#projection = projection
     this.#parser = parser
+    this.#reader = reader
   }
 
   /** All that the refs hold is in the projection then. Within its transaction. @throws {RefMissing} */
@@ -47,8 +61,13 @@ export class KbFollower {
     const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
     const isRewritten = isQueueLost || !isContinued
     if (isRewritten) this.#projection.clear() // also the queue's listing, which says what main approved
-    if (known.main !== main || isRewritten) await this.#followMain(isRewritten ? undefined : known.main, main)
-    if (known.queue !== queue || isRewritten) await this.#followQueue(isRewritten ? undefined : known.queue, queue)
+    const from: ProjectionHeads = isRewritten ? { main: undefined, queue: undefined } : known
+    const isEmpty = from.main === undefined && from.queue === undefined
+    const follow = async () => {
+      if (from.main !== main || isRewritten) await this.#followMain(from.main, main)
+      if (from.queue !== queue || isRewritten) await this.#followQueue(from.queue, queue)
+    }
+    await (isEmpty && main !== undefined ? this.#projection.fill(follow) : follow())
   }
 
   /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
@@ -80,10 +99,11 @@ export class KbFollower {
   }
 
   async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
+    const load = await this.#loader(entries)
     const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
-        const neuron = isText ? await this.load(path, blob) : undefined
+        const neuron = isText ? await load(path, blob) : undefined
         return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
       const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
@@ -102,22 +122,46 @@ export class KbFollower {
     this.#projection.setHead('queue', to)
   }
 
-  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
+  /** Gives what the index holds of these commits' files. Where they are many, a thread has read them. */
+  async #loader(entries: readonly HistoryEntry[]): Promise<KbFollower['load']> {
+    const pages = entries.flatMap(({ changes }) =>
+      changes.flatMap(({ path, mode, after: blob }) =>
+        blob !== undefined && mode.startsWith('100') && isNeuronPath(path) ? [{ path, blob }] : [],
+      ),
+    )
+    const read = await this.#reader?.read({ gitDir: this.#repository.gitDir, pages, records: [] })
+    if (read === undefined) return this.load
+    const known = new Map(pages.map(({ path, blob }, index) => [`${blob} ${path}`, read.pages[index]]))
+    return async (path, blob) => {
+      const page = known.get(`${blob} ${path}`)
+      return page && neuronForIndex(page, this.#parser)
+    }
+  }
+
+  async #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
+    const records = changes.flatMap(({ path, after }) =>
+      after !== undefined && path === candidatePath(idOf(path)) ? [after] : [],
+    )
+    const read = await this.#reader?.read({ gitDir: this.#repository.gitDir, pages: [], records })
+    const known = new Map(records.map((blob, index) => [blob, read?.records[index]]))
     return Promise.all(
-      changes.map(async ({ path, after: blob }) => {
-        return { path, blob, text: blob === undefined ? undefined : await this.#repository.readTextOnce(blob) }
+      changes.map(async ({ path, after: blob }): Promise<QueueFile> => {
+        if (blob === undefined) return { path, blob }
+        if (read !== undefined && known.has(blob)) return { path, blob, candidate: known.get(blob) }
+        const text = await this.#repository.readTextOnce(blob)
+        if (path === seqFloorPath) return { path, blob, seqFloor: parseSeqFloor(text) }
+        const candidate = tryParseCandidate(text)
+        return { path, blob, candidate: candidate && candidateEntry(candidate, tagsOfCandidate(candidate)) }
       }),
     )
   }
 
   /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
-  #indexQueueFile({ path, blob, text }: QueueFile): void {
-    if (path === seqFloorPath) this.#projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
-    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
+  #indexQueueFile({ path, blob, candidate, seqFloor }: QueueFile): void {
+    if (path === seqFloorPath) this.#projection.setSeqFloor(seqFloor ?? 0)
+    const id = idOf(path)
     if (path !== candidatePath(id)) return
-    const candidate = text === undefined ? undefined : tryParseCandidate(text)
-    if (candidate?.id === id && blob !== undefined)
-      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
+    if (candidate?.id === id && blob !== undefined) indexCandidate(this.#projection, candidate, blob)
     else forgetCandidate(this.#projection, id)
   }
 
@@ -132,4 +176,9 @@ export class KbFollower {
     if (!isNeuronPath(path)) return undefined
     return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
   }
+}
+
+/** The id of the candidate whose record a file of the queue would be. */
+function idOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
 }

@@ -21,19 +21,29 @@ export function textKeyOf(content: string): string {
   return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
 }
 
+/** The different words of a candidate's title and the beginning of its content. */
+export function wordsOf({ title, content }: Candidate): string {
+  const words = new Set(wordsWithin(`${title}\n${content.slice(0, maxCharacters)}`))
+  return [...words].slice(0, maxWords).join(' ')
+}
+
 /**
- * Makes a candidate findable by the words of its title and the beginning of its content. Within a transaction.
- * @returns the row of its words
+ * Makes a candidate findable by its words. Within a transaction.
+ * @returns the row of its words, and whether the tables had the candidate already
  */
-export function indexWords(sql: Sql, { id, title, content }: Candidate, textKey: string): number {
+export function indexWords(
+  sql: Sql,
+  candidate: { id: string; title: string; textKey: string; words: string },
+): { row: number; isKnown: boolean } {
+  const { id, title, textKey } = candidate
   const key = `${textKey} ${title}`
   const known = sql.get`SELECT number, text_key FROM candidate_rows WHERE id = ${id}`
-  if (known?.text_key === key) return Number(known.number)
-  const words = new Set(wordsWithin(`${title}\n${content.slice(0, maxCharacters)}`))
-  sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
+  const isKnown = known !== undefined
+  if (known?.text_key === key) return { row: Number(known.number), isKnown }
+  if (isKnown) sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
   const row = Number(sql.run`INSERT INTO candidate_rows (id, text_key) VALUES (${id}, ${key})`.lastInsertRowid)
-  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${[...words].slice(0, maxWords).join(' ')})`
-  return row
+  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${candidate.words})`
+  return { row, isKnown }
 }
 
 /**

@@ -99,17 +99,18 @@ function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: str
   approve(sql, candidateId, { seqId, documentId: null, position })
 }
 
-/** A candidate is approved by the first commit that names it. */
+/** A candidate is approved by the first commit that names it. @returns whether this is the first. */
 function approve(
   sql: Projection['write'],
   candidateId: string,
   { seqId, documentId, position }: { seqId: string; documentId: string | null; position: number },
-): void {
+): boolean {
   const { changes } = sql.run`INSERT OR IGNORE INTO approvals (candidate_id, seq_id, document_id, position)
     VALUES (${candidateId}, ${seqId}, ${documentId}, ${position})`
-  if (changes === 0) return
+  if (changes === 0) return false
   sql.run`DELETE FROM unapproved WHERE seq_id = ${seqId}`
   sql.run`UPDATE candidates SET status = 'approved' WHERE id = ${candidateId}`
+  return true
 }
 
 /** The file that stands for a seqId: the one that did before, else the first of those that claim it. */
@@ -129,6 +130,7 @@ function putNeuron(
   const number = parseSeqId(seqId)?.number ?? 0
   sql.run`INSERT INTO versions (seq_id, version, number, position, path, blob, candidate_id)
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, ${blob}, ${candidateId})`
+  const tags = joinTags(neuron.tags, hasInlineTags(sql) ? neuron.inlineTags : [])
   const first =
     version > 1 &&
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
@@ -136,15 +138,15 @@ function putNeuron(
   sql.run`INSERT OR REPLACE INTO neurons (seq_id, document_id, path, blob, title, candidate_id, version, position,
       created_at, updated_at, own_tags, inline_tags, tags, audience, partial)
     VALUES (${seqId}, ${documentId}, ${path}, ${blob}, ${title}, ${candidateId}, ${version}, ${position}, ${createdAt},
-      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, '[]',
+      ${at.toISOString()}, ${JSON.stringify(neuron.tags)}, ${JSON.stringify(neuron.inlineTags)}, ${JSON.stringify(tags)},
       ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)})`
-  sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
-  if (candidateId !== null) approve(sql, candidateId, { seqId, documentId, position })
+  const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
+  if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   if (version > 1) forgetDerived(sql, seqId)
   for (const { key, kind, exact } of neuron.names) {
     sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
   }
-  putTags(sql, { seqId, own: neuron.tags, inline: neuron.inlineTags }, hasInlineTags(sql))
+  putTags(sql, seqId, tags)
   for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {
     const { key, bareKey = null } = targetKeys({ target, form, from: path })
     sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)
@@ -167,17 +169,13 @@ function countInlineTags(sql: Projection['write'], isCounted: boolean): void {
     const seqId = String(row.seq_id)
     sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
     const [own, inline] = [JSON.parse(String(row.own_tags)), JSON.parse(String(row.inline_tags))]
-    putTags(sql, { seqId, own, inline }, isCounted)
+    const tags = joinTags(own, isCounted ? inline : [])
+    sql.run`UPDATE neurons SET tags = ${JSON.stringify(tags)} WHERE seq_id = ${seqId}`
+    putTags(sql, seqId, tags)
   }
 }
 
-function putTags(
-  sql: Projection['write'],
-  { seqId, own, inline }: { seqId: string; own: readonly string[]; inline: readonly string[] },
-  isCounted: boolean,
-): void {
-  const tags = joinTags(own, isCounted ? inline : [])
-  sql.run`UPDATE neurons SET tags = ${JSON.stringify(tags)} WHERE seq_id = ${seqId}`
+function putTags(sql: Projection['write'], seqId: string, tags: readonly string[]): void {
   for (const tag of tags) sql.run`INSERT OR IGNORE INTO tags (key, seq_id) VALUES (${tagKey(tag)}, ${seqId})`
 }
 

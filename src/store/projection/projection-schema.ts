@@ -27,9 +27,7 @@ export const projectionSchema = `
   CREATE TABLE files (
     path TEXT PRIMARY KEY, path_key TEXT NOT NULL, mode TEXT NOT NULL, blob TEXT NOT NULL, seq_id TEXT
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX files_by_key ON files (path_key);
   CREATE INDEX files_by_seq_id ON files (seq_id);
-  CREATE INDEX pages_without_seq_id ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md';
 
   -- tags: of the front matter, and of the text where kb.yaml says that they count
   CREATE TABLE neurons (
@@ -38,22 +36,17 @@ export const projectionSchema = `
     updated_at TEXT NOT NULL, own_tags TEXT NOT NULL, inline_tags TEXT NOT NULL, tags TEXT NOT NULL, audience TEXT,
     partial INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX neurons_by_document ON neurons (document_id);
 
   -- every version that main ever had of a Neuron; a removal has no blob, and its candidate stands in the commit's message
   CREATE TABLE versions (
     seq_id TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL,
     path TEXT NOT NULL, blob TEXT, candidate_id TEXT, PRIMARY KEY (seq_id, version)
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX versions_by_number ON versions (number);
-  CREATE INDEX versions_by_position ON versions (position);
 
   -- the first version that carries a candidate's back-pointer is its approval
   CREATE TABLE approvals (
     candidate_id TEXT PRIMARY KEY, seq_id TEXT NOT NULL, document_id TEXT, position INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX approvals_by_position ON approvals (position);
-  CREATE INDEX approvals_by_document ON approvals (document_id) WHERE document_id IS NOT NULL;
 
   -- Neurons whose last version, or removal, was brought by no candidate
   CREATE TABLE unapproved (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
@@ -63,7 +56,6 @@ export const projectionSchema = `
     PRIMARY KEY (key, seq_id, kind, exact)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX names_by_seq_id ON names (seq_id);
-  CREATE INDEX names_to_find ON names (key) WHERE kind IN ('title', 'alias');
 
   -- the names that links give to files that are no Neurons
   CREATE TABLE attachments (key TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (key, path)) WITHOUT ROWID, STRICT;
@@ -76,9 +68,6 @@ export const projectionSchema = `
     seq_id TEXT NOT NULL, ordinal INTEGER NOT NULL, form TEXT NOT NULL, type TEXT NOT NULL, kb TEXT, target TEXT NOT NULL,
     key TEXT NOT NULL, bare_key TEXT, file_key TEXT, embed INTEGER NOT NULL, line INTEGER, PRIMARY KEY (seq_id, ordinal)
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX links_by_key ON links (key);
-  CREATE INDEX links_by_file_key ON links (file_key) WHERE file_key IS NOT NULL;
-  CREATE INDEX links_by_bare_key ON links (bare_key) WHERE bare_key IS NOT NULL;
 
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
@@ -87,17 +76,8 @@ export const projectionSchema = `
     origin TEXT, fingerprint TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;
-  CREATE INDEX candidates_by_target ON candidates (target) WHERE status = 'pending';
-  CREATE INDEX candidates_by_title ON candidates (title_key) WHERE status = 'pending';
-  CREATE INDEX candidates_by_text ON candidates (text_key) WHERE status = 'pending';
-  -- with all that the queue is filtered by
-  CREATE INDEX candidates_in_order ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row);
-  CREATE INDEX candidates_by_connector ON candidates (status, connector);
-  CREATE INDEX candidates_by_origin ON candidates (connector, origin) WHERE origin IS NOT NULL;
-  CREATE INDEX candidates_by_fingerprint ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL;
 
   CREATE TABLE candidate_tags (key TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (key, id)) WITHOUT ROWID, STRICT;
-  CREATE INDEX candidate_tags_by_id ON candidate_tags (id);
 
   -- the words of candidates, which the queue is filtered by; a text that changes gets a new row, and the old one belongs to none
   CREATE TABLE candidate_rows (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, text_key TEXT NOT NULL) STRICT;
@@ -105,3 +85,33 @@ export const projectionSchema = `
     words, content = '', detail = none, columnsize = 0, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
   );
 `
+
+/**
+ * Indexes that nothing needs while empty tables are filled. They are made after the rows, which sorts instead of inserting in places all
+ * over the file.
+ */
+export const lateIndexes: readonly { name: string; sql: string }[] = [
+  { name: 'files_by_key', sql: 'ON files (path_key)' },
+  { name: 'pages_without_seq_id', sql: `ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md'` },
+  { name: 'neurons_by_document', sql: 'ON neurons (document_id)' },
+  { name: 'versions_by_number', sql: 'ON versions (number)' },
+  { name: 'versions_by_position', sql: 'ON versions (position)' },
+  { name: 'approvals_by_position', sql: 'ON approvals (position)' },
+  { name: 'approvals_by_document', sql: 'ON approvals (document_id) WHERE document_id IS NOT NULL' },
+  { name: 'names_to_find', sql: `ON names (key) WHERE kind IN ('title', 'alias')` },
+  { name: 'links_by_key', sql: 'ON links (key)' },
+  { name: 'links_by_file_key', sql: 'ON links (file_key) WHERE file_key IS NOT NULL' },
+  { name: 'links_by_bare_key', sql: 'ON links (bare_key) WHERE bare_key IS NOT NULL' },
+  { name: 'candidates_by_target', sql: `ON candidates (target) WHERE status = 'pending'` },
+  { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'` },
+  { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'` },
+  // with all that the queue is filtered by
+  {
+    name: 'candidates_in_order',
+    sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row)',
+  },
+  { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
+  { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
+  { name: 'candidates_by_fingerprint', sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL' },
+  { name: 'candidate_tags_by_id', sql: 'ON candidate_tags (id)' },
+]

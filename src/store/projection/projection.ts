@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isBusy } from '../database.ts'
-import { projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
+import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */
 export const projectionFile = 'knowledge.db'
@@ -133,6 +133,13 @@ export class Projection {
     this.#writer.exec(`DELETE FROM candidate_rows; INSERT INTO candidate_words (candidate_words) VALUES ('delete-all')`)
   }
 
+  /** Fills empty tables. Within a transaction. */
+  async fill(work: () => Promise<void>): Promise<void> {
+    for (const { name } of lateIndexes) this.#writer.exec(`DROP INDEX ${name}`)
+    await work()
+    createIndexes(this.#writer)
+  }
+
   /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */
   async withSnapshot<T>(work: (sql: SQLTagStore) => Promise<T>): Promise<T> {
     const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
@@ -192,9 +199,16 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
 }
 
+function createIndexes(db: DatabaseSync): void {
+  for (const { name, sql } of lateIndexes) db.exec(`CREATE INDEX ${name} ${sql}`)
+}
+
 function createTables(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE')
   const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-  if (version === 0) db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
+  if (version === 0) {
+    db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
+    createIndexes(db)
+  }
   db.exec('COMMIT')
 }
