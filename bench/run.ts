@@ -6,6 +6,7 @@ import { benchGitStart } from './git-start.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { benchLinks } from './links.ts'
+import { benchObjects } from './objects.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
 import { benchTyped } from './quality/typed.ts'
@@ -23,6 +24,7 @@ const ordinary: Record<string, Bench> = {
   start: benchStart,
   approvals: benchApprovals,
   import: benchImport,
+  objects: benchObjects,
   opening: benchOpening,
   links: benchLinks,
   following: benchFollowing,

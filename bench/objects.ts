@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import git from 'isomorphic-git'
+import { ObjectStore } from '../src/git/objects/object-store.ts'
+import { noteAim } from './support/aims.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { durableGit, inTurn, milliseconds, show, type Timing } from './support/measure.ts'
+
+const neurons = 10_000
+const rounds = 5
+/** Blobs that the slow contestants read. */
+const sample = 500
+
+/** Reading the blobs of a knowledge base one after the other: in process, asking a git, with isomorphic-git; and all in one go of git. */
+export async function benchObjects(): Promise<string[]> {
+  const { ganglion, gitDir } = await importNotes(neurons)
+  await ganglion.close()
+  durableGit(gitDir, ['repack', '-adfq'])
+  const listed = durableGit(gitDir, ['ls-tree', '-r', '--format=%(objectname)', 'main', 'neurons/'])
+  const oids = listed.trim().split('\n')
+  const few = oids.slice(0, sample)
+  const times = await inTurn(rounds, {
+    bulk: () => milliseconds(() => durableGit(gitDir, ['cat-file', '--batch'], `${oids.join('\n')}\n`)),
+    store: () => milliseconds(() => readInProcess(gitDir, oids)),
+    asked: () => milliseconds(() => askGit(gitDir, few)),
+    isomorphic: () => milliseconds(() => readWithIsomorphicGit(gitDir, few)),
+  })
+  const each = ({ median }: Timing, count: number) => `${((median * 1000) / count).toFixed(0)} µs`
+  const ratio = times.store.median / times.bulk.median
+  const aim = noteAim(
+    'reading 10,000 blobs in process / `git cat-file --batch` of all at once',
+    ratio,
+    { atMost: 1.5 },
+    '×',
+  )
+  return [
+    '| milliseconds: median (min–max) | blobs | time | each |',
+    '|---|---|---|---|',
+    `| \`git cat-file --batch\`, all at once | ${oids.length} | ${show(times.bulk)} | ${each(times.bulk, oids.length)} |`,
+    `| in process, as Ganglion reads | ${oids.length} | ${show(times.store)} | ${each(times.store, oids.length)} |`,
+    `| \`git cat-file --batch\`, one after the other | ${few.length} | ${show(times.asked)} | ${each(times.asked, few.length)} |`,
+    `| isomorphic-git, with its cache | ${few.length} | ${show(times.isomorphic)} | ${each(times.isomorphic, few.length)} |`,
+    '',
+    `In process against all at once: ${ratio.toFixed(2)}×, aim ${aim}.`,
+  ]
+}
+
+async function readInProcess(gitDir: string, oids: readonly string[]): Promise<void> {
+  const store = new ObjectStore(gitDir)
+  for (const oid of oids) await store.read(oid)
+  store.close()
+}
+
+async function askGit(gitDir: string, oids: readonly string[]): Promise<void> {
+  const child = spawn('git', ['--git-dir', gitDir, 'cat-file', '--batch'])
+  for (const oid of oids) {
+    child.stdin.write(`${oid}\n`)
+    await once(child.stdout, 'data')
+  }
+  child.stdin.end()
+  child.stdout.resume()
+  await once(child, 'close')
+}
+
+/** Its cache holds whole packs, and is made anew for each round, as for each process. */
+async function readWithIsomorphicGit(gitdir: string, oids: readonly string[]): Promise<void> {
+  const cache = {}
+  for (const oid of oids) await git.readBlob({ fs, gitdir, oid, cache })
+}
