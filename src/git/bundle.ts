@@ -49,7 +49,7 @@ export async function readBundle(gitDir: string, path: string): Promise<void> {
     const file = await open(temporary, 'wx+', 0o444)
     try {
       for await (const chunk of createReadStream(path, { start: length })) await file.writeFile(chunk)
-      const { name, index } = await indexPack(temporary, file, maxBytes)
+      const { name, index } = await indexPack(temporary, file, { maxBytes })
       await file.sync()
       await writeSynced(join(folder, `pack-${name}.idx`), index, 0o444)
       await rename(temporary, join(folder, `pack-${name}.pack`))

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { pauses } from '../../threads/pauses.ts'
 import { GitError } from '../git-error.ts'
 import { inflateMeasured } from './inflate.ts'
-import { hashObject, type ObjectType, type Oid } from './object.ts'
+import { hashObject, type ObjectInfo, type ObjectType, type Oid } from './object.ts'
 import { encodeIndex } from './pack.ts'
 import { decodeEntryHead, longestHead } from './pack-entry.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
@@ -21,14 +21,15 @@ type Entry = { offset: number; crc: number }
 /**
  * Reads a pack from end to end, and makes its index; each object is inflated, and each delta applied.
  * @param file the file at `path`, open for reading
- * @param maxBytes of an object
+ * @param options.maxBytes of an object
+ * @param options.check is called with every object, and throws for one that is not to be
  * @returns the index, and the pack's checksum, by which git names the files
  * @throws {GitError} `corrupt-object`, also for a pack that needs objects beside its own; `object-too-large`
  */
 export async function indexPack(
   path: string,
   file: FileHandle,
-  maxBytes: number,
+  { maxBytes, check = () => {} }: IndexOptions,
 ): Promise<{ name: string; index: Buffer }> {
   const checksum = await checkedChecksum(file)
   const offsets = new Map<Oid, number>()
@@ -38,17 +39,22 @@ export async function indexPack(
     entries.push({ oid, ...entry })
   }
   const deltas: Entry[] = []
-  for await (const { oid, ...entry } of scan(file, maxBytes)) {
+  for await (const { oid, ...entry } of scan(file, maxBytes, check)) {
     if (oid === undefined) deltas.push(entry)
     else add(oid, entry)
   }
-  await resolveDeltas(path, deltas, { offsetOf: (oid) => offsets.get(oid), add, maxBytes })
+  await resolveDeltas(path, deltas, { offsetOf: (oid) => offsets.get(oid), add, maxBytes, check })
   return { name: checksum.toString('hex'), index: encodeIndex(entries, checksum) }
 }
 
-type Resolving = { offsetOf(oid: Oid): number | undefined; add(oid: Oid, entry: Entry): void; maxBytes: number }
+type Check = (object: { type: ObjectInfo['type']; data: Buffer }) => void
+type IndexOptions = { maxBytes: number; check?: Check }
+type Resolving = Required<IndexOptions> & {
+  offsetOf(oid: Oid): number | undefined
+  add(oid: Oid, entry: Entry): void
+}
 
-async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxBytes, ...index }: Resolving) {
+async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxBytes, check, ...index }: Resolving) {
   const reader = new PackReader(path, index, newBaseCache(maxBases))
   const pause = pauses()
   try {
@@ -58,13 +64,14 @@ async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxB
       let problem: unknown
       for (const entry of waiting) {
         await pause()
-        try {
-          const { type, data } = await reader.read(entry.offset, maxBytes)
-          add(hashObject(type, data), entry)
-        } catch (error) {
+        const object = await reader.read(entry.offset, maxBytes).catch((error: unknown) => {
           if (!(error instanceof GitError && error.code === 'corrupt-object')) throw error
           problem = error
-          left.push(entry)
+        })
+        if (object === undefined) left.push(entry)
+        else {
+          check(object)
+          add(hashObject(object.type, object.data), entry)
         }
       }
       if (left.length === waiting.length) throw problem
@@ -76,7 +83,7 @@ async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxB
 }
 
 /** The entries of a pack one after the other; of deltas nobody knows yet what they are. */
-async function* scan(file: FileHandle, maxBytes: number): AsyncGenerator<Entry & { oid?: Oid }> {
+async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGenerator<Entry & { oid?: Oid }> {
   const bytes = windowOf(file)
   const header = await bytes(0, headerBytes)
   if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corrupt('it is no pack')
@@ -88,6 +95,7 @@ async function* scan(file: FileHandle, maxBytes: number): AsyncGenerator<Entry &
     if (head.size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
     const { inflated, length } = await inflateAt(bytes, offset + head.length, head.size)
     const whole = await bytes(offset, head.length + length)
+    if ('type' in head) check({ type: head.type, data: inflated })
     const oid = 'type' in head ? { oid: hashObject(head.type as ObjectType, inflated) } : {}
     yield { offset, crc: crc32(whole), ...oid }
     offset += whole.length

@@ -8,6 +8,8 @@ import { encodePack } from './pack.ts'
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
 export const temporaryPrefix = 'ganglion-tmp.'
 const keptBy = 'ganglion '
+/** What a `.keep` file holds, so that others can tell when its maker is gone. */
+export const keptByUs = `${keptBy}${holder}\n`
 
 /**
  * Writes objects as one pack of a bare repository. They are on the disk, and to be seen by every git, when this resolves.
@@ -26,7 +28,7 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
     await Promise.all([
       writeSynced(`${temporary}.pack.tmp`, pack, 0o444),
       writeSynced(`${temporary}.idx.tmp`, index, 0o444),
-      writeFile(`${final}.keep`, `${keptBy}${holder}\n`),
+      writeFile(`${final}.keep`, keptByUs),
     ])
     await rename(`${temporary}.pack.tmp`, `${final}.pack`)
     await rename(`${temporary}.idx.tmp`, `${final}.idx`)

@@ -6,7 +6,6 @@ import type { ForgeLink } from '../../store/forge-links.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { GitTransfers } from '../git/git-transfers.ts'
 import { hearRemarks } from './hear-remarks.ts'
 import { joinMains } from './join-mains.ts'
 import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen } from './linked.ts'
@@ -33,7 +32,6 @@ const heads = 'refs/heads/'
 export class ForgeBridge {
   readonly #ganglion: Ganglion
   readonly #options: BridgeOptions
-  readonly #transfers = new GitTransfers()
   readonly #closing = new AbortController()
   /** By the link's id: they hold tokens, and what spares requests. */
   readonly #forges = new Map<string, Forge>()
@@ -57,7 +55,6 @@ export class ForgeBridge {
       kb: await this.#ganglion.kb(link.tenantId, link.kbId),
       link,
       forge: await this.forgeOf(link),
-      transfers: this.#transfers,
       heard,
       signal: this.#closing.signal,
       onError: this.#options.onError,
@@ -89,9 +86,8 @@ export class ForgeBridge {
   }
 
   /** Ends what is under way. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closing.abort()
-    await this.#transfers.close()
   }
 }
 

@@ -4,7 +4,6 @@ import type { ForgeLink } from '../../store/forge-links.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { GitTransfers } from '../git/git-transfers.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /** A knowledge base and its repository on a forge, while the two are compared. */
@@ -13,8 +12,6 @@ export type Linked = {
   kb: KnowledgeBase
   link: ForgeLink
   forge: Forge
-  /** By whose limits what comes from the forge is received. */
-  transfers: GitTransfers
   /** When each pull request that has been heard out was last changed. */
   heard: Map<number, string>
   signal: AbortSignal

@@ -72,7 +72,7 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges 
     stop: async () => {
       stopping.abort()
       clearInterval(timer)
-      await bridge.close()
+      bridge.close()
       await Promise.all(busy.values())
     },
   }

@@ -31,6 +31,14 @@ const noGit = 'This server has no git, which clones and pushes need: install git
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
 
+/** Of the pack of a push. */
+export const packLimits = {
+  maxPack: 64 * mebibyte,
+  maxObjects: 100_000,
+  maxObjectBytes: 64 * mebibyte,
+  maxUnpackedBytes: gibibyte,
+}
+
 /** Serves git's clients, a bounded number at a time; see {@link GitSlots}. */
 export class GitTransfers {
   readonly #limits: GitLimits
@@ -40,14 +48,8 @@ export class GitTransfers {
   readonly #running = new Set<Promise<void>>()
 
   constructor(limits: Partial<GitLimits> = {}) {
-    const pack = {
-      maxPack: 64 * mebibyte,
-      maxObjects: 100_000,
-      maxObjectBytes: 64 * mebibyte,
-      maxUnpackedBytes: gibibyte,
-    }
     const transfer = {
-      ...pack,
+      ...packLimits,
       maxRefs: 10,
       cpuSeconds: 60,
       maxMemory: 4 * gibibyte,

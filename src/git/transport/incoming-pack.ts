@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncDirectory, writeSynced } from '../../files/durable-file.ts'
+import { GitError } from '../git-error.ts'
+import { checkObject } from '../objects/check-object.ts'
+import { indexPack } from '../objects/index-pack.ts'
+import { keptByUs } from '../objects/pack-files.ts'
+import { meterPack, type PackLimits, PackRefused } from '../serve/pack-meter.ts'
+
+export type IncomingLimits = PackLimits & {
+  /** Bytes of the pack. */
+  maxPack: number
+}
+
+/** Objects that lie apart until somebody has judged them. */
+export type Quarantine = {
+  /** A folder of objects; undefined where nothing came. */
+  folder: string | undefined
+  /** Moves them into the repository, durably. @returns what lets garbage collection have them, once a ref leads to them. */
+  admit(): Promise<() => Promise<void>>
+}
+
+const nothing: Quarantine = { folder: undefined, admit: async () => async () => {} }
+
+/**
+ * Receives a pack into a folder apart, as `git receive-pack` does, and takes the folder away after `use`. Each object is inflated and
+ * looked at; a pack that needs objects beside its own is refused.
+ * @param pack undefined where nothing comes
+ * @throws {PackRefused} for one that is damaged, or larger than the limits
+ */
+export async function withQuarantine<T>(
+  gitDir: string,
+  pack: AsyncIterable<Buffer> | undefined,
+  limits: IncomingLimits,
+  use: (quarantine: Quarantine) => Promise<T>,
+): Promise<T> {
+  if (pack === undefined) return use(nothing)
+  // By this name what a crash leaves is known to be a quarantine.
+  const folder = join(gitDir, 'objects', `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
+  try {
+    const packs = join(folder, 'pack')
+    await mkdir(packs, { recursive: true })
+    const name = await receive(pack, packs, limits)
+    return await use({ folder, admit: () => admit(packs, join(gitDir, 'objects', 'pack'), name) })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @returns the name of the pack, without an extension */
+async function receive(pack: AsyncIterable<Buffer>, folder: string, limits: IncomingLimits): Promise<string> {
+  const path = join(folder, 'incoming')
+  const file = await open(path, 'wx+', 0o444)
+  try {
+    let size = 0
+    for await (const chunk of meterPack(pack[Symbol.asyncIterator](), limits)) {
+      size += chunk.length
+      if (size > limits.maxPack) throw new PackRefused(`The pack has more than ${limits.maxPack} bytes.`)
+      await file.writeFile(chunk)
+    }
+    const { name, index } = await indexPack(path, file, { maxBytes: limits.maxObjectBytes, check: checkObject })
+    await file.sync()
+    await writeSynced(join(folder, `pack-${name}.idx`), index, 0o444)
+    await rename(path, join(folder, `pack-${name}.pack`))
+    return `pack-${name}`
+  } catch (error) {
+    if (error instanceof GitError) throw new PackRefused(`The pack is damaged: ${error.message}.`)
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+async function admit(from: string, to: string, name: string): Promise<() => Promise<void>> {
+  const keep = join(to, `${name}.keep`)
+  await writeFile(keep, keptByUs)
+  for (const extension of ['.pack', '.idx']) await rename(join(from, name + extension), join(to, name + extension))
+  await syncDirectory(to)
+  return () => unlink(keep)
+}
