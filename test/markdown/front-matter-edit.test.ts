@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
+import { formatFrontMatter, parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
 import { editFrontMatter, FrontMatterError } from '../../src/markdown/file/front-matter-edit.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
@@ -164,4 +164,17 @@ describe('for any front matter and any values', () => {
       { numRuns: 1000 },
     )
   })
+})
+
+test('what is appended to a plain block is what the YAML parser would have it be', () => {
+  const comment = '# a comment, which only the parser reads\n'
+  const values = fc.oneof(awkwardText, fc.array(awkwardText, { maxLength: 3 }))
+  fc.assert(
+    fc.property(fc.dictionary(plainWord, values, { minKeys: 1 }), values, (data, added) => {
+      const plain = `${formatFrontMatter(data)}Body.\n`
+      const commented = plain.replace('---\n', `---\n${comment}`)
+      const changes = { seqId: 'kb_00000001', Added: added }
+      expect(editFrontMatter(plain, changes)).toBe(editFrontMatter(commented, changes).replace(comment, ''))
+    }),
+  )
 })

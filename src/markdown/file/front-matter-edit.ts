@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Node } from 'yaml'
+import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
 import {
   applySplices,
@@ -52,6 +53,8 @@ type Change = readonly [key: string, value: YamlInput | undefined]
  */
 function editYaml(yaml: string, data: YamlMap, changes: readonly Change[], eol: string): string {
   const wanted: YamlInputMap = Object.assign(Object.create(null), data, Object.fromEntries(changes))
+  const appended = appendPlain(yaml, changes, eol)
+  if (appended !== undefined && isDeepStrictEqual(readPlainYaml(appended), written(wanted))) return appended
   const root = parseYamlDocument(yaml).contents
   if (root === null || (isMap<Node, Node | null>(root) && root.flow !== true)) {
     const spliced = spliceYaml(yaml, root?.items ?? [], changes, eol)
@@ -61,6 +64,18 @@ function editYaml(yaml: string, data: YamlMap, changes: readonly Change[], eol: 
   }
   const lines = definedEntries(wanted).flatMap(([key, value]) => entryLines(key, value))
   return lines.map((line) => line + eol).join('')
+}
+
+/** New keys at the end of a plain block, as most files of an import get them: no parser is needed for that. */
+function appendPlain(yaml: string, changes: readonly Change[], eol: string): string | undefined {
+  const plain = eol === '\n' && yaml.endsWith('\n') ? readPlainYaml(yaml) : undefined
+  if (plain === undefined) return undefined
+  let text = yaml
+  for (const [key, value] of changes) {
+    if (value === undefined || key in plain) return undefined
+    text += `${entryLines(key, value).join('\n')}\n`
+  }
+  return text
 }
 
 function spliceYaml(yaml: string, pairs: readonly YamlPair[], changes: readonly Change[], eol: string): string {

@@ -6,6 +6,7 @@ import { broughtNeurons } from '../../store/projection/candidate-index.ts'
 import { filePaths } from '../../store/projection/file-queries.ts'
 import { partialPaths } from '../../store/projection/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { readAhead } from '../knowledge-base/read-ahead.ts'
 import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
@@ -108,8 +109,11 @@ export async function importDirectory(
   }
   const attachedFiles = new Map(attachments.map(({ path }) => [path, true] as const))
   const seqIds: string[] = []
-  for (const batch of noteBatches(notes)) {
-    const read = await readNotes(batch, { ...options, convert })
+  const reading = async (batch: PlannedFile[]) => ({
+    files: batch.length,
+    read: await readNotes(batch, { ...options, convert }),
+  })
+  for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
     skipped.push(...read.skipped)
     report.notices.push(...read.notices)
     const { counts, written, created, conflicts } = await kb.write((staging) =>
@@ -119,7 +123,7 @@ export async function importDirectory(
     report.conflicts.push(...conflicts)
     for (const key of ['created', 'updated', 'unchanged', 'pending'] as const) report[key] += counts[key]
     for (const { origin, path } of created) noteRename(origin, path)
-    advance(batch.length)
+    advance(files)
   }
   const brought = await importAttachments(kb, attachments, { actor, now, onRead: advance })
   report.attachments = brought.imported.length

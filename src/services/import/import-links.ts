@@ -1,5 +1,5 @@
 import { fileLookup, resolveFile } from '../../knowledge/links/file-target.ts'
-import { resolveTarget } from '../../knowledge/links/link-target.ts'
+import { type NamedNeuron, resolveTarget } from '../../knowledge/links/link-target.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../store/projection/link-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { PlannedFile } from './import-plan.ts'
@@ -15,8 +15,14 @@ export function unresolvedLinks(
   const { read: sql } = kb.projection
   // As they are named in the folder, and where they are now.
   const files = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
+  const known = new Map<string, NamedNeuron[]>()
+  const named = (key: string) => {
+    const neurons = known.get(key) ?? namesByKey(sql, key)
+    known.set(key, neurons)
+    return neurons
+  }
   const reasonOf = (link: LinkRow): UnresolvedLink['reason'] | undefined => {
-    const found = resolveTarget(link, (key) => namesByKey(sql, key))
+    const found = resolveTarget(link, named)
     if ('seqId' in found || resolveFile(link.target, link.from, files) !== undefined) return undefined
     return 'missing' in found ? 'missing' : 'ambiguous'
   }

@@ -21,7 +21,7 @@ export async function* chunksOf<Item>(
 
 /** Reads the next chunk while the consumer is at work on the one before. */
 export async function* readAhead<Chunk, Result>(
-  chunks: AsyncIterable<Chunk>,
+  chunks: AsyncIterable<Chunk> | Iterable<Chunk>,
   read: (chunk: Chunk) => Promise<Result>,
 ): AsyncGenerator<Result> {
   let ahead: Promise<Result> | undefined
