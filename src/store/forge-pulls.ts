@@ -54,6 +54,10 @@ export class ForgePulls {
       .onConflict((conflict) => conflict.columns(['link_id', 'branch']).doUpdateSet(row))
       .execute()
   }
+
+  async remove(linkId: string, branch: string): Promise<void> {
+    await this.#db.deleteFrom('forge_pulls').where('link_id', '=', linkId).where('branch', '=', branch).execute()
+  }
 }
 
 function toPull({ link_id: _, candidates, ...row }: Selectable<ForgePullRow>): ForgePull {

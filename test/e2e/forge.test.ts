@@ -255,6 +255,37 @@ test('a link whose table was lost, as by a restore, finds its pull requests agai
   expect((await open()).map(({ number }) => number)).toEqual(before.map(({ number }) => number))
 })
 
+test('what was decided before the number of its pull request was noted is closed, or forgotten with its branch', async () => {
+  const { product, github, sync, open, link, restart } = await bridged()
+  const { ganglion } = product
+  const [tea, milk] = [await submitted(product, 'Tea', 'At four.'), await submitted(product, 'Milk', 'At five.')]
+  await sync()
+  const rowOf = async (id: string) => {
+    const row = (await ganglion.forgePulls.list(link.id)).find(({ candidates: of }) => of.includes(id))
+    if (row === undefined) throw new Error(`no row of ${id}`)
+    return row
+  }
+  await ganglion.forgePulls.put(link.id, { ...(await rowOf(tea)), number: null })
+  // A branch that was pushed, and whose pull request was still to be opened.
+  const unopened = { ...(await rowOf(milk)), branch: 'ganglion/00000000-unopened', number: null }
+  await ganglion.forgePulls.put(link.id, unopened)
+  nativeGit(github.git.dir, ['branch', unopened.branch, 'main'])
+  const pathOf = (id: string) => `/api/v1/queue/candidates/${id}/dismiss`
+  for (const id of [tea, milk]) {
+    await product.request('POST', pathOf(id), { as: product.tokens.curator, body: { reason: 'No.' } })
+  }
+  restart()
+  await sync()
+  await sync()
+  expect(await open()).toEqual([])
+  const rows = await ganglion.forgePulls.list(link.id)
+  expect(rows.map(({ state, number }) => [state, typeof number])).toEqual([
+    ['closed', 'number'],
+    ['closed', 'number'],
+  ])
+  expect(github.git.head(`refs/heads/${unopened.branch}`)).toBeUndefined()
+})
+
 test('each change takes the requests that the document tells', async () => {
   const { product, github, sync, numberOf } = await bridged()
   const curator = { as: product.tokens.curator }

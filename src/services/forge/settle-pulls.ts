@@ -8,6 +8,7 @@ import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { dismissCandidate, reopenCandidate } from '../queue/decide-candidate.ts'
+import { pushBranches } from './join-mains.ts'
 import { agree, callerOfLink, dismissRestLabel, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
@@ -20,13 +21,32 @@ type Status = 'pending' | 'approved' | 'dismissed'
  * Brings candidates and pull requests to the same state. What was last agreed on tells which side has changed: that side is followed,
  * and where both have, the knowledge base is.
  */
-export async function settlePulls(linked: Linked, { pulls, rows, merging }: Seen): Promise<void> {
-  for (const row of rows) {
+export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
+  const { pulls, merging } = seen
+  for (const row of [...seen.rows]) {
     if (merging.has(row)) continue
-    const pull = row.number === null ? undefined : pulls.get(row.number)
     const status = statusOf(linked, row)
+    if (status !== undefined && status !== 'pending' && row.number === null) await findPull(linked, seen, row)
+    const pull = row.number === null ? undefined : pulls.get(row.number)
     if (status !== undefined) await settle(linked, row, { pull, status })
   }
+}
+
+/**
+ * It was decided on before the number of its pull request was noted: whoever was to note it was cut off, or was still to open it. If
+ * there is none, its branch goes, and nothing is remembered of it.
+ */
+async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<void> {
+  const { ganglion, forge, link } = linked
+  const pull = await forge.pullOfBranch(row.branch)
+  if (pull !== undefined) {
+    seen.pulls.set(pull.number, pull)
+    return agree(linked, row, { number: pull.number })
+  }
+  const from = seen.branches.get(row.branch)
+  if (from !== undefined) await pushBranches(linked, seen, [{ ref: `refs/heads/${row.branch}`, from, to: undefined }])
+  await ganglion.forgePulls.remove(link.id, row.branch)
+  seen.rows.splice(seen.rows.indexOf(row), 1)
 }
 
 /** What the candidates of a pull request have in common: one that waits, and it waits. */
