@@ -71,9 +71,9 @@ describe('a request for refs', () => {
       flushPacket,
     ])
   const peek = async (bytes: Buffer, size = 7) => {
-    const { refPrefixes, body } = await peekLsRefs(inPieces(bytes, size))
+    const { lsRefs, body } = await peekLsRefs(inPieces(bytes, size))
     expect(Buffer.concat(await collect(body)).equals(bytes)).toBe(true)
-    return refPrefixes
+    return lsRefs?.refPrefixes
   }
 
   test('names its prefixes, however it arrives, and is handed on whole', async () => {

@@ -1,27 +1,60 @@
-import { decodePacket, type Packet, PktLineError, packetText } from './pkt-line.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listRefs } from '../refs/refs.ts'
+import { decodePacket, encodePacket, flushPacket, type Packet, PktLineError, packetText } from './pkt-line.ts'
 
 /** A request for refs is far smaller; one that is not is served without a look at it. */
 const maxPeek = 64 * 1024
 
+/** A request of protocol v2 for refs (gitprotocol-v2(5)). */
+export type LsRefs = {
+  /** Beginnings of the names that are asked for; none: all refs, or too many to tell. */
+  refPrefixes: readonly string[]
+  /** All other lines, those in front of the arguments included. */
+  others: readonly string[]
+}
+
 /**
- * Looks at how a request of protocol v2 to `upload-pack` begins (gitprotocol-v2(5)).
- * @returns the prefixes that an `ls-refs` asks for, none where it asks for all refs or for too many; undefined for any other
- * request, also one that git will refuse. `body` is the whole request.
+ * Looks at how a request of protocol v2 to `upload-pack` begins.
+ * @returns what an `ls-refs` asks for; nothing for any other request, also one that git will refuse. `body` is the whole request.
  */
 export async function peekLsRefs(
   request: AsyncIterable<Buffer>,
-): Promise<{ refPrefixes: readonly string[] | undefined; body: AsyncIterable<Buffer> }> {
+): Promise<{ lsRefs: LsRefs | undefined; body: AsyncIterable<Buffer> }> {
   const rest = request[Symbol.asyncIterator]()
   let seen = Buffer.alloc(0)
   let ended = false
-  let refPrefixes: readonly string[] | 'incomplete' | undefined = 'incomplete'
-  while (refPrefixes === 'incomplete' && !ended) {
+  let lsRefs: LsRefs | 'incomplete' | undefined = 'incomplete'
+  while (lsRefs === 'incomplete' && !ended) {
     const next = await rest.next()
     if (next.done === true) ended = true
     else seen = Buffer.concat([seen, next.value])
-    refPrefixes = refPrefixesOf(seen)
+    lsRefs = parseLsRefs(seen)
   }
-  return { refPrefixes: refPrefixes === 'incomplete' ? undefined : refPrefixes, body: joined(seen, rest) }
+  return { lsRefs: lsRefs === 'incomplete' ? undefined : lsRefs, body: joined(seen, rest) }
+}
+
+const understood = /^(?:agent=.*|session-id=.*|object-format=sha1|peel|symrefs|unborn)$/s
+const answerable = /^(?:HEAD$|refs\/heads\/|refs\/tags\/)/
+
+/**
+ * What git would answer, as long as that takes no more than to read the branches: as when somebody clones or fetches, and there are
+ * no tags. Nothing where git itself must be asked.
+ */
+export async function answerLsRefs(gitDir: string, { refPrefixes, others }: LsRefs): Promise<Buffer | undefined> {
+  const isOrdinary = refPrefixes.length > 0 && refPrefixes.every((prefix) => answerable.test(prefix))
+  if (!isOrdinary || !others.every((line) => understood.test(line))) return undefined
+  const head = await readFile(join(gitDir, 'HEAD'), 'utf8')
+  const [, target = ''] = /^ref: (refs\/heads\/[^\n]+)\n$/.exec(head) ?? []
+  const branches = await listRefs(gitDir, 'refs/heads')
+  const headOid = branches.get(target)
+  if (headOid === undefined || (await listRefs(gitDir, 'refs/tags')).size > 0) return undefined
+  const symref = others.includes('symrefs') ? ` symref-target:${target}` : ''
+  const refs = [['HEAD', headOid, symref] as const, ...[...branches].map(([name, oid]) => [name, oid, ''] as const)]
+  const lines = refs
+    .filter(([name]) => refPrefixes.some((prefix) => name.startsWith(prefix)))
+    .map(([name, oid, attribute]) => encodePacket(`${oid} ${name}${attribute}\n`))
+  return Buffer.concat([...lines, flushPacket])
 }
 
 async function* joined(seen: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -29,21 +62,25 @@ async function* joined(seen: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
   yield* { [Symbol.asyncIterator]: () => rest }
 }
 
-function refPrefixesOf(bytes: Buffer): readonly string[] | 'incomplete' | undefined {
-  const prefixes: string[] = []
+function parseLsRefs(bytes: Buffer): LsRefs | 'incomplete' | undefined {
+  const refPrefixes: string[] = []
+  const others: string[] = []
+  const all = { refPrefixes: [], others: [] }
   try {
     const first = decodePacket(bytes)
     if (first === undefined) return 'incomplete'
     if (textOf(first.packet) !== 'command=ls-refs') return undefined
     for (let at = first.end; at <= maxPeek; ) {
       const next = decodePacket(bytes, at)
-      if (next === undefined) return bytes.length > maxPeek ? [] : 'incomplete'
-      if (next.packet.kind === 'flush') return prefixes
-      const prefix = /^ref-prefix (.*)$/s.exec(textOf(next.packet) ?? '')?.[1]
-      if (prefix !== undefined) prefixes.push(prefix)
+      if (next === undefined) return bytes.length > maxPeek ? all : 'incomplete'
+      if (next.packet.kind === 'flush') return { refPrefixes, others }
+      const text = textOf(next.packet)
+      const prefix = /^ref-prefix (.*)$/s.exec(text ?? '')?.[1]
+      if (prefix !== undefined) refPrefixes.push(prefix)
+      else if (text !== undefined) others.push(text)
       at = next.end
     }
-    return []
+    return all
   } catch (error) {
     if (error instanceof PktLineError) return undefined
     throw error

@@ -3,7 +3,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
 import { nativeGit } from '../../git/native-git.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
-import { peekLsRefs } from '../../git/serve/ls-refs.ts'
+import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
 import { type GitService, isVersion2, serveTransfer, type TransferLimits } from '../../git/serve/smart-http.ts'
 import type { GitDoor } from './git-door.ts'
 import { takeSlot } from './take-slot.ts'
@@ -85,9 +85,11 @@ export class GitTransfers {
 
   async #run(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
     const { gitDir, hiddenRefs, receiver, claim } = door
+    const { body, lsRefs } = await prepare(door, request)
+    const refs = lsRefs && (await answerLsRefs(gitDir, lsRefs))
+    if (refs !== undefined) return Readable.from([refs])
     const stalled = new AbortController()
     const signal = AbortSignal.any([request.signal, this.#closing.signal, stalled.signal])
-    const body = await prepare(door, request)
     const release = await takeSlot(this.#slots, claim, signal)
     const { promise: done, resolve } = Promise.withResolvers<void>()
     this.#running.add(done)
@@ -136,14 +138,17 @@ async function* unlessStalled(
 }
 
 /** Makes the refs that the client is about to see. Before protocol v2 it sees all of them, in the advertisement. */
-async function prepare(door: GitDoor, { service, protocol, body }: GitRequest): Promise<GitRequest['body']> {
-  if (service === 'receive-pack') return body
+async function prepare(
+  door: GitDoor,
+  { service, protocol, body }: GitRequest,
+): Promise<{ body: GitRequest['body']; lsRefs?: LsRefs | undefined }> {
+  if (service === 'receive-pack') return { body }
   if (!isVersion2(protocol)) {
     if (body === undefined) await door.prepareFetch([])
-    return body
+    return { body }
   }
-  if (body === undefined) return body
+  if (body === undefined) return { body }
   const request = await peekLsRefs(body)
-  if (request.refPrefixes !== undefined) await door.prepareFetch(request.refPrefixes)
-  return request.body
+  if (request.lsRefs !== undefined) await door.prepareFetch(request.lsRefs.refPrefixes)
+  return request
 }
