@@ -85,6 +85,10 @@ export class ForgeBridge {
     this.#forges.delete(linkId)
   }
 
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
   /** Ends what is under way. */
   close(): void {
     this.#closing.abort()

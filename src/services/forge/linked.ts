@@ -54,10 +54,19 @@ function callerOf({ tenantId }: ForgeLink, id: string, name: string): Caller {
   return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
 }
 
-/** Stores what is agreed on of a pull request, and changes the row that is looked at. */
-export async function agree({ ganglion, link }: Linked, row: ForgePull, changes: Partial<ForgePull>): Promise<void> {
+/**
+ * Stores what was agreed on about a pull request, and updates the row. A server that stops ends the comparison here: each step can be
+ * repeated, and what was done is stored.
+ * @throws the reason of the signal
+ */
+export async function agree(
+  { ganglion, link, signal }: Linked,
+  row: ForgePull,
+  changes: Partial<ForgePull>,
+): Promise<void> {
   Object.assign(row, changes)
   await ganglion.forgePulls.put(link.id, row)
+  signal.throwIfAborted()
 }
 
 export function newRow(branch: string, number: number | null): ForgePull {

@@ -1,5 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { PullRequest } from '../../forge/forge.ts'
+import { ForgeError } from '../../forge/forge-error.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
@@ -72,7 +73,7 @@ async function settle(
   if (status === 'pending') {
     if (isOpen) return row.state === 'open' ? undefined : agree(linked, row, { state: 'open' })
     if (row.state === 'open') await dismissAsThere(linked, row, pull)
-    else if (await reopened(linked, row.number)) await agree(linked, row, { state: 'open' })
+    else await reopenAsHere(linked, row, row.number)
     return
   }
   if (isOpen && status === 'dismissed' && row.state === 'closed') return reopenAsThere(linked, row)
@@ -148,14 +149,15 @@ async function verdictOn(linked: Linked, candidateId: string): Promise<{ text: s
   }
 }
 
-async function reopened({ forge, onError }: Linked, number: number): Promise<boolean> {
+/** It was reopened here. Without its branch a pull request stays closed: the candidate then gets another. */
+async function reopenAsHere(linked: Linked, row: ForgePull, number: number): Promise<void> {
   try {
-    await forge.reopen(number)
-    return true
+    await linked.forge.reopen(number)
   } catch (error) {
-    onError(error)
-    return false
+    if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
+    return agree(linked, row, { candidates: [] })
   }
+  await agree(linked, row, { state: 'open' })
 }
 
 async function recordOf({ kb }: Linked, candidateId: string): Promise<Candidate | undefined> {

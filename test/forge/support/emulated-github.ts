@@ -35,6 +35,7 @@ export async function startGithub() {
   const wrong: string[] = []
   const requests: string[] = []
   const merges = new Map<number, string>()
+  const forks = new Set<number>()
   const hooks: Hook[] = []
   let onHook: (hook: Hook) => void = () => {}
   const front = createServer((request, response) => {
@@ -105,7 +106,12 @@ export async function startGithub() {
     const head = pull.head as Json
     const commit = heads.get(String(head.ref)) ?? head.sha
     const merged = merges.get(Number(pull.number))
-    return { ...pull, head: { ...head, sha: commit }, ...(merged === undefined ? {} : { merge_commit_sha: merged }) }
+    const repository = forks.has(Number(pull.number)) ? { repo: { full_name: 'stranger/handbook' } } : {}
+    return {
+      ...pull,
+      head: { ...head, ...repository, sha: commit },
+      ...(merged === undefined ? {} : { merge_commit_sha: merged }),
+    }
   }
   const corrected = (body: unknown): unknown => {
     const isPull = (value: unknown): value is Json => typeof value === 'object' && value !== null && 'head' in value
@@ -160,6 +166,11 @@ export async function startGithub() {
       return
     }
     const [bare = ''] = path.split('?')
+    const patched = method === 'PATCH' ? /\/pulls\/(\d+)$/.exec(bare)?.[1] : undefined
+    if (patched !== undefined && /"state":"open"/.test(body.toString()) && !(await hasBranch(Number(patched)))) {
+      response.writeHead(422, { 'content-type': 'application/json' })
+      return void response.end(JSON.stringify({ message: 'Validation Failed' }))
+    }
     const sent = body.length === 0 ? undefined : JSON.parse(body.toString())
     const statuses = /\/statuses\/([0-9a-f]{40})$/.exec(bare)
     const isOfAll = /\/(issues|pulls)\/comments$/.exec(bare)
@@ -181,6 +192,12 @@ export async function startGithub() {
       ...(answer.link === null ? {} : { link: answer.link }),
     })
     response.end(isSame ? undefined : text)
+  }
+
+  /** GitHub reopens no pull request whose branch is gone. */
+  const hasBranch = async (number: number): Promise<boolean> => {
+    const pull = (await pulls()).find((known) => known.number === number)
+    return pull === undefined || git.heads().has((pull.head as { ref: string }).ref)
   }
 
   /** As GitHub does: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
@@ -223,6 +240,13 @@ export async function startGithub() {
     pulls,
     openPull: async (login: string, branch: string, title: string) =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),
+    /** As {@link openPull}, of a branch that is shown as one of a fork. */
+    openForkPull: async (login: string, branch: string, title: string) => {
+      const sent = { head: branch, base: 'main', title, body: '' }
+      const number = Number((await act(login, 'POST', '/pulls', sent)).number)
+      forks.add(number)
+      return number
+    },
     close: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'closed' }),
     reopen: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'open' }),
     ready: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { draft: false }),
