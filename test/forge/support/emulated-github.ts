@@ -202,7 +202,8 @@ export async function startGithub() {
 
   /** As GitHub does: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
   const noteMerged = async () => {
-    const [heads, merged] = [git.heads(), git.heads('refs/heads/main')]
+    const heads = git.heads()
+    const merged = heads.has('main') ? git.merged() : new Set()
     for (const pull of await pulls()) {
       if (pull.state !== 'open') continue
       const { sha, ref } = pull.head as { sha: string; ref: string }

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 
@@ -21,20 +22,23 @@ export class ForgeGit {
   }
 
   head(ref: string): string | undefined {
-    const [oid] = nativeGit(this.dir, ['for-each-ref', '--format=%(objectname)', ref]).split('\n')
-    return oid || undefined
+    return this.heads().get(ref.replace('refs/heads/', ''))
   }
 
-  /** The commits of all branches, by name. With one that they must be merged into: only those. */
-  heads(mergedInto?: string): Map<string, string> {
-    const only = mergedInto === undefined ? [] : [`--merged=${mergedInto}`]
-    const lines = nativeGit(this.dir, [
-      'for-each-ref',
-      '--format=%(objectname) %(refname:lstrip=2)',
-      ...only,
-      'refs/heads',
-    ])
-    return new Map(lines.split('\n').flatMap((line) => (line === '' ? [] : [[line.slice(41), line.slice(0, 40)]])))
+  /** The commits of all branches, by name. Nobody packs the refs of a repository that is so small. */
+  heads(): Map<string, string> {
+    const folder = join(this.dir, 'refs', 'heads')
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const files = entries
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((file) => !file.endsWith('.lock'))
+    return new Map(files.map((file) => [relative(folder, file), readFileSync(file, 'utf8').trim()]))
+  }
+
+  /** The names of the branches that main holds. */
+  merged(): Set<string> {
+    const args = ['for-each-ref', '--format=%(refname:lstrip=2)', '--merged=refs/heads/main', 'refs/heads']
+    return new Set(nativeGit(this.dir, args).split('\n'))
   }
 
   branches(): string[] {
