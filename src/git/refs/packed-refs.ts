@@ -4,10 +4,19 @@ import { join } from 'node:path'
 import { writeSynced } from '../../files/durable-file.ts'
 import type { Oid } from '../objects/object.ts'
 
+const oidLength = 40
+
 /** The refs that stand together in one file (gitrepository-layout(5)), in its order. */
 export function readPackedRefs(gitDir: string): Map<string, Oid> {
   const entries = readLines(gitDir).filter((line) => isEntry(line))
-  return new Map(entries.map((line) => [line.slice(41), line.slice(0, 40)]))
+  return new Map(entries.map((line) => [line.slice(oidLength + 1), line.slice(0, oidLength)]))
+}
+
+/** What one ref of them holds: for each request, so that not all of them are taken apart. */
+export function findPackedRef(gitDir: string, ref: string): Oid | undefined {
+  const text = readText(gitDir)
+  const end = text.indexOf(` ${ref}\n`)
+  return end < 0 ? undefined : text.slice(end - oidLength, end)
 }
 
 /** Takes refs out of the file, durably, if they are in it. The caller holds its lock. */
@@ -16,7 +25,7 @@ export async function removePackedRefs(gitDir: string, refs: ReadonlySet<string>
   const lines = readLines(gitDir)
   const kept = lines.filter((line) => {
     // What a tag leads to stands in a line of its own behind it.
-    if (isEntry(line)) isRemoved = refs.has(line.slice(41))
+    if (isEntry(line)) isRemoved = refs.has(line.slice(oidLength + 1))
     return !isRemoved || line.startsWith('#')
   })
   if (kept.length === lines.length) return
@@ -30,10 +39,15 @@ function isEntry(line: string): boolean {
 }
 
 function readLines(gitDir: string): string[] {
+  return readText(gitDir).split('\n').filter(Boolean)
+}
+
+/** The file, with a line end at its end; nothing where there is none. */
+function readText(gitDir: string): string {
   try {
-    return readFileSync(join(gitDir, 'packed-refs'), 'utf8').split('\n').filter(Boolean)
+    return `${readFileSync(join(gitDir, 'packed-refs'), 'utf8').trimEnd()}\n`
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
     throw error
   }
 }

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path'
 import { syncDirectory } from '../../files/durable-file.ts'
 import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
-import { readPackedRefs } from './packed-refs.ts'
+import { findPackedRef, readPackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
 
 /** The commit that a ref names, or undefined. A loose ref wins over a packed one, as in git. */
 export async function readRef(gitDir: string, ref: string): Promise<Oid | undefined> {
   const loose = readLooseRef(gitDir, ref)
-  if (loose === undefined) return readPackedRefs(gitDir).get(ref)
+  if (loose === undefined) return findPackedRef(gitDir, ref)
   if (isOid(loose)) return loose
   throw new GitError('bad-ref', `${ref} does not hold an object id`)
 }
