@@ -9,7 +9,8 @@ const Operation = z.looseObject({
 })
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
-export type Exchange = { method: string; path: string; sent: unknown; status: number }
+/** `answer` is left out where somebody else makes it: nothing is said of it then. */
+export type Exchange = { method: string; path: string; sent: unknown; status: number; answer?: unknown }
 type Schema = Record<string, unknown>
 
 /** A forge's published OpenAPI 3.0 description of its API, or a part of one. */
@@ -24,18 +25,27 @@ export class ForgeDescription {
   }
 
   /** What of a request, or of the status of its answer, is not described, in words. */
-  problemsOf({ method, path, sent, status }: Exchange): string[] {
+  problemsOf({ method, path, sent, status, answer }: Exchange): string[] {
     const { paths } = this.#document
-    const templates = Object.keys(paths).sort((a, b) => parametersIn(a) - parametersIn(b))
-    const template = templates.find((known) => matches(known, path))
+    const template = this.templateOf(path)
     const verb = method.toLowerCase()
     const found = template === undefined ? undefined : paths[template]?.[verb]
     if (template === undefined || found === undefined) return [`${method} ${path} is not described`]
     const { requestBody, responses } = Operation.parse(found)
-    const pointer = `/paths/${encoded(template)}/${verb}/requestBody/content/application~1json/schema`
-    const wrong = requestBody?.content?.['application/json'] === undefined ? [] : this.#check(pointer, sent ?? {})
+    const pointer = `/paths/${encoded(template)}/${verb}`
+    const schemaOf = (part: string) => `${pointer}/${part}/content/application~1json/schema`
+    const wrong = hasJson(requestBody) ? this.#check(schemaOf('requestBody'), sent ?? {}) : []
     if (responses[status] === undefined) wrong.push(`the status ${status} is not described`)
+    else if (answer !== undefined && hasJson(responses[status])) {
+      wrong.push(...this.#check(schemaOf(`responses/${status}`), answer))
+    }
     return wrong.map((text) => `${method} ${template}: ${text}`)
+  }
+
+  /** The path of the API that a path is one of: `/pulls/{number}` for `/pulls/7`. */
+  templateOf(path: string): string | undefined {
+    const templates = Object.keys(this.#document.paths).sort((a, b) => parametersIn(a) - parametersIn(b))
+    return templates.find((known) => matches(known, path))
   }
 
   /**
@@ -53,20 +63,23 @@ export class ForgeDescription {
     return validate(value) ? [] : [this.#ajv.errorsText(validate.errors)]
   }
 
-  #example(given: unknown, isFull: boolean): unknown {
+  /** @param above the schemas in which this one is: a repository may be the fork of a repository */
+  #example(given: unknown, isFull: boolean, above: readonly unknown[] = []): unknown {
     const schema = this.#resolved(given)
+    if (above.includes(schema)) return {}
+    const within = [...above, schema]
     if (schema.nullable === true && !isFull) return null
     const [choice] = [schema.anyOf, schema.oneOf].filter(Array.isArray)
-    if (choice !== undefined) return this.#example(isFull ? choice[0] : choice.at(-1), isFull)
+    if (choice !== undefined) return this.#example(isFull ? choice[0] : choice.at(-1), isFull, within)
     if (Array.isArray(schema.allOf)) {
-      return Object.assign({}, ...schema.allOf.map((part: unknown) => this.#example(part, isFull)))
+      return Object.assign({}, ...schema.allOf.map((part: unknown) => this.#example(part, isFull, within)))
     }
     if (Array.isArray(schema.enum)) return schema.enum[0]
-    if (schema.type === 'array') return isFull ? [this.#example(schema.items, isFull)] : []
+    if (schema.type === 'array') return isFull ? [this.#example(schema.items, isFull, within)] : []
     if (schema.properties !== undefined) {
       const required = Array.isArray(schema.required) ? schema.required : []
       const named = Object.entries(schema.properties as Schema).filter(([name]) => isFull || required.includes(name))
-      return Object.fromEntries(named.map(([name, part]) => [name, this.#example(part, isFull)]))
+      return Object.fromEntries(named.map(([name, part]) => [name, this.#example(part, isFull, within)]))
     }
     return exampleOfType(schema)
   }
@@ -77,6 +90,10 @@ export class ForgeDescription {
     const names = $ref.replace('#/', '').split('/')
     return this.#resolved(names.reduce<unknown>((part, name) => (part as Schema)[name], this.#document))
   }
+}
+
+function hasJson(part: unknown): boolean {
+  return Content.safeParse(part).data?.content?.['application/json'] !== undefined
 }
 
 function exampleOfType({ type, format }: Schema): unknown {

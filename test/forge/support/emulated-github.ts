@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as createSocket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createEmulator } from 'emulate'
 import { onTestFinished } from 'vitest'
-import { listening } from '../../support/listening.ts'
 import { ForgeDescription } from './described.ts'
+import { type Answer, type Request, startFront } from './forge-front.ts'
 import { ForgeGit } from './forge-git.ts'
 
 export const githubDescription = new ForgeDescription(
@@ -17,11 +16,6 @@ const repo = 'handbook'
 const people = ['ada', 'bob', 'eve']
 const appId = '4711'
 
-/** What becomes of a request: it is answered so, or its answer is lost after it was done. */
-export type Fault =
-  | { status: number; headers?: Record<string, string>; body?: unknown }
-  | 'lose the answer'
-  | 'never answer'
 type Json = Record<string, unknown>
 type Hook = { headers: Record<string, string>; body: Buffer }
 
@@ -31,19 +25,25 @@ type Hook = { headers: Record<string, string>; body: Buffer }
  */
 export async function startGithub() {
   const git = new ForgeGit(`${owner}/${repo}.git`)
-  const faults: { matches: RegExp; fault: Fault; after: number }[] = []
   const wrong: string[] = []
-  const requests: string[] = []
   const merges = new Map<number, string>()
   const forks = new Set<number>()
   const hooks: Hook[] = []
   let onHook: (hook: Hook) => void = () => {}
-  const front = createServer((request, response) => {
-    handle(request, response).catch(
-      (error) => response.headersSent || response.writeHead(599).end(JSON.stringify({ message: String(error) })),
-    )
+  const { url, requests, fail, mend } = await startFront({
+    ...{ git, gitPath: `/${owner}/${repo}.git/`, hasEtags: true },
+    isPassword: (password) => /^(ghs_|token-)/.test(password),
+    answer: (request) => answer(request),
+    onPush: () => noteMerged(),
+    divert: ({ path, headers, body }) => {
+      if (path !== '/_hook') return false
+      const named = Object.entries(headers).map(([name, value]) => [name, String(value)])
+      const hook = { headers: Object.fromEntries(named), body }
+      hooks.push(hook)
+      onHook(hook)
+      return true
+    },
   })
-  const url = await listening(front)
   const port = await freePort()
   const emulator = await createEmulator({
     service: 'github',
@@ -131,67 +131,23 @@ export async function startGithub() {
     return all
   }
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks)
-    const { method = 'GET', headers } = request
-    const path = request.url ?? '/'
-    if (path === '/_hook') {
-      hooks.push({
-        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-        body,
-      })
-      onHook(hooks.at(-1) as Hook)
-      response.end()
-      return
-    }
-    requests.push(`${method} ${path}`)
-    const found = faults.findIndex((fault) => fault.matches.test(`${method} ${path}`) && fault.after-- === 0)
-    const [{ fault } = { fault: undefined }] = found < 0 ? [] : faults.splice(found, 1)
-    if (fault === 'never answer') return
-    if (typeof fault === 'object') {
-      response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
-      response.end(JSON.stringify(fault.body ?? { message: 'As the test has it' }))
-      return
-    }
-    if (path.startsWith(`/${owner}/${repo}.git/`)) {
-      const { password } = basicAuth(headers.authorization)
-      if (!/^(ghs_|token-)/.test(password)) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
-      if (fault === 'lose the answer') {
-        await git.serve(request, new Lost() as unknown as ServerResponse, body)
-        response.destroy()
-      } else await git.serve(request, response, body)
-      if (path.endsWith('/git-receive-pack')) await noteMerged()
-      return
-    }
+  const answer = async ({ method, path, headers, body, sent }: Request): Promise<Answer> => {
     const [bare = ''] = path.split('?')
     const patched = method === 'PATCH' ? /\/pulls\/(\d+)$/.exec(bare)?.[1] : undefined
-    if (patched !== undefined && /"state":"open"/.test(body.toString()) && !(await hasBranch(Number(patched)))) {
-      response.writeHead(422, { 'content-type': 'application/json' })
-      return void response.end(JSON.stringify({ message: 'Validation Failed' }))
+    if (patched !== undefined && (sent as Json).state === 'open' && !(await hasBranch(Number(patched)))) {
+      return { status: 422, body: { message: 'Validation Failed' } }
     }
-    const sent = body.length === 0 ? undefined : JSON.parse(body.toString())
     const statuses = /\/statuses\/([0-9a-f]{40})$/.exec(bare)
     const isOfAll = /\/(issues|pulls)\/comments$/.exec(bare)
-    const answer =
+    const given =
       statuses !== null
-        ? { status: 201, link: null, body: statusAnswer(statuses[1] ?? '', sent) }
+        ? { status: 201, link: null, body: statusAnswer(statuses[1] ?? '', sent as Json) }
         : isOfAll !== null
           ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', new URL(path, url).searchParams) }
           : await fetchEmulator(port, method, path, headers, body)
-    const shown = corrected(answer.body)
-    wrong.push(...githubDescription.problemsOf({ method, path: bare, sent, status: answer.status }))
-    if (fault === 'lose the answer') return void response.destroy()
-    const text = shown === null ? '' : JSON.stringify(shown)
-    const etag = `"${createHash('sha256').update(text).digest('hex')}"`
-    const isSame = method === 'GET' && headers['if-none-match'] === etag
-    response.writeHead(isSame ? 304 : answer.status, {
-      'content-type': 'application/json',
-      ...(method === 'GET' && answer.status === 200 ? { etag } : {}),
-      ...(answer.link === null ? {} : { link: answer.link }),
-    })
-    response.end(isSame ? undefined : text)
+    wrong.push(...githubDescription.problemsOf({ method, path: bare, sent, status: given.status }))
+    const { status, link } = given
+    return { status, body: corrected(given.body), ...(link === null ? {} : { headers: { link } }) }
   }
 
   /** GitHub reopens no pull request whose branch is gone. */
@@ -234,10 +190,7 @@ export async function startGithub() {
     deliverTo: (receive: (hook: Hook) => void) => {
       onHook = receive
     },
-    /** A request that matches comes to grief: the next one, or the one after some others. */
-    fail: (matches: RegExp, fault: Fault, after = 0) => faults.push({ matches, fault, after }),
-    /** What was to come to grief does not. @returns whether nothing was left to */
-    mend: () => faults.splice(0).length === 0,
+    ...{ fail, mend },
     pulls,
     openPull: async (login: string, branch: string, title: string) =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),
@@ -286,12 +239,6 @@ export async function startGithub() {
   }
 }
 
-/** A response that nobody reads. */
-class Lost {
-  writeHead(): void {}
-  end(): void {}
-}
-
 export type EmulatedGithub = Awaited<ReturnType<typeof startGithub>>
 
 async function fetchEmulator(
@@ -319,13 +266,6 @@ function statusAnswer(sha: string, sent: Json): Json {
     ...{ url: `https://api.github.com/${sha}`, avatar_url: null, id: 1, node_id: 'S_1', state, description: text },
     ...{ target_url: target, context, created_at: at, updated_at: at, creator: null },
   }
-}
-
-function basicAuth(header: string | undefined): { username: string; password: string } {
-  const [username = '', password = ''] = Buffer.from(header?.replace(/^Basic /, '') ?? '', 'base64')
-    .toString()
-    .split(':')
-  return { username, password }
 }
 
 async function freePort(): Promise<number> {
