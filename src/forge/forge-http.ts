@@ -23,7 +23,8 @@ export type ForgeHttpOptions = ForgeHttpTiming & {
   onRefused?: () => void
 }
 
-type Answer = { body: unknown; next: string | undefined }
+/** `total` is how many items all pages of a list have, where the forge says so. */
+type Answer = { body: unknown; next: string | undefined; total: number }
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 const defaultTimeoutMs = 30_000
@@ -37,7 +38,7 @@ const maxPages = 50
 const maxMessage = 200
 
 /**
- * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link`, limits. Nothing is tried again: whoever
+ * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link` or by number, limits. Nothing is tried again: whoever
  * follows a forge looks again anyway. Redirects are not followed, so that no credential reaches another host.
  */
 export class ForgeHttp {
@@ -67,7 +68,9 @@ export class ForgeHttp {
       const answer = await this.#request('GET', next)
       if (!Array.isArray(answer.body)) throw new ForgeError('unexpected', `${path} is no list`)
       for (const item of answer.body) all.push(parsed(schema, item, path))
-      next = answer.next
+      // Some lists of Gitea have a count instead of `Link`. So has a forge that is reached by another address than its own.
+      const isMore = answer.body.length > 0 && all.length < answer.total
+      next = answer.next ?? (isMore ? pageAfter(next) : undefined)
     }
     return all
   }
@@ -107,8 +110,10 @@ export class ForgeHttp {
     if (response.status === 304 && known !== undefined) return known
     if (response.status === 401) this.#options.onRefused?.()
     if (!response.ok) throw refusal(`${method} ${new URL(url).pathname}`, response.status, text, this.#limitedUntil)
-    const answer = { body: parseJson(text, path), next: nextPage(response.headers.get('link'), apiUrl) }
-    const etag = response.headers.get('etag')
+    const { headers: received } = response
+    const total = Number(received.get('x-total-count') ?? received.get('x-total') ?? 0)
+    const answer = { body: parseJson(text, path), next: nextPage(received.get('link'), apiUrl), total }
+    const etag = received.get('etag')
     if (method === 'GET' && etag !== null) this.#kept.set(url, { ...answer, etag })
     return answer
   }
@@ -171,13 +176,26 @@ function refusal(what: string, status: number, text: string, until: Date | undef
 function saidIn(text: string): string {
   try {
     const { message, error, errors } = JSON.parse(text)
-    const details = [message ?? error, ...(Array.isArray(errors) ? errors : [])]
-      .map((part) => (typeof part === 'object' && part !== null ? part.message : part))
-      .filter((part) => typeof part === 'string')
+    const details = textsIn([message ?? error, errors])
     return details.length === 0 ? '' : `: ${details.join('; ').replace(/\s+/g, ' ').slice(0, maxMessage)}`
   } catch {
     return ''
   }
+}
+
+/** All texts, at any depth: GitLab says what is wrong with each field in a list, and GitHub in objects with a `message`. */
+function textsIn(part: unknown): string[] {
+  if (typeof part === 'string') return [part]
+  if (typeof part !== 'object' || part === null) return []
+  return 'message' in part ? textsIn(part.message) : Object.values(part).flatMap(textsIn)
+}
+
+/** The address of the page that follows one, where pages have numbers. */
+function pageAfter(path: string): string {
+  const [bare, query] = path.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.set('page', String(Number(parameters.get('page') ?? 1) + 1))
+  return `${bare}?${parameters}`
 }
 
 /** The address of the next page in a `Link` header (RFC 8288), if it is of the API itself. */

@@ -1,5 +1,5 @@
 /** Forges that have an adapter. */
-export const forgeKinds = ['github'] as const
+export const forgeKinds = ['github', 'gitea', 'forgejo', 'gitlab'] as const
 export type ForgeKind = (typeof forgeKinds)[number]
 
 /** Somebody on a forge: a person, or a program. `id` is the login, which others of the forge cannot take. */

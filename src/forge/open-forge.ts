@@ -1,6 +1,9 @@
 import type { Delivery, Forge, ForgeKind } from './forge.ts'
 import type { ForgeHttpTiming } from './forge-http.ts'
+import { isGiteaDelivery, openGitea } from './gitea/gitea.ts'
 import { isGithubDelivery, openGithub } from './github/github.ts'
+import { openGitlab } from './gitlab/gitlab.ts'
+import { isGitlabDelivery } from './gitlab/gitlab-delivery.ts'
 
 /** What a forge is spoken to with: a token, or an App's id and its private key as PEM. */
 export type ForgeCredential = { token: string } | { appId: string; privateKey: string }
@@ -14,14 +17,27 @@ export type ForgeOptions = ForgeHttpTiming & {
   credential: ForgeCredential
 }
 
-/** Opens the adapter of a forge. Nothing is sent. */
+type Open = (options: Omit<ForgeOptions, 'kind'>) => Forge
+const adapters: Record<ForgeKind, Open> = {
+  github: openGithub,
+  gitea: (options) => openGitea('gitea', options),
+  forgejo: (options) => openGitea('forgejo', options),
+  gitlab: openGitlab,
+}
+
+const checks: Record<ForgeKind, (secret: string, delivery: Delivery) => boolean> = {
+  github: isGithubDelivery,
+  gitea: isGiteaDelivery,
+  forgejo: isGiteaDelivery,
+  gitlab: isGitlabDelivery,
+}
+
+/** Opens the adapter of a forge. Nothing is sent. @throws {ForgeError} `refused` for a kind of credential that the forge does not have */
 export function openForge({ kind, ...options }: ForgeOptions): Forge {
-  const open = { github: openGithub }[kind]
-  return open(options)
+  return adapters[kind](options)
 }
 
 /** Whether a webhook's delivery is signed with a secret, as that forge signs. Takes the same time whatever it holds. */
 export function isSigned(kind: ForgeKind, secret: string, delivery: Delivery): boolean {
-  const check = { github: isGithubDelivery }[kind]
-  return check(secret, delivery)
+  return checks[kind](secret, delivery)
 }

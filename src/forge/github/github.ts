@@ -1,7 +1,9 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { Ignored } from '../answers.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import { accountOf, IssueComment, Pull, Review, ReviewComment } from './github-answers.ts'
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
@@ -19,7 +21,6 @@ const checkName = 'Ganglion'
 const writePauseMs = 1_000
 /** Characters of the description of a commit status. */
 const maxStatus = 140
-const Ignored = z.unknown()
 
 /** A repository on github.com, or on a GitHub Enterprise Server. */
 export function openGithub(options: GithubOptions): Forge {
@@ -158,15 +159,6 @@ function reviewRemark(number: number, { id, html_url: url, body, user, ...review
   const { submitted_at: at } = review
   if (at === undefined || body.trim() === '') return []
   return [{ id: `review:${id}`, number, author: accountOf(user), text: body, at, url }]
-}
-
-/** The number at the end of an address of the API. */
-function numberIn(url: string): number {
-  return Number(url.slice(url.lastIndexOf('/') + 1))
-}
-
-function byTime(remarks: Remark[]): Remark[] {
-  return remarks.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 
 function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {

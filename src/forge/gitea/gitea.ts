@@ -1,0 +1,172 @@
+import type { z } from 'zod'
+import { Ignored } from '../answers.ts'
+import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
+import type { Delivery, Forge, PullRequest, Remark } from '../forge.ts'
+import { ForgeError } from '../forge-error.ts'
+import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { byTime, numberIn } from '../remarks.ts'
+import { isHmacOf } from '../signature.ts'
+import { tokenOf } from '../token.ts'
+import { accountOf, Comment, Label, Pull, Review, ReviewComment, User } from './gitea-answers.ts'
+import { isReport, report } from './gitea-reports.ts'
+
+export type GiteaOptions = ForgeHttpTiming & {
+  /** Of the repository's page: `https://codeberg.org/acme/handbook`. */
+  url: string
+  /** Of the API, where it is not at `/api/v1` of the same server. */
+  apiUrl?: string | undefined
+  credential: { token: string } | { appId: string }
+}
+
+/** Those that Gitea has unless its operator says otherwise. */
+const draftMark: DraftMark = { prefix: 'WIP: ', known: /^\s*(?:(?:WIP:|\[WIP\])\s*)+/i }
+/** Characters of a title, of which the mark of a draft needs some. */
+const maxTitle = 255 - draftMark.prefix.length
+/** Items in a page: more are not given, unless the operator says so. */
+const pageSize = 50
+/** Into which all pull requests are to be merged that are made here. */
+const baseBranch = 'main'
+/** Of labels that are made: a grey. */
+const labelColour = '#6e7781'
+
+/** A repository on a Gitea, or on a Forgejo, whose API is still the same in what is used here. */
+export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): Forge {
+  const token = tokenOf(options.credential, kind === 'gitea' ? 'Gitea' : 'Forgejo')
+  const url = options.url.replace(/\/+$/, '')
+  // A server may have a path of its own before the repository's.
+  const [, root = '', path = ''] = /^(.*)\/([^/]+\/[^/]+)$/.exec(url) ?? []
+  const http = new ForgeHttp({
+    ...{ now: options.now, timeoutMs: options.timeoutMs, writePauseMs: options.writePauseMs },
+    apiUrl: (options.apiUrl ?? `${root}/api/v1`).replace(/\/+$/, ''),
+    headers: { accept: 'application/json', 'user-agent': 'Ganglion' },
+    authorize: async () => ({ authorization: `token ${token}` }),
+  })
+  const base = `/repos/${path}`
+  const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, Pull))
+  const who = async () => accountOf(await http.get('/user', User))
+  let me: string | undefined
+  const edit = async (number: number, changes: { title?: string; body?: string; state?: 'open' | 'closed' }) =>
+    toPull(await http.send('PATCH', `${base}/pulls/${number}`, changes, Pull))
+  const setState = async (number: number, state: 'open' | 'closed') => {
+    const { state: now } = await edit(number, { state })
+    if (now !== state) throw new ForgeError('conflict', `the pull request ${number} stays ${now}`)
+  }
+  const labelIds = async (names: readonly string[]) => {
+    const known = names.length === 0 ? [] : await http.list(`${base}/labels?limit=${pageSize}`, Label)
+    const ids: number[] = []
+    for (const name of new Set(names)) {
+      const label =
+        known.find((each) => each.name === name) ??
+        (await http.send('POST', `${base}/labels`, { name, color: labelColour }, Label))
+      ids.push(label.id)
+    }
+    return ids
+  }
+  const reviewsOf = async (number: number) => {
+    const remarks: Remark[] = []
+    for (const review of await http.list(`${base}/pulls/${number}/reviews?limit=${pageSize}`, Review)) {
+      if (review.state === 'PENDING' || isReport(review.body)) continue
+      remarks.push(...reviewRemark(number, review))
+      if (!review.comments_count) continue
+      const inline = await http.list(`${base}/pulls/${number}/reviews/${review.id}/comments`, ReviewComment)
+      remarks.push(...inline.map((comment) => lineRemark(number, comment)))
+    }
+    return remarks
+  }
+
+  return {
+    kind,
+    limits: { title: maxTitle, body: 65_536, remark: 65_536, findings: 50 },
+    who,
+    // Any name will do with a token.
+    access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
+    openPulls: async () => {
+      const query = `state=open&sort=oldest&limit=${pageSize}`
+      return (await http.list(`${base}/pulls?${query}`, Pull)).map(toPull)
+    },
+    pull: pullAt,
+    pullOfBranch: async (branch) => {
+      const path = `${base}/pulls/${baseBranch}/${branch.split('/').map(encodeURIComponent).join('/')}`
+      const found = await http.get(path, Pull).then(toPull, unlessGone)
+      if (found === undefined || found.state === 'open') return found
+      // Of several it gives any: a newer one was changed not long ago.
+      const recent = await http.get(`${base}/pulls?state=all&sort=recentupdate&limit=${pageSize}`, Pull.array())
+      const same = recent.map(toPull).filter((pull) => pull.isOwnBranch && pull.branch === branch)
+      return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
+    },
+    open: async ({ branch, isDraft, labels, base: into, title, body }) => {
+      const sent = { head: branch, base: into, title: markedTitle(title, isDraft, draftMark), body }
+      return toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, Pull))
+    },
+    update: async (number, { labels = [], title, ...texts }) => {
+      const isDraft = title !== undefined && (await pullAt(number)).isDraft
+      const changes = title === undefined ? texts : { ...texts, title: markedTitle(title, isDraft, draftMark) }
+      if (Object.keys(changes).length > 0) await edit(number, changes)
+      if (labels.length === 0) return
+      await http.send('POST', `${base}/issues/${number}/labels`, { labels: await labelIds(labels) }, Ignored)
+    },
+    close: (number) => setState(number, 'closed'),
+    reopen: (number) => setState(number, 'open'),
+    comment: async (number, text) => {
+      const said = await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, Comment)
+      return commentRemark(number, said)
+    },
+    remarksOf: async (number) => {
+      const comments = await http.list(`${base}/issues/${number}/comments`, Comment)
+      return byTime([...comments.map((each) => commentRemark(number, each)), ...(await reviewsOf(number))])
+    },
+    remarksSince: async (since, pulls) => {
+      const query = new URLSearchParams({ limit: String(pageSize), ...(since === undefined ? {} : { since }) })
+      const remarks = (await http.list(`${base}/issues/comments?${query}`, Comment)).flatMap((comment) =>
+        comment.pull_request_url ? [commentRemark(numberIn(comment.pull_request_url), comment)] : [],
+      )
+      // Reviews are listed for one pull request only.
+      const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
+      for (const { number } of touched) remarks.push(...(await reviewsOf(number)))
+      return byTime(remarks)
+    },
+    report: async (told) => {
+      me ??= (await who()).id
+      await report(http, base, me, told)
+    },
+    headRef: (number) => `refs/pull/${number}/head`,
+  }
+}
+
+/** Whether a delivery comes from somebody who knows a webhook's secret. Takes the same time whatever it holds. */
+export function isGiteaDelivery(secret: string, { headers, body }: Delivery): boolean {
+  return isHmacOf(secret, body, headers['x-forgejo-signature'] ?? headers['x-gitea-signature'])
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ForgeError && error.code === 'gone')) throw error
+}
+
+function toPull(pull: z.output<typeof Pull>): PullRequest {
+  const { head, base, merged_by: mergedBy, merge_commit_sha: mergeCommit } = pull
+  const isMerged = pull.merged === true
+  const isDraft = pull.draft === true
+  return {
+    ...{ number: pull.number, url: pull.html_url, body: pull.body ?? '' },
+    state: isMerged ? 'merged' : pull.state === 'open' ? 'open' : 'closed',
+    title: plainTitle(pull.title, isDraft, draftMark),
+    ...{ branch: head.label, isOwnBranch: head.repo_id === base.repo_id, head: head.sha, base: base.ref },
+    ...{ author: accountOf(pull.user), labels: (pull.labels ?? []).map(({ name }) => name), isDraft },
+    updatedAt: pull.updated_at,
+    ...(isMerged && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    ...(isMerged && mergeCommit ? { mergeCommit } : {}),
+  }
+}
+
+function commentRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof Comment>) {
+  return { id: `comment:${id}`, number, author: accountOf(user), text: body, at, url }
+}
+
+function lineRemark(number: number, { id, html_url: url, body, user, created_at: at }: z.output<typeof ReviewComment>) {
+  return { id: `line:${id}`, number, author: accountOf(user), text: body, at, url }
+}
+
+function reviewRemark(number: number, { id, html_url: url, body, user, ...review }: z.output<typeof Review>): Remark[] {
+  if (!body?.trim()) return []
+  return [{ id: `review:${id}`, number, author: accountOf(user), text: body, at: review.submitted_at, url }]
+}

@@ -1,0 +1,154 @@
+import type { z } from 'zod'
+import { Ignored } from '../answers.ts'
+import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
+import type { Forge, PullRequest, Remark, Report } from '../forge.ts'
+import { ForgeError } from '../forge-error.ts'
+import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { byTime } from '../remarks.ts'
+import { tokenOf } from '../token.ts'
+import { accountOf, MergeRequest, Note, User } from './gitlab-answers.ts'
+
+export type GitlabOptions = ForgeHttpTiming & {
+  /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
+  url: string
+  /** Of the API, where it is not at `/api/v4` of the same host. */
+  apiUrl?: string | undefined
+  credential: { token: string } | { appId: string }
+}
+
+const statusName = 'Ganglion'
+const draftMark: DraftMark = { prefix: 'Draft: ', known: /^\s*(?:(?:draft:|\[draft\]|\(draft\))\s*)+/i }
+/** Characters of a title, of which the mark of a draft needs some. */
+const maxTitle = 255 - draftMark.prefix.length
+/** Characters of a commit status's description, and of its address. */
+const maxStatus = 255
+/** Lines that GitLab takes for commands to itself, such as `/merge`, in texts and comments. */
+const quickAction = /^(\s*)\/(?=\w)/gm
+
+/** A project on gitlab.com, or on a GitLab of one's own. */
+export function openGitlab(options: GitlabOptions): Forge {
+  const token = tokenOf(options.credential, 'GitLab')
+  const url = options.url.replace(/\/+$/, '')
+  const apiUrl = (options.apiUrl ?? `${new URL(url).origin}/api/v4`).replace(/\/+$/, '')
+  const http = new ForgeHttp({
+    ...{ now: options.now, timeoutMs: options.timeoutMs, writePauseMs: options.writePauseMs, apiUrl },
+    headers: { accept: 'application/json', 'user-agent': 'Ganglion' },
+    authorize: async () => ({ 'private-token': token }),
+  })
+  const project = `/projects/${encodeURIComponent(projectPath(url, apiUrl))}`
+  const base = `${project}/merge_requests`
+  const list = async (query: Record<string, string>) => {
+    const all = await http.list(`${base}?${new URLSearchParams({ ...query, per_page: '100' })}`, MergeRequest)
+    return all.map(toPull)
+  }
+  const pullAt = async (number: number) => toPull(await http.get(`${base}/${number}`, MergeRequest))
+  const edit = async (number: number, changes: Record<string, string>) =>
+    toPull(await http.send('PUT', `${base}/${number}`, changes, MergeRequest))
+  const setState = async (number: number, event: 'close' | 'reopen') => {
+    const { state } = await edit(number, { state_event: event })
+    if (state !== (event === 'close' ? 'closed' : 'open'))
+      throw new ForgeError('conflict', `the merge request ${number} stays ${state}`)
+  }
+  const notesOf = async ({ number, url: page }: Pick<PullRequest, 'number' | 'url'>) => {
+    const notes = await http.list(`${base}/${number}/notes?sort=asc&order_by=created_at&per_page=100`, Note)
+    return notes
+      .filter(({ system, internal }) => !system && internal !== true)
+      .map((note) => remarkOf(number, page, note))
+  }
+  const pageOf = (number: number) => `${url}/-/merge_requests/${number}`
+
+  return {
+    kind: 'gitlab',
+    limits: { title: maxTitle, body: 500_000, remark: 500_000, findings: 0 },
+    who: async () => accountOf(await http.get('/user', User)),
+    access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
+    openPulls: async () => {
+      const opened = await list({ state: 'opened', order_by: 'created_at', sort: 'asc' })
+      // One without a commit proposes nothing yet.
+      return opened.filter(({ head }) => head !== '')
+    },
+    pull: pullAt,
+    pullOfBranch: async (branch) => {
+      const pulls = await list({ source_branch: branch, order_by: 'created_at', sort: 'desc' })
+      return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch)
+    },
+    open: async ({ branch, isDraft, labels, base: into, title, body }) => {
+      const named = { source_branch: branch, target_branch: into, title: markedTitle(title, isDraft, draftMark) }
+      const sent = { ...named, description: inert(body), labels: labels.join(',') }
+      return toPull(await http.send('POST', base, sent, MergeRequest))
+    },
+    update: async (number, { title, body, labels = [] }) => {
+      const isDraft = title !== undefined && (await pullAt(number)).isDraft
+      await edit(number, {
+        ...(title === undefined ? {} : { title: markedTitle(title, isDraft, draftMark) }),
+        ...(body === undefined ? {} : { description: inert(body) }),
+        ...(labels.length === 0 ? {} : { add_labels: labels.join(',') }),
+      })
+    },
+    close: (number) => setState(number, 'close'),
+    reopen: (number) => setState(number, 'reopen'),
+    comment: async (number, text) => {
+      const note = await http.send('POST', `${base}/${number}/notes`, { body: inert(text) }, Note)
+      return remarkOf(number, pageOf(number), note)
+    },
+    remarksOf: (number) => notesOf({ number, url: pageOf(number) }),
+    remarksSince: async (since, pulls) => {
+      const remarks: Remark[] = []
+      for (const pull of pulls) {
+        if (since === undefined || pull.updatedAt >= since) remarks.push(...(await notesOf(pull)))
+      }
+      return byTime(remarks)
+    },
+    report: async (report) => {
+      await http.send('POST', `${project}/statuses/${report.head}`, statusOf(report), Ignored)
+    },
+    headRef: (number) => `refs/merge-requests/${number}/head`,
+  }
+}
+
+/** A GitLab may have a path of its own before the project's, and then its API has it too. */
+function projectPath(url: string, apiUrl: string): string {
+  const root = `${apiUrl.replace(/\/api\/v4$/, '')}/`
+  return url.startsWith(root) ? url.slice(root.length) : new URL(url).pathname.slice(1)
+}
+
+/** Text in which no line is a command to GitLab: others wrote some of it, and our token may do more than they. */
+function inert(text: string): string {
+  return text.replace(quickAction, '$1\\/')
+}
+
+function toPull(merge: z.output<typeof MergeRequest>): PullRequest {
+  const { state, sha, merge_commit_sha: merged, squash_commit_sha: squashed } = merge
+  const mergedBy = merge.merge_user ?? merge.merged_by
+  const isDraft = merge.draft === true
+  // A merge without a commit of its own has moved the target branch to the head.
+  const mergeCommit = merged ?? squashed ?? sha
+  return {
+    ...{ number: merge.iid, url: merge.web_url, body: merge.description ?? '' },
+    state: state === 'merged' ? 'merged' : state === 'closed' ? 'closed' : 'open',
+    title: plainTitle(merge.title, isDraft, draftMark),
+    ...{ branch: merge.source_branch, isOwnBranch: merge.source_project_id === merge.target_project_id },
+    ...{
+      head: sha ?? '',
+      base: merge.target_branch,
+      author: accountOf(merge.author),
+      labels: merge.labels ?? [],
+      isDraft,
+    },
+    updatedAt: merge.updated_at,
+    ...(state === 'merged' && mergedBy ? { mergedBy: accountOf(mergedBy) } : {}),
+    ...(state === 'merged' && mergeCommit ? { mergeCommit } : {}),
+  }
+}
+
+function remarkOf(number: number, page: string, { id, author, body, created_at: at }: z.output<typeof Note>): Remark {
+  return { id: `note:${id}`, number, author: accountOf(author), text: body, at, url: `${page}#note_${id}` }
+}
+
+/** Waiting is no failure, and `pending` would keep people from merging where pipelines must succeed. */
+function statusOf({ outcome, title, url }: Report) {
+  return {
+    ...{ state: outcome === 'failed' ? 'failed' : 'success', name: statusName, description: title.slice(0, maxStatus) },
+    ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),
+  }
+}

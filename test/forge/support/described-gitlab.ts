@@ -1,0 +1,110 @@
+import { type DescribedForge, pageOf, type Routes, startDescribed } from './described-forge.ts'
+import { type FakePull, type FakeRemark, type ForgePeople, owner } from './forge-people.ts'
+
+const project = '/projects/{id}'
+const merges = `${project}/merge_requests`
+const repository = 'acme/docs/handbook'
+
+/** GitLab as those describe it who wrote a client after its documentation. */
+export function startGitlab(): Promise<DescribedForge> {
+  return startDescribed({
+    ...{ kind: 'gitlab', repository, api: '/api/v4', draftPrefix: 'Draft: ', hasEtags: true, routes },
+    headRef: (number) => `refs/merge-requests/${number}/head`,
+    tokenIn: ({ headers }) => String(headers['private-token']),
+  })
+}
+
+const routes: Routes = {
+  'GET /user': [200, () => ({ username: owner, name: 'Acme' })],
+  [`GET ${merges}`]: [
+    200,
+    ({ query }, people) => {
+      const state = query.get('state')
+      const branch = query.get('source_branch')
+      const found = people.all.filter(
+        (pull) => (state === null || stateOf(pull) === state) && (branch === null || pull.branch === branch),
+      )
+      return page(
+        (query.get('sort') === 'asc' ? found : found.reverse()).map((pull) => shown(people, pull)),
+        query,
+      )
+    },
+  ],
+  [`POST ${merges}`]: [
+    201,
+    ({ sent }, people) => {
+      const { source_branch: branch, title, description, labels } = sent as Record<string, string>
+      const texts = { title: title ?? '', body: description ?? '', labels: labels?.split(',') ?? [] }
+      return shown(people, people.open(owner, { branch: branch ?? '', ...texts }))
+    },
+  ],
+  [`GET ${merges}/{merge_request_iid}`]: [
+    200,
+    ({ path }, people) => shown(people, people.find(Number(path.merge_request_iid))),
+  ],
+  [`PUT ${merges}/{merge_request_iid}`]: [
+    200,
+    ({ path, sent: { state_event: event, add_labels: added, title, description: body } }, people) => {
+      const pull = people.find(Number(path.merge_request_iid))
+      // An event that does not fit the state has no effect.
+      if (event === 'close' && pull.state === 'open') people.setState(pull.number, 'closed')
+      if (event === 'reopen' && pull.state === 'closed') people.setState(pull.number, 'open')
+      const labels = typeof added === 'string' ? [...new Set([...pull.labels, ...added.split(',')])] : pull.labels
+      const texts = Object.entries({ title, body }).filter(([, text]) => text !== undefined)
+      return shown(people, people.change(pull.number, { labels, ...Object.fromEntries(texts) }))
+    },
+  ],
+  [`GET ${merges}/{merge_request_iid}/notes`]: [
+    200,
+    ({ path, query }, { remarks }) =>
+      page(remarks.filter(({ number }) => number === Number(path.merge_request_iid)).map(noteShown), query),
+  ],
+  [`POST ${merges}/{merge_request_iid}/notes`]: [
+    201,
+    ({ path, sent }, people) => noteShown(people.say(owner, Number(path.merge_request_iid), String(sent.body))),
+  ],
+  [`POST ${project}/statuses/{sha}`]: [
+    201,
+    ({ path, sent }, { statuses }) => {
+      statuses.push({ sha: path.sha ?? '', state: String(sent.state), text: String(sent.description) })
+      return { status: sent.state }
+    },
+  ],
+}
+
+function page<Item extends object>(all: readonly Item[], query: URLSearchParams) {
+  const size = Math.min(Number(query.get('per_page') ?? 20), 100)
+  const { page: items } = pageOf(all, query, size)
+  return { page: items as Record<string, unknown>[], headers: { 'x-total': String(all.length) } }
+}
+
+function stateOf({ state }: FakePull): string {
+  return state === 'open' ? 'opened' : state
+}
+
+function shown(people: ForgePeople, pull: FakePull) {
+  const { number, title, body, branch, head, author, labels, mergedBy, mergeCommit, updatedAt } = pull
+  return {
+    ...{ iid: number, title, description: body, state: stateOf(pull), draft: people.isDraft(pull), labels, sha: head },
+    ...{ web_url: `https://gitlab.example.org/${repository}/-/merge_requests/${number}`, author: user(author) },
+    ...{ source_branch: branch, target_branch: 'main', source_project_id: 1, target_project_id: 1 },
+    // A merge that only moves main has no commit of its own.
+    ...{ merge_commit_sha: mergeCommit === head ? null : (mergeCommit ?? null), squash_commit_sha: null },
+    ...{ merged_by: mergedBy === undefined ? null : user(mergedBy), updated_at: updatedAt.toISOString() },
+  }
+}
+
+function noteShown({ id, number, author, text, at, sort }: FakeRemark) {
+  return {
+    id,
+    noteable_iid: number,
+    body: text,
+    author: user(author),
+    created_at: at.toISOString(),
+    system: sort === 'system',
+  }
+}
+
+function user(login: string) {
+  return { username: login, name: login }
+}

@@ -1,0 +1,143 @@
+import type { ForgeGit } from './forge-git.ts'
+
+export type FakePull = {
+  number: number
+  title: string
+  body: string
+  branch: string
+  state: 'open' | 'closed' | 'merged'
+  author: string
+  labels: string[]
+  /** The commit at the tip of its branch, or where that was when it was closed. */
+  head: string
+  updatedAt: Date
+  mergedBy?: string
+  mergeCommit?: string
+}
+export type FakeRemark = {
+  id: number
+  number: number
+  author: string
+  text: string
+  at: Date
+  sort: 'comment' | 'review' | 'system'
+  /** Of a review. */
+  lines: { id: number; path: string; text: string }[]
+}
+export type FakeStatus = { sha: string; state: string; text: string }
+
+/** Why a forge does not do what it is asked, and the status that it says so with. */
+export class Refusal extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Whom the token of the tests belongs to. */
+export const owner = 'acme'
+export const tokenOf = (login: string) => `token-${login}`
+
+/** A forge without its API: what people and programs do on it, and what becomes of pull requests as branches move. */
+export class ForgePeople {
+  readonly git: ForgeGit
+  readonly all: FakePull[] = []
+  readonly remarks: FakeRemark[] = []
+  readonly statuses: FakeStatus[] = []
+  readonly #draftPrefix: string
+  readonly #headRef: (number: number) => string
+  #lastId = 100
+
+  /** @param draftPrefix what a draft's title begins with */
+  constructor(git: ForgeGit, draftPrefix: string, headRef: (number: number) => string) {
+    this.git = git
+    this.#draftPrefix = draftPrefix
+    this.#headRef = headRef
+  }
+
+  newId(): number {
+    return ++this.#lastId
+  }
+
+  find(number: number): FakePull {
+    const pull = this.all.find((each) => each.number === number)
+    if (pull === undefined) throw new Refusal(404, 'Not Found')
+    return pull
+  }
+
+  isDraft({ title }: FakePull): boolean {
+    return title.startsWith(this.#draftPrefix)
+  }
+
+  open(author: string, made: Pick<FakePull, 'branch' | 'title' | 'body' | 'labels'>): FakePull {
+    const head = this.git.head(`refs/heads/${made.branch}`)
+    if (head === undefined) throw new Refusal(404, 'There is no such branch')
+    if (this.all.some(({ branch, state }) => state === 'open' && branch === made.branch))
+      throw new Refusal(409, 'There is one already')
+    const pull: FakePull = { ...made, number: this.all.length + 1, author, state: 'open', head, updatedAt: new Date() }
+    this.all.push(pull)
+    this.git.setRef(this.#headRef(pull.number), head)
+    return pull
+  }
+
+  setState(number: number, state: 'open' | 'closed'): FakePull {
+    const pull = this.find(number)
+    if (pull.state === 'merged') throw new Refusal(412, 'It was merged')
+    if (state === 'open' && this.git.head(`refs/heads/${pull.branch}`) === undefined)
+      throw new Refusal(422, 'Its branch is gone')
+    return this.change(number, { state })
+  }
+
+  change(number: number, changes: Partial<FakePull>): FakePull {
+    return Object.assign(this.find(number), changes, { updatedAt: new Date() })
+  }
+
+  say(author: string, number: number, text: string, sort: FakeRemark['sort'] = 'comment'): FakeRemark {
+    this.change(number, {})
+    const remark: FakeRemark = { id: this.newId(), number, author, text, sort, at: new Date(), lines: [] }
+    this.remarks.push(remark)
+    return remark
+  }
+
+  ready(number: number): FakePull {
+    const { title } = this.find(number)
+    return this.change(number, {
+      title: title.startsWith(this.#draftPrefix) ? title.slice(this.#draftPrefix.length) : title,
+    })
+  }
+
+  /** Presses the button. @returns main's new head */
+  merge(login: string, number: number, method: 'merge' | 'squash' | 'rebase' = 'merge'): string {
+    this.look()
+    const pull = this.find(number)
+    if (this.isDraft(pull)) throw new Error('Drafts cannot be merged.')
+    const mergeCommit = this.git.merge(pull.head, method, `${pull.title} (#${number})`)
+    if (mergeCommit === undefined) throw new Error(`The pull request ${number} conflicts with main.`)
+    this.change(number, { state: 'merged', mergedBy: login, mergeCommit })
+    return mergeCommit
+  }
+
+  /** Branches may have moved. */
+  look(): void {
+    const heads = this.git.heads()
+    for (const { number, state, branch, head } of this.all) {
+      const tip = heads.get(branch)
+      if (state !== 'open' || tip === undefined || tip === head) continue
+      this.change(number, { head: tip })
+      this.git.setRef(this.#headRef(number), tip)
+    }
+  }
+
+  /** After a push a pull request whose head is in main is merged, and one whose branch is gone is closed. */
+  noteMerged(): void {
+    this.look()
+    const heads = this.git.heads()
+    const merged = heads.has('main') ? this.git.merged() : new Set()
+    for (const { number, state, branch, head } of this.all) {
+      if (state !== 'open') continue
+      if (merged.has(branch)) this.change(number, { state: 'merged', mergedBy: owner, mergeCommit: head })
+      else if (!heads.has(branch)) this.change(number, { state: 'closed' })
+    }
+  }
+}
