@@ -1,5 +1,6 @@
 import type { Services } from '../http/services.ts'
 import type { SettingsServices } from '../http/settings-services.ts'
+import { listForgeLinks } from '../services/forge/manage-links.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import type { Health } from '../services/health.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../services/keys/manage-api-keys.ts'
@@ -41,6 +42,7 @@ export function settingsServicesOf(
     replayWebhook: (caller, id, range) => replayWebhook(ganglion, caller, id, range),
     testWebhook: (caller, id) => testWebhook(ganglion, caller, id, receivers),
     resendEvent: (caller, delivery) => resendEvent(ganglion, caller, delivery, receivers),
+    listForgeLinks: ({ tenantId }) => listForgeLinks(ganglion, tenantId),
     readKbSettings: (caller, kb) => readKbSettings(ganglion, caller, kb),
     previewKbSettings: (caller, kb, change) => previewKbSettings(ganglion, caller, kb, change),
     changeKbSettings: (caller, kb, change) => changeKbSettings(ganglion, caller, kb, change),

@@ -7,6 +7,7 @@ import type {
 } from '../contract/administration.ts'
 import type { EventKind } from '../contract/events.ts'
 import type { Caller } from '../services/caller.ts'
+import type { LinkSummary } from '../services/forge/manage-links.ts'
 import type { ApiKeyPage } from '../services/keys/manage-api-keys.ts'
 import type { HealthReport } from '../services/operations/health-report.ts'
 import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../services/settings/change-kb-settings.ts'
@@ -35,6 +36,7 @@ export interface SettingsServices {
   testWebhook(caller: Caller, id: string): Promise<WebhookDelivery>
   /** Sends one event again. */
   resendEvent(caller: Caller, delivery: { id: string; eventId: number }): Promise<WebhookDelivery>
+  listForgeLinks(caller: Caller): Promise<LinkSummary[]>
   readKbSettings(caller: Caller, kb: string): Promise<KbSettingsForm>
   previewKbSettings(caller: Caller, kb: string, change: SettingsChange): Promise<SettingsPreview>
   /** Answers the commit; undefined where nothing differs. */

@@ -8,6 +8,7 @@ const places = [
   { path: '/settings/people', label: 'People', text: 'Who may sign in, and what they may do.' },
   { path: '/settings/audit', label: 'Audit', text: 'What administrators have done.' },
   { path: '/settings/webhooks', label: 'Webhooks', text: 'Send what happens to other programs.' },
+  { path: '/settings/forges', label: 'Forges', text: 'Which knowledge bases are reviewed as pull requests.' },
   { path: '/settings/health', label: 'Health', text: 'What is broken, sizes, backups, and a check of everything.' },
 ] as const
 

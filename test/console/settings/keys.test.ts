@@ -74,5 +74,5 @@ test('keys are for administrators, and each tenant has its own', async () => {
   expect((await stranger.post(`${path}/${key?.id}/revoke`)).status).toBe(404)
   expect((await stranger.post(`${path}/x/revoke`)).status).toBe(404)
   const overview = await admin.get('/settings')
-  expect(overview.texts('.cards strong')).toEqual(['API keys', 'People', 'Audit', 'Webhooks', 'Health'])
+  expect(overview.texts('.cards strong')).toEqual(['API keys', 'People', 'Audit', 'Webhooks', 'Forges', 'Health'])
 })

@@ -393,6 +393,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     listApiKeys: notFaked,
     revokeApiKey: notFaked,
     addWebhook: notFaked,
+    listForgeLinks: notFaked,
     listWebhooks: notFaked,
     readWebhook: notFaked,
     removeWebhook: notFaked,
