@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { noteAim } from './support/aims.ts'
 import { workFolder } from './support/measure.ts'
 
 const runner = fileURLToPath(new URL('./support/search-once.ts', import.meta.url))
@@ -27,6 +28,13 @@ const contestants = process.env.SEARCH_CONTESTANTS?.split(',') ?? ['fts5', 'mini
 /** Chunks up to which `auto` takes it. */
 const maxMinisearch = 20_000
 
+/** Milliseconds, MB and chunks a second, for the engine of large knowledge bases. */
+const aims = {
+  rate: 20_000,
+  100000: { p50: 1, p99: 5 },
+  1000000: { p99: 30, heap: 300, restart: 2_000, update: 10 },
+}
+
 const kinds = ['1 words', '2 words', '5 words', 'prefix', 'retrieve']
 const headings = [
   'p50 / p99, milliseconds',
@@ -52,6 +60,7 @@ export async function benchSearch(): Promise<string[]> {
       .map((contestant) => ({ contestant, figures: run(contestant, size) }))
     lines.push('', `${size} chunks:`, '', line(headings), line(headings.map(() => '---')))
     for (const { contestant, figures: all } of figures) lines.push(line(cells(contestant, all)))
+    for (const { contestant, figures: all } of figures) if (contestant === 'segments') noteAims(size, all)
     lines.push('', 'While four times as many processes as there are cores compute:', '')
     lines.push(line(['p50 / p99, milliseconds', ...kinds, 'refused']), line(Array(kinds.length + 2).fill('---')))
     for (const { contestant, figures: all } of figures) {
@@ -68,6 +77,21 @@ function run(contestant: string, size: number): Figures {
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (stdout === '') throw new Error(stderr)
   return Figures.parse(JSON.parse(stdout))
+}
+
+function noteAims(size: number, { rate, quiet, busy, heap, restart, update }: Figures): void {
+  const at = `${size} chunks`
+  if (rate !== undefined) noteAim(`building ${at}`, rate, { atLeast: aims.rate }, 'chunks/s')
+  for (const kind of kinds) {
+    const { p50 = 0, p99 = 0 } = quiet.times[kind] ?? {}
+    if (size === 100_000) noteAim(`${kind}, ${at}, p50`, p50, { atMost: aims[size].p50 }, 'ms')
+    if (size === 100_000 || size === 1_000_000) noteAim(`${kind}, ${at}, p99`, p99, { atMost: aims[size].p99 }, 'ms')
+  }
+  if (busy !== undefined) noteAim(`rejected by time, ${at}, busy machine`, busy.refused, { atMost: 0 }, 'queries')
+  if (size !== 1_000_000) return
+  noteAim(`an update until it is found, ${at}`, update.p50, { atMost: aims[size].update }, 'ms')
+  noteAim(`opening and the first search, ${at}`, restart, { atMost: aims[size].restart }, 'ms')
+  noteAim(`heap, ${at}`, heap, { atMost: aims[size].heap }, 'MB')
 }
 
 function cells(contestant: string, figures: Figures): string[] {
