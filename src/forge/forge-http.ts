@@ -38,8 +38,8 @@ const maxPages = 50
 const maxMessage = 200
 
 /**
- * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link` or by number, limits. Nothing is tried again: whoever
- * follows a forge looks again anyway. Redirects are not followed, so that no credential reaches another host.
+ * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link` or by number, limits. Requests are
+ * not retried: the bridge looks again anyway. Redirects are not followed, so that no credential reaches another host.
  */
 export class ForgeHttp {
   readonly #options: ForgeHttpOptions

@@ -85,18 +85,18 @@ export const minAccessMs = 5 * 60_000
 export type ForgeLimits = { title: number; body: number; remark: number; findings: number }
 
 /**
- * One repository on a forge, spoken to with one credential. Nothing is kept but what spares requests; whoever calls makes sure that
- * nothing is done twice. Each method makes as few requests as the forge allows, honours its rate limits, and throws `ForgeError`:
+ * One repository on a forge, accessed with one credential. It keeps only what saves requests (ETags, tokens); the caller makes sure that
+ * nothing is done twice. Each method sends as few requests as the forge allows, honours its rate limits, and throws `ForgeError`:
  * `rate-limited` with `until`, `refused`, `gone`, `conflict`, `unreachable`, `unexpected`. A call that throws `unreachable` may have
  * had its effect.
  */
 export type Forge = {
   readonly kind: ForgeKind
   readonly limits: ForgeLimits
-  /** Who writes here with the credential. Also the way to find out whether the credential is good. */
+  /** The account that the credential belongs to. Also tells whether the credential is valid. */
   who(): Promise<Account>
   access(): Promise<GitAccess>
-  /** All that are open, whoever opened them, oldest first. Costs nothing of a rate limit while nothing changes, where a forge can tell. */
+  /** All open pull requests of any author, oldest first. With ETags, an unchanged list does not count against a rate limit. */
   openPulls(): Promise<PullRequest[]>
   /** @throws {ForgeError} `gone` */
   pull(number: number): Promise<PullRequest>
@@ -118,7 +118,7 @@ export type Forge = {
    * @param since ISO 8601, UTC, by the clock of the forge
    */
   remarksSince(since: string | undefined, pulls: readonly PullRequest[]): Promise<Remark[]>
-  /** Tells what a check found. What was told of the same commit before is replaced. */
+  /** Reports what a check found. It replaces an earlier report for the same commit. */
   report(report: Report): Promise<void>
   /** Where git finds the head of a pull request, from forks too: `refs/pull/7/head`. */
   headRef(number: number): string

@@ -27,7 +27,7 @@ export type ForgeLink = {
   main: string | null
   /** ISO 8601, UTC, by the forge's clock; so are the other times, by ours. What was said until then has been heard. */
   heardAt: string
-  /** When both sides last agreed as far as they could. */
+  /** When a comparison last succeeded. */
   syncedAt: string | null
   /** Since when every attempt fails. */
   failingSince: string | null

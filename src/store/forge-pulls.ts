@@ -14,7 +14,7 @@ export type ForgePull = {
   state: 'open' | 'closed' | 'merged'
   /** The commit that was last pushed to its branch, or read from it. */
   head: string | null
-  /** What that commit changes, so that it is not pushed anew for every move of main. */
+  /** A digest of what that commit changes: the branch is pushed again only if it differs. */
   change: string | null
   /** Of what its text was made. */
   seen: string | null

@@ -8,8 +8,8 @@ import { largestBundle } from '../review/candidate-head-names.ts'
 type Whole = { key: string; name: string }
 
 /**
- * Puts candidates that belong together into one bundle, as far as a bundle goes: those of one Source, of one push, or of one run of
- * lint. Candidates of different zones are never decided on together. The order of the first of each bundle stays.
+ * Groups candidates that belong together: those of one Source, of one push, or of one lint run. A bundle holds six at most, all of
+ * one zone. Bundles keep the order of their first candidates.
  */
 export async function bundled(kb: KnowledgeBase, candidateIds: readonly string[]): Promise<string[][]> {
   const bundles: string[][] = []

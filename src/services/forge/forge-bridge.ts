@@ -26,14 +26,14 @@ export type BridgeOptions = {
 const heads = 'refs/heads/'
 
 /**
- * Compares knowledge bases with their repositories on forges, and mends what differs, one difference at a time. All that it does can
- * be done again: whoever is cut off anywhere comes to the same state later.
+ * Compares knowledge bases with their repositories on forges, and mends one difference at a time. Every step can be repeated: after a
+ * crash at any point, the next comparison reaches the same state.
  */
 export class ForgeBridge {
   readonly #ganglion: Ganglion
   readonly #options: BridgeOptions
   readonly #closing = new AbortController()
-  /** By the link's id: they hold tokens, and what spares requests. */
+  /** By the link's id. They cache tokens and ETags. */
   readonly #forges = new Map<string, Forge>()
   readonly #heard = new Map<string, Map<number, string>>()
 
@@ -43,7 +43,7 @@ export class ForgeBridge {
   }
 
   /**
-   * Makes both sides of a link the same, as far as that goes now.
+   * Compares both sides of a link once, and mends what differs.
    * @returns what a person has to see to
    * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
@@ -80,7 +80,7 @@ export class ForgeBridge {
     return forge
   }
 
-  /** What its secrets were is read anew. */
+  /** The next comparison reads the secrets again. */
   forget(linkId: string): void {
     this.#forges.delete(linkId)
   }
@@ -120,7 +120,7 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof ForgeError && error.code === 'gone')) throw error
 }
 
-/** Pull requests that were made here, and of which nothing is known, as after a restore or a crash. */
+/** Adopts pull requests that the bridge opened and that have no row, as after a restore or a crash. */
 async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Promise<void> {
   const known = new Map(rows.map((row) => [row.branch, row]))
   for (const pull of pulls.values()) {

@@ -13,8 +13,8 @@ import { takeCommits } from './take-pack.ts'
 const pushedAtOnce = 500
 
 /**
- * Makes both mains one: what was merged on the forge is taken as a submitted push, by whoever merged it, and what main has here is
- * pushed there. The forge's main is only ever fast-forwarded.
+ * Brings both mains to the same commit: commits of the forge's main are received as a submitted push of the account that merged them,
+ * then main is pushed to the forge, always as a fast-forward.
  * @returns what a person has to see to, where the forge's main cannot be taken
  */
 export async function joinMains(linked: Linked, seen: Seen): Promise<string | undefined> {
@@ -50,7 +50,7 @@ async function takeMain(linked: Linked, { pulls }: Seen, theirs: Oid, ours: Oid)
   return undefined
 }
 
-/** Merges of pull requests, the earliest first, each by whoever merged it, and all that came otherwise. */
+/** The merges of pull requests in order, each with the account that merged it, and last the head, which may hold other commits too. */
 function stepsTo(theirs: Oid, pulls: readonly PullRequest[]): { to: Oid; by: string | undefined }[] {
   const merges = pulls
     .flatMap(({ mergeCommit: to, mergedBy, updatedAt }) =>

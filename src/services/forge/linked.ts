@@ -22,7 +22,7 @@ export type Linked = {
 export type Seen = {
   /** Those that are open, and those that are not any more since they were last agreed on. */
   pulls: Map<number, PullRequest>
-  /** What was agreed on. Whoever changes one stores it. */
+  /** What was agreed on last. Change a row with {@link agree} only. */
   rows: ForgePull[]
   /** Branches by name. */
   branches: Map<string, Oid>

@@ -37,8 +37,8 @@ function isOurs({ branch, isOwnBranch }: PullRequest): boolean {
 }
 
 /**
- * Whoever may push to the repository may propose, as with git here. A stranger's proposal from a fork waits until somebody who may
- * gives it the label.
+ * Accounts that may push to the repository may propose, as curators may with git. A proposal from a fork is ignored until somebody
+ * with rights to the repository labels it.
  */
 function isTrusted({ isOwnBranch, labels, base, isDraft }: PullRequest): boolean {
   return base === mainBranch && !isDraft && (isOwnBranch || labels.includes(ownLabel))

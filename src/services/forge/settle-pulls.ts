@@ -34,8 +34,8 @@ export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
 }
 
 /**
- * It was decided on before the number of its pull request was noted: whoever was to note it was cut off, or was still to open it. If
- * there is none, its branch goes, and nothing is remembered of it.
+ * Finds the pull request of candidates that were decided on before its number was stored, as after a crash. If there is none, deletes
+ * its branch and its row.
  */
 async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<void> {
   const { ganglion, forge, link } = linked
@@ -82,8 +82,8 @@ async function settle(
 }
 
 /**
- * It was merged without some of its pages: they wait for a pull request of their own, or are dismissed where a label says so. What is
- * merged and cannot be taken waits, and whoever joins the mains tells of it.
+ * It was merged without some of its pages: they wait for a pull request of their own, or are dismissed where a label says so. If main
+ * cannot be taken, nothing changes; `joinMains` reports that.
  */
 async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, url }: PullRequest): Promise<void> {
   const { kb, ganglion } = linked

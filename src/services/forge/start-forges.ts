@@ -87,7 +87,7 @@ export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: Fo
     const dueAt = new Date(syncedAt.getTime() + pollMs).toISOString()
     await forgeLinks.note(link.id, { syncedAt: syncedAt.toISOString(), failingSince: null, failures: 0, note, dueAt })
   } catch (error) {
-    if (bridge.isClosed) return // whoever starts next goes on
+    if (bridge.isClosed) return // the next start goes on
     bridge.forget(link.id)
     const failures = link.failures + 1
     const at = now().getTime()
