@@ -132,4 +132,6 @@ process.on('disconnect', () => {
 // A server that was told to end may need its programs to do so in order. Then it ends, and so does this.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 const path = join(folder, 's')
-createServer(takeConnection).listen(path, () => tell({ kind: 'listening', path }))
+createServer(takeConnection)
+  .on('error', () => process.exit(1))
+  .listen(path, () => tell({ kind: 'listening', path }))

@@ -15,22 +15,31 @@ export const startDirectly: StartProgram = async (order) => {
   return { stdin: stdin ?? noInput(), stdout, channels, ended, kill }
 }
 
+/** Milliseconds until a spawner that could not be started is tried again. */
+const retryMs = 60_000
+
 /**
  * Starts programs: directly while this process has less than `large` bytes of memory, and from then on through a spawner, which
  * is started again if it ends. Programs are started directly, too, while there is no spawner.
  */
 export function programStarter(large: number): StartProgram {
   let current: Promise<Spawner | undefined> | undefined
+  let triedAt = Number.NEGATIVE_INFINITY
   const running = async () => {
     const known = current
     if (known !== undefined && (await known)?.isSpent && current === known) current = undefined
-    if (current !== undefined) return current
+    if (current !== undefined || performance.now() - triedAt < retryMs) return current
+    triedAt = performance.now()
     const starting = Spawner.start().catch(() => undefined)
     current = starting
     const forget = () => {
       if (current === starting) current = undefined
     }
-    starting.then((spawner) => (spawner === undefined ? forget() : spawner.ended.then(forget)))
+    starting.then((spawner) => {
+      if (spawner === undefined) return forget()
+      triedAt = Number.NEGATIVE_INFINITY
+      return spawner.ended.then(forget)
+    })
     return starting
   }
   return async (order) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -113,6 +113,18 @@ test('a spawner whose socket was removed is replaced', async () => {
     expect(pid).not.toBe(process.pid)
     process.kill(pid, 'SIGKILL')
     await until(() => readdirSync(folder).length === 0)
+  })
+})
+
+test('where a spawner cannot be started, programs are started without one', async () => {
+  const tooLong = join(tempDir(), 'x'.repeat(120)) // for the path of a socket
+  mkdirSync(tooLong)
+  const start = programStarter(0)
+  await withTemporaryFolder(tooLong, async () => {
+    for (let time = 0; time < 2; time++) {
+      const { stdout } = await start(shell('echo $PPID'))
+      expect(Number(await text(stdout))).toBe(process.pid)
+    }
   })
 })
 
