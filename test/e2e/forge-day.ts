@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
-import type { EmulatedGithub } from '../forge/support/emulated-github.ts'
 import { nativeGit } from '../git/support/native-git.ts'
-import type { bridged } from './forge-support.ts'
+import type { bridgedTo, FakeForge } from './forge-support.ts'
 import { approve, candidates, submitted } from './git-support.ts'
 import type { Product } from './support.ts'
 
-type Bridged = Awaited<ReturnType<typeof bridged>>
-type Both = { product: Product; github: EmulatedGithub }
+type Bridged = Awaited<ReturnType<typeof bridgedTo<FakeForge>>>
+type Both = { product: Product; forge: FakeForge }
 type Size = { count: number; maxOpen: number }
 
 /** What becomes of one candidate after the other, by turns. */
@@ -17,15 +16,15 @@ const turns = ['merge', 'squash', 'rebase', 'edit', 'close', 'approve', 'dismiss
  * before it has had its effect or after. Then both sides must agree.
  * @returns how many times it was cut off
  */
-export async function day({ product, github, sync, restart }: Bridged, { count, maxOpen }: Size): Promise<number> {
+export async function day({ product, forge, sync, restart }: Bridged, { count, maxOpen }: Size): Promise<number> {
   let cuts = 0
   const cutOff = async (after: number) => {
-    github.fail(/./, cuts % 2 === 0 ? 'lose the answer' : { status: 502 }, after)
+    forge.fail(/./, cuts % 2 === 0 ? 'lose the answer' : { status: 502 }, after)
     const isCut = await sync().then(
       () => false,
       () => true,
     )
-    github.mend()
+    forge.mend()
     restart()
     if (isCut) cuts++
     return isCut
@@ -41,7 +40,7 @@ export async function day({ product, github, sync, restart }: Bridged, { count, 
   // At each request in turn, until one comparison needs no more.
   for (let at = 0; at < 400 && (await cutOff(at)); at += at < 12 ? 1 : 7);
   await settle()
-  const open = (await github.pulls()).filter(({ state }) => state === 'open')
+  const open = (await forge.pulls()).filter(({ state }) => state === 'open')
   expect(open).toHaveLength(Math.min(count, maxOpen))
 
   for (const [n, pull] of open.entries()) {
@@ -50,21 +49,21 @@ export async function day({ product, github, sync, restart }: Bridged, { count, 
     const id = /ganglion:pull (\S+)/.exec(String(pull.body))?.[1] ?? ''
     const { ref } = pull.head as { ref: string }
     if (turn === 'merge' || turn === 'squash' || turn === 'rebase') {
-      await github.ready('ada', number)
-      await github.merge(n % 2 === 0 ? 'ada' : 'bob', number, turn)
+      await forge.ready('ada', number)
+      await forge.merge(n % 2 === 0 ? 'ada' : 'bob', number, turn)
     }
     if (turn === 'edit') {
-      const [path = ''] = nativeGit(github.git.dir, ['diff', '--name-only', `main...${ref}`]).split('\n')
-      const page = nativeGit(github.git.dir, ['show', `${ref}:${path}`])
-      github.git.commit(ref, { [path]: `${page}\n\nSaid better.\n` })
-      await github.ready('ada', number)
-      await github.merge('ada', number, 'squash')
+      const [path = ''] = nativeGit(forge.git.dir, ['diff', '--name-only', `main...${ref}`]).split('\n')
+      const page = nativeGit(forge.git.dir, ['show', `${ref}:${path}`])
+      forge.git.commit(ref, { [path]: `${page}\n\nSaid better.\n` })
+      await forge.ready('ada', number)
+      await forge.merge('ada', number, 'squash')
     }
     if (turn === 'close') {
-      await github.comment('bob', number, 'Not this one.')
-      await github.close('bob', number)
+      await forge.comment('bob', number, 'Not this one.')
+      await forge.close('bob', number)
     }
-    if (turn === 'comment') await github.comment('eve', number, `What of ${n}?`)
+    if (turn === 'comment') await forge.comment('eve', number, `What of ${n}?`)
     if (turn === 'approve') await approve(product, id)
     if (turn === 'dismiss') {
       const path = `/api/v1/queue/candidates/${id}/dismiss`
@@ -74,19 +73,19 @@ export async function day({ product, github, sync, restart }: Bridged, { count, 
   }
   for (let at = 0; at < 400 && (await cutOff(at)); at += at < 12 ? 1 : 7);
   await settle()
-  await agreed({ product, github }, { count, maxOpen })
+  await agreed({ product, forge }, { count, maxOpen })
   return cuts
 }
 
 /** Each candidate has been decided on alike on both sides, or has one pull request, as far as there are places; nothing came twice. */
-export async function agreed({ product, github }: Both, { count, maxOpen }: Size): Promise<void> {
+export async function agreed({ product, forge }: Both, { count, maxOpen }: Size): Promise<void> {
   const { pending, approved, dismissed } = {
     pending: await ids(product, 'pending'),
     approved: await ids(product, 'approved'),
     dismissed: await ids(product, 'dismissed'),
   }
   expect(pending.length + approved.length + dismissed.length).toBe(count)
-  const pulls = (await github.pulls()).map(({ body, state, number }) => {
+  const pulls = (await forge.pulls()).map(({ body, state, number }) => {
     return { id: /ganglion:pull (\S+)/.exec(String(body))?.[1], state, number }
   })
   // None is doubled, and each that waits and has a place has one.
@@ -95,16 +94,16 @@ export async function agreed({ product, github }: Both, { count, maxOpen }: Size
   expect(openIds).toHaveLength(Math.min(pending.length, maxOpen))
   expect(openIds.filter((id) => !pending.includes(id ?? ''))).toEqual([])
   for (const { number } of pulls) {
-    const said = (await github.comments(Number(number))).map(({ body }) => body)
+    const said = (await forge.comments(Number(number))).map(({ body }) => body)
     expect(new Set(said).size).toBe(said.length)
   }
-  expect(nativeGit(github.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
+  expect(nativeGit(forge.git.dir, ['rev-parse', 'main'])).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
   const { ganglion } = product
   const rows = await ganglion.forgePulls.list((await ganglion.forgeLinks.ofKb(product.kbId))?.id ?? '')
   expect(rows.filter(({ number }) => number === null)).toEqual([])
   const closing = dismissed.length > 0 ? await reasonsOf(product, dismissed) : []
   expect(new Set(closing).isSubsetOf(new Set(['No.', 'Not this one.']))).toBe(true)
-  expect(github.wrong).toEqual([])
+  expect(forge.wrong).toEqual([])
 }
 
 async function ids(product: Product, status: string): Promise<string[]> {

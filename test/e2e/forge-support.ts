@@ -4,31 +4,42 @@ import { openForge } from '../../src/forge/open-forge.ts'
 import { operator } from '../../src/services/create-kb.ts'
 import { ForgeBridge } from '../../src/services/forge/forge-bridge.ts'
 import { linkForge } from '../../src/services/forge/manage-links.ts'
+import type { DescribedForge } from '../forge/support/described-forge.ts'
 import { type EmulatedGithub, startGithub } from '../forge/support/emulated-github.ts'
 import { tempDir } from '../support/temp.ts'
 import { soundProduct } from './git-support.ts'
 import type { Product } from './support.ts'
 
+type Options = { maxOpen?: number; product?: Product }
+/** What a forge is that somebody else has described, or has emulated. */
+export type FakeForge = EmulatedGithub | DescribedForge
+
 /** A product whose knowledge base `handbook` is linked to a repository on an emulated GitHub. */
-export async function bridged(options: { maxOpen?: number; product?: Product; github?: EmulatedGithub } = {}) {
+export async function bridged({ github, ...options }: Options & { github?: EmulatedGithub } = {}) {
+  const { forge, ...rest } = await bridgedTo(github ?? (await startGithub()), options)
+  return { ...rest, github: forge }
+}
+
+/** A product whose knowledge base `handbook` is linked to a repository on a forge. */
+export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Options = {}) {
   const product = options.product ?? (await soundProduct())
-  const github = options.github ?? (await startGithub())
+  const secret = 'app' in forge ? forge.app.privateKey : forge.token.token
+  const credential = 'app' in forge ? { appId: forge.app.appId, privateKey: 'env:SECRET' } : { token: 'env:SECRET' }
   const { ganglion, kbId } = product
   const errors: unknown[] = []
   const secretFile = join(tempDir(), 'secret')
-  writeFileSync(secretFile, `${github.webhookSecret}\n`)
+  writeFileSync(secretFile, `${forge.webhookSecret}\n`)
   const newBridge = () =>
     new ForgeBridge(ganglion, {
-      env: { APP_KEY: github.app.privateKey },
+      env: { SECRET: secret },
       onError: (error) => errors.push(error),
-      open: (forge) => openForge({ ...forge, writePauseMs: 0, timeoutMs: 2_000 }),
+      open: (opened) => openForge({ ...opened, writePauseMs: 0, timeoutMs: 2_000 }),
     })
   let bridge = newBridge()
   const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
   const { link } = await linkForge(ganglion, { ...operator, tenantId }, bridge, {
     kb: 'handbook',
-    ...{ url: github.url, kind: 'github', apiUrl: github.apiUrl, maxOpen: options.maxOpen },
-    credential: { appId: github.app.appId, privateKey: 'env:APP_KEY' },
+    ...{ url: forge.url, kind: forge.kind, apiUrl: forge.apiUrl, maxOpen: options.maxOpen, credential },
     webhookSecret: `file:${secretFile}`,
   })
   /** Compares both sides once. @returns what a person has to see to */
@@ -38,15 +49,15 @@ export async function bridged(options: { maxOpen?: number; product?: Product; gi
     return bridge.sync(now)
   }
   return {
-    ...{ product, github, link, errors, kbId, sync },
+    ...{ product, forge, link, errors, kbId, sync },
     /** What a server is that was killed: another one, which knows only what is on the disk. */
     restart: () => {
       bridge = newBridge()
     },
     /** Open pull requests, by title. */
-    open: async () => (await github.pulls()).filter(({ state }) => state === 'open').sort(byTitle),
+    open: async () => (await forge.pulls()).filter(({ state }) => state === 'open').sort(byTitle),
     numberOf: async (title: string) => {
-      const pull = (await github.pulls()).find((each) => each.title === title)
+      const pull = (await forge.pulls()).find((each) => each.title === title)
       if (pull === undefined) throw new Error(`There is no pull request ${title}.`)
       return Number(pull.number)
     },

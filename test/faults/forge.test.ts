@@ -61,7 +61,7 @@ test(`a server that is killed ${kills} times ends with one pull request for each
   await expect.poll(standsStill, { timeout: patienceMs, interval: 8_000 }).toBe(true)
   last.child.kill('SIGTERM')
   await once(last.child, 'exit')
-  await agreed({ product: await startProduct({ restored: dataDir }), github }, { count, maxOpen })
+  await agreed({ product: await startProduct({ restored: dataDir }), forge: github }, { count, maxOpen })
 
   async function linked() {
     const ganglion = await Ganglion.open({ dataDir })

@@ -80,7 +80,7 @@ test('a merge that only moved main left the head there', async () => {
   const head = await branch('one')
   const { number } = await forge.open({ ...fresh, branch: 'one', title: 'One' })
   server.git.setRef('refs/heads/main', head)
-  server.people.noteMerged()
+  server.people.notePush()
   expect(await forge.pull(number)).toMatchObject({ state: 'merged', mergedBy: { id: 'acme' }, mergeCommit: head })
 })
 

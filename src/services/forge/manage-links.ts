@@ -115,8 +115,16 @@ export async function linkOf(
   return link
 }
 
+/** Servers whose forge is known by their names. */
+const knownHosts = new Map<string, ForgeKind>([
+  ['github.com', 'github'],
+  ['gitlab.com', 'gitlab'],
+  ['gitea.com', 'gitea'],
+  ['codeberg.org', 'forgejo'],
+])
+
 function kindOf(url: string): ForgeKind | undefined {
-  return forgeKinds.find((kind) => new URL(url).hostname === `${kind}.com`)
+  return knownHosts.get(new URL(url).hostname)
 }
 
 function withoutEnd(url: string): string {

@@ -21,6 +21,8 @@ export type Dialect = {
   draftPrefix: string
   headRef: (number: number) => string
   hasEtags: boolean
+  /** Whether it sees by itself that a pull request was merged by a push. */
+  seesMerges: boolean
   routes: Routes
   tokenIn(request: Request): string | undefined
   /** A path as the description can have it. */
@@ -77,7 +79,7 @@ export async function startDescribed(dialect: Dialect) {
   const front = await startFront({
     ...{ git, gitPath: `/${repository}.git/`, hasEtags: dialect.hasEtags, answer },
     isPassword: (password) => password === tokenOf(owner),
-    onPush: async () => people.noteMerged(),
+    onPush: async () => people.notePush(dialect.seesMerges),
   })
   return {
     ...{ kind, git, people, wrong, requests: front.requests, fail: front.fail, mend: front.mend },

@@ -10,6 +10,8 @@ const labelsOf = (people: ForgePeople) => labels.get(people) ?? labels.set(peopl
 export function startGitea(kind: 'gitea' | 'forgejo'): Promise<DescribedForge> {
   return startDescribed({
     ...{ kind, repository, api: '/api/v1', draftPrefix: 'WIP: ', hasEtags: false, routes },
+    // As a repository is made; a setting changes it.
+    seesMerges: false,
     headRef: (number) => `refs/pull/${number}/head`,
     tokenIn: ({ headers }) => headers.authorization?.replace(/^token /, ''),
     // The route ends in a wildcard, which a description cannot tell.

@@ -8,7 +8,7 @@ const repository = 'acme/docs/handbook'
 /** GitLab as those describe it who wrote a client after its documentation. */
 export function startGitlab(): Promise<DescribedForge> {
   return startDescribed({
-    ...{ kind: 'gitlab', repository, api: '/api/v4', draftPrefix: 'Draft: ', hasEtags: true, routes },
+    ...{ kind: 'gitlab', repository, api: '/api/v4', draftPrefix: 'Draft: ', hasEtags: true, seesMerges: true, routes },
     headRef: (number) => `refs/merge-requests/${number}/head`,
     tokenIn: ({ headers }) => String(headers['private-token']),
   })

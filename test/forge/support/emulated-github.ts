@@ -175,6 +175,7 @@ export async function startGithub() {
   const secret = emulator.generatedSecrets.find(({ kind }) => kind === 'github.app_private_key')?.value ?? ''
 
   return {
+    kind: 'github' as const,
     url: `${url}/${owner}/${repo}`,
     apiUrl: url,
     git,

@@ -129,11 +129,11 @@ export class ForgePeople {
     }
   }
 
-  /** After a push a pull request whose head is in main is merged, and one whose branch is gone is closed. */
-  noteMerged(): void {
+  /** After a push a pull request whose branch is gone is closed, and one whose head is in main is merged where the forge looks for that. */
+  notePush(seesMerges = true): void {
     this.look()
     const heads = this.git.heads()
-    const merged = heads.has('main') ? this.git.merged() : new Set()
+    const merged = seesMerges && heads.has('main') ? this.git.merged() : new Set()
     for (const { number, state, branch, head } of this.all) {
       if (state !== 'open') continue
       if (merged.has(branch)) this.change(number, { state: 'merged', mergedBy: owner, mergeCommit: head })
