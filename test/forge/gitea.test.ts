@@ -64,6 +64,8 @@ test('the newest pull request of a branch is found, whatever became of the other
   for (let n = 0; n < 3; n++)
     await forge.close((await forge.open({ ...fresh, branch: 'ganglion/one', title: `${n}` })).number)
   expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number: 3, title: '2', branch: 'ganglion/one' })
+  const { number } = await forge.open({ ...fresh, branch: 'ganglion/one', title: 'New' })
+  expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number, state: 'open' })
 })
 
 test('findings are comments on lines, are replaced, and are no remarks; those of people are', async () => {

@@ -48,7 +48,7 @@ function addLink(forge: Command): void {
       .option('--api-url <url>', 'of its API, where that is not where the forge has it')
       .option('--app <id>', 'the id of a GitHub App that is installed there; needs --key')
       .option('--key <where>', 'the private key of that App: env:NAME or file:/path')
-      .option('--token <where>', 'a token instead of an App: env:NAME or file:/path')
+      .option('--token <where>', 'a token: instead of an App, and on every other forge: env:NAME or file:/path')
       .option('--webhook-secret <where>', 'takes webhooks that are signed with it: env:NAME or file:/path')
       .option('--max-open <number>', 'pull requests that are open at a time (default: 50)')
       .addHelpText(

@@ -42,6 +42,8 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     authorize: async () => ({ authorization: `token ${token}` }),
   })
   const base = `/repos/${path}`
+  const openPulls = async () =>
+    (await http.list(`${base}/pulls?state=open&sort=oldest&limit=${pageSize}`, Pull)).map(toPull)
   const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, Pull))
   const who = async () => accountOf(await http.get('/user', User))
   let me: string | undefined
@@ -80,18 +82,16 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     who,
     // Any name will do with a token.
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
-    openPulls: async () => {
-      const query = `state=open&sort=oldest&limit=${pageSize}`
-      return (await http.list(`${base}/pulls?${query}`, Pull)).map(toPull)
-    },
+    openPulls,
     pull: pullAt,
     pullOfBranch: async (branch) => {
       const path = `${base}/pulls/${baseBranch}/${branch.split('/').map(encodeURIComponent).join('/')}`
       const found = await http.get(path, Pull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
-      // Of several it gives any: a newer one was changed not long ago.
-      const recent = await http.get(`${base}/pulls?state=all&sort=recentupdate&limit=${pageSize}`, Pull.array())
-      const same = recent.map(toPull).filter((pull) => pull.isOwnBranch && pull.branch === branch)
+      // Of several it gives any: another is open, or was closed not long ago.
+      const recent = await http.get(`${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`, Pull.array())
+      const others = [...(await openPulls()), ...recent.map(toPull)]
+      const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch)
       return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {

@@ -141,7 +141,7 @@ const routes: Routes = {
 
 function sorted({ all }: ForgePeople, query: URLSearchParams): FakePull[] {
   const state = query.get('state')
-  const some = all.filter((pull) => state === 'all' || pull.state === 'open')
+  const some = all.filter((pull) => (pull.state === 'open') === (state === 'open'))
   if (query.get('sort') === 'oldest') return some
   return some.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())
 }
