@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ForgeError } from '../../forge/forge-error.ts'
 import type { ForgeLink } from '../../store/forge-links.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -5,6 +6,8 @@ import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 
 /** So often it is looked for what is due, and for what the command line has changed. */
 const intervalMs = 5_000
+/** Between two comparisons of a link, however much happens: forges limit reading, too. */
+const restMs = 1_000
 /** A forge that says nothing is asked so often. */
 const pollMs = 60_000
 const firstRetryMs = 5_000
@@ -30,6 +33,7 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges 
       .catch((error) => {
         if (!signal.aborted) options.onError(error)
       })
+      .then(() => delay(restMs, undefined, { signal }).catch(() => {}))
       .finally(() => {
         busy.delete(link.id)
         if (woken.has(link.id)) lookSoon()
