@@ -55,6 +55,7 @@ test('lists longer than a page are read whole, with links to another address and
   const pulls = await forge.openPulls()
   expect(pulls.map(({ number }) => number)).toEqual(Array.from({ length: 60 }, (_, n) => n + 1))
   expect(await forge.remarksSince(undefined, pulls.slice(0, 1))).toHaveLength(120)
+  expect(server.wrong).toEqual([])
 })
 
 test('the newest pull request of a branch is found, whatever became of the others', async () => {
@@ -66,6 +67,7 @@ test('the newest pull request of a branch is found, whatever became of the other
   expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number: 3, title: '2', branch: 'ganglion/one' })
   const { number } = await forge.open({ ...fresh, branch: 'ganglion/one', title: 'New' })
   expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number, state: 'open' })
+  expect(server.wrong).toEqual([])
 })
 
 test('findings are comments on lines, are replaced, and are no remarks; those of people are', async () => {

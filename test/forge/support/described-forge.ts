@@ -54,7 +54,7 @@ export async function startDescribed(dialect: Dialect) {
     const { method } = request
     const template = description.templateOf(path)
     const route = routes[`${method} ${template}`]
-    const exchange = { method, path, sent: request.sent }
+    const exchange = { method, path, query, sent: request.sent }
     if (template === undefined || route === undefined) {
       wrong.push(`${method} ${path} is not described`)
       return { status: 404, body: { message: 'Not Found' } }

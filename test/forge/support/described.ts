@@ -3,14 +3,27 @@ import { z } from 'zod'
 
 const Content = z.object({ content: z.record(z.string(), z.object({ schema: z.looseObject({}) })).optional() })
 const Reference = z.object({ $ref: z.string() })
+const Parameter = z.looseObject({
+  name: z.string(),
+  in: z.string(),
+  schema: z.looseObject({ enum: z.array(z.unknown()).optional() }),
+})
 const Operation = z.looseObject({
+  parameters: z.array(z.unknown()).optional(),
   requestBody: Content.optional(),
   responses: z.record(z.string(), z.union([Reference, Content])),
 })
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 /** `answer` is left out where somebody else makes it: nothing is said of it then. */
-export type Exchange = { method: string; path: string; sent: unknown; status: number; answer?: unknown }
+export type Exchange = {
+  method: string
+  path: string
+  query?: URLSearchParams
+  sent: unknown
+  status: number
+  answer?: unknown
+}
 type Schema = Record<string, unknown>
 
 /** A forge's published OpenAPI 3.0 description of its API, or a part of one. */
@@ -25,16 +38,17 @@ export class ForgeDescription {
   }
 
   /** What of a request, or of the status of its answer, is not described, in words. */
-  problemsOf({ method, path, sent, status, answer }: Exchange): string[] {
+  problemsOf({ method, path, query, sent, status, answer }: Exchange): string[] {
     const { paths } = this.#document
     const template = this.templateOf(path)
     const verb = method.toLowerCase()
     const found = template === undefined ? undefined : paths[template]?.[verb]
     if (template === undefined || found === undefined) return [`${method} ${path} is not described`]
-    const { requestBody, responses } = Operation.parse(found)
+    const { parameters = [], requestBody, responses } = Operation.parse(found)
     const pointer = `/paths/${encoded(template)}/${verb}`
     const schemaOf = (part: string) => `${pointer}/${part}/content/application~1json/schema`
     const wrong = hasJson(requestBody) ? this.#check(schemaOf('requestBody'), sent ?? {}) : []
+    wrong.push(...this.#queryProblems(query, parameters))
     if (responses[status] === undefined) wrong.push(`the status ${status} is not described`)
     else if (answer !== undefined && hasJson(responses[status])) {
       wrong.push(...this.#check(schemaOf(`responses/${status}`), answer))
@@ -55,6 +69,15 @@ export class ForgeDescription {
     const { responses } = Operation.parse(this.#document.paths[template]?.[method.toLowerCase()])
     const schema = Content.parse(responses[status]).content?.['application/json']?.schema ?? {}
     return [this.#example(schema, true), this.#example(schema, false)]
+  }
+
+  #queryProblems(query: URLSearchParams | undefined, parameters: readonly unknown[]): string[] {
+    const known = parameters.map((parameter) => Parameter.parse(this.#resolved(parameter)))
+    return [...(query ?? [])].flatMap(([name, value]) => {
+      const found = known.find((parameter) => parameter.in === 'query' && parameter.name === name)
+      const isAllowed = found !== undefined && (found.schema.enum?.includes(value) ?? true)
+      return isAllowed ? [] : [`the query ${name}=${value} is not described`]
+    })
   }
 
   #check(pointer: string, value: unknown): string[] {

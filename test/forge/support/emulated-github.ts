@@ -133,6 +133,7 @@ export async function startGithub() {
 
   const answer = async ({ method, path, headers, body, sent }: Request): Promise<Answer> => {
     const [bare = ''] = path.split('?')
+    const { searchParams: query } = new URL(path, url)
     const patched = method === 'PATCH' ? /\/pulls\/(\d+)$/.exec(bare)?.[1] : undefined
     if (patched !== undefined && (sent as Json).state === 'open' && !(await hasBranch(Number(patched)))) {
       return { status: 422, body: { message: 'Validation Failed' } }
@@ -143,9 +144,9 @@ export async function startGithub() {
       statuses !== null
         ? { status: 201, link: null, body: statusAnswer(statuses[1] ?? '', sent as Json) }
         : isOfAll !== null
-          ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', new URL(path, url).searchParams) }
+          ? { status: 200, link: null, body: await commentsOfAll(isOfAll[1] ?? '', query) }
           : await fetchEmulator(port, method, path, headers, body)
-    wrong.push(...githubDescription.problemsOf({ method, path: bare, sent, status: given.status }))
+    wrong.push(...githubDescription.problemsOf({ method, path: bare, query, sent, status: given.status }))
     const { status, link } = given
     return { status, body: corrected(given.body), ...(link === null ? {} : { headers: { link } }) }
   }
