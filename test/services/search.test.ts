@@ -43,6 +43,22 @@ test('an approval, a correction and a removal are found at once', async () => {
   expect(await titles(ganglion, app, 'deputy')).toEqual([])
 })
 
+test('the same question is answered from memory, for each audience, until main changes', async () => {
+  const bed = await newTestBed()
+  const { ganglion, app, curator } = bed
+  await approved(bed, 'VIP policy', 'Page the lead.')
+  const find = (caller: Caller) => search(ganglion, caller, 'handbook', { q: 'lead', kind: 'all', limit: 50 })
+  await find(app)
+  const known = await find(app)
+  expect(await find(app)).toBe(known)
+  expect(await find(curator)).not.toBe(known)
+  await submitCandidate(ganglion, app, candidate({ title: 'Waits', content: 'Lead.' }))
+  await find(curator)
+  expect(await find(app)).toBe(known)
+  await approved(bed, 'Other', 'No word of it.')
+  expect(await find(app)).not.toBe(known)
+})
+
 test('a push, a rename and a rewritten main are found as they are', async () => {
   const bed = await newTestBed()
   const native = new NativeWriter(bed.gitDir)
