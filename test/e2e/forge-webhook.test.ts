@@ -42,7 +42,7 @@ test('a running server follows what is submitted here, and what a webhook says h
   const { ganglion } = product
   const errors: unknown[] = []
   const forges = startForges(ganglion, {
-    env: { APP_KEY: github.app.privateKey },
+    env: { SECRET: github.app.privateKey },
     onError: (error) => errors.push(error),
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
   })
@@ -70,7 +70,7 @@ test('a forge that is down delays, and is told of since when; a limit is waited 
   await submitted(product, 'Tea', 'Tea is at four.')
   github.fail(/access_tokens/, { status: 503 })
   const forges = startForges(ganglion, {
-    env: { APP_KEY: github.app.privateKey },
+    env: { SECRET: github.app.privateKey },
     onError: () => {},
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
   })
