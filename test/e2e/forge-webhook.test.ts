@@ -64,6 +64,23 @@ test('a running server follows what is submitted here, and what a webhook says h
   expect(errors).toEqual([])
 })
 
+test('a server that starts looks at once, however long it is until a link is due', async () => {
+  const { product, github, link, numberOf } = await bridged()
+  const { ganglion } = product
+  await submitted(product, 'Tea', 'Tea is at four.')
+  await ganglion.forgeLinks.note(link.id, { dueAt: '2999-01-01T00:00:00.000Z' })
+  const forges = startForges(ganglion, {
+    env: { SECRET: github.app.privateKey },
+    onError: () => {},
+    open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
+  })
+  try {
+    await eventually(() => numberOf('Add "Tea"'))
+  } finally {
+    await forges.stop()
+  }
+})
+
 test('a forge that is down delays, and is told of since when; a limit is waited for', async () => {
   const { product, github, link } = await bridged()
   const { ganglion } = product

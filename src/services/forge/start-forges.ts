@@ -25,6 +25,7 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges 
   const busy = new Map<string, Promise<void>>()
   const woken = new Set<string>()
   const followed = new Set<string>()
+  const known = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
   const run = (link: ForgeLink) => {
@@ -45,6 +46,9 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges 
     for (const link of await ganglion.forgeLinks.list()) {
       if (signal.aborted) return
       follow(link.tenantId)
+      // A server that was killed may have left a comparison half done, long before it is due again.
+      if (!known.has(link.id)) woken.add(link.id)
+      known.add(link.id)
       const isDue = link.dueAt === null || link.dueAt <= now
       // A forge that wants to be left alone is, whatever happens.
       const isWanted = isDue || (woken.has(link.id) && link.failingSince === null)
