@@ -12,9 +12,9 @@ import { agreed } from '../e2e/forge-day.ts'
 import { startProduct } from '../e2e/support.ts'
 import { startGithub } from '../forge/support/emulated-github.ts'
 import { tempDir } from '../support/temp.ts'
-import { cycles } from './support/cycles.ts'
+import { scaled } from './support/cycles.ts'
 
-const kills = Math.min(10, cycles)
+const kills = Math.max(2, scaled(10))
 const count = 6 * kills
 const maxOpen = 5 * kills
 /** GitHub is written to once a second. */
