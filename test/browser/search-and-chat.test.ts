@@ -11,7 +11,8 @@ test('what is typed is found at once, by keyboard alone, and the address keeps i
   await page.keyboard.type('candid')
   await page.locator('.hits a').first().waitFor()
   expect(await page.locator('#search-count').innerText()).toMatch(/\d+ found for “candid”\./)
-  expect(page.url()).toMatch(/\/kb\/handbook\/search\?q=candid$/)
+  // The address follows the answer.
+  await expect.poll(() => page.url()).toMatch(/\/kb\/handbook\/search\?q=candid$/)
   expect(await violationsOf(page)).toEqual([])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')

@@ -221,7 +221,9 @@ test('whatever happens to a knowledge base, its search index is the one that a r
           ask('page the lead, VIP?', { audience: 'curator', topK: 50 }),
         ),
       ]
-      const ganglion = await happen(bed, story)
+      const happened = await happen(bed, story)
+      // What a rewind takes from main is approved again at the next start, as after a crash.
+      const ganglion = story.some(({ name }) => name === 'rewind') ? await bed.reopen() : happened
       const followed = await answers(ganglion)
       await ganglion.close()
       rmSync(join(bed.dataDir, 'index'), { recursive: true })
