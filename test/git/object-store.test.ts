@@ -132,6 +132,11 @@ test('objects of a quarantine are read beside those of the repository', async ()
   const store = new ObjectStore(gitDir, { quarantine: join(other, 'objects') })
   expect(await store.infos([here, there])).toHaveProperty('size', 2)
   expect(await new ObjectStore(gitDir).read(there)).toBeUndefined()
+  // As by a `git prune` of somebody else: that is no answer.
+  rmSync(other, { recursive: true })
+  store.close()
+  expect(await store.infos([here])).toHaveProperty('size', 1)
+  await expect(store.infos([there])).rejects.toMatchObject({ code: 'git-failed' })
 })
 
 test('an object that is too large is not read, and those asked for around it are', async () => {

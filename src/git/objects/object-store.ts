@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { commonDir, readLines } from '../common-dir.ts'
@@ -50,7 +50,10 @@ export class ObjectStore {
     this.#maxBytes = options.maxBytes ?? defaultMaxBytes
   }
 
-  /** The object, or undefined if the repository does not hold it. @throws {GitError} `object-too-large`, `corrupt-object` */
+  /**
+   * The object, or undefined if the repository does not hold it.
+   * @throws {GitError} `object-too-large`, `corrupt-object`; `git-failed` where the quarantine was removed
+   */
   async read(oid: Oid): Promise<GitObject | undefined> {
     const maxBytes = this.#maxBytes
     if (oid === emptyTree) return { type: 'tree', data: Buffer.alloc(0) }
@@ -148,6 +151,10 @@ export class ObjectStore {
         }
       }
       if (damage !== undefined) throw damage
+    }
+    // A `git prune` of somebody else takes it for what a killed push left: then nothing can be said of what was in it.
+    if (this.#quarantine !== undefined && !existsSync(this.#quarantine)) {
+      throw new GitError('git-failed', 'the folder of a push was removed')
     }
     return undefined
   }

@@ -34,7 +34,16 @@ const lineFeed = 0x0a
 const calls = new Map<string, Call>()
 
 function tell(message: FromSpawner): void {
-  if (process.connected) process.send?.(message)
+  if (!process.connected) return
+  process.send?.(message, undefined, undefined, (error) => {
+    if (error !== null) endAll()
+  })
+}
+
+/** The large process is gone. */
+function endAll(): void {
+  for (const { kill } of calls.values()) kill?.('SIGKILL')
+  process.exit()
 }
 
 function callOf(id: string): Call {
@@ -125,10 +134,7 @@ async function start(id: string, call: Call, order: Order): Promise<void> {
 
 const folder = mkdtempSync(join(tmpdir(), 'ganglion-git-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-process.on('disconnect', () => {
-  for (const { kill } of calls.values()) kill?.('SIGKILL')
-  process.exit()
-})
+process.on('disconnect', endAll)
 // A server that was told to end may need its programs to do so in order. Then it ends, and so does this.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 const path = join(folder, 's')
