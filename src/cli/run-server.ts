@@ -38,6 +38,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     for (const close of started.reverse()) await close()
   }
   try {
+    const git = await nativeGit() // Whether there is one is settled at the start.
     const { dataDir, host, port, publicUrl, bucket, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
@@ -46,7 +47,6 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
     const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
-    const git = await nativeGit()
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))
     const sweep = async () => {

@@ -37,7 +37,7 @@ export function openForge({ kind, ...options }: ForgeOptions): Forge {
   return adapters[kind](options)
 }
 
-/** Whether a webhook's delivery is signed with a secret, as that forge signs. Takes the same time whatever it holds. */
+/** Whether a webhook's delivery is signed with a secret, as that forge signs. Compares in constant time. */
 export function isSigned(kind: ForgeKind, secret: string, delivery: Delivery): boolean {
   return checks[kind](secret, delivery)
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory, writeSynced } from '../files/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { reachableFrom } from './history/reachable.ts'
 import { indexPack } from './objects/index-pack.ts'
 import type { Oid } from './objects/object.ts'
+import { publishPack } from './objects/pack-files.ts'
 import { PackWriter } from './objects/pack-writer.ts'
 import { isRefName } from './refs/ref-name.ts'
 import type { Repository } from './repository.ts'
@@ -51,15 +52,15 @@ export async function readBundle(gitDir: string, path: string): Promise<void> {
       for await (const chunk of createReadStream(path, { start: length })) await file.writeFile(chunk)
       const { name, index } = await indexPack(temporary, file, { maxBytes })
       await file.sync()
-      await writeSynced(join(folder, `pack-${name}.idx`), index, 0o444)
-      await rename(temporary, join(folder, `pack-${name}.pack`))
+      await writeSynced(`${temporary}.index`, index, 0o444)
+      await publishPack({ pack: temporary, index: `${temporary}.index` }, join(folder, `pack-${name}`))
     } finally {
       await file.close()
     }
   } finally {
     await rm(temporary, { force: true })
+    await rm(`${temporary}.index`, { force: true })
   }
-  await syncDirectory(folder)
   const sorted = [...refs].sort(([a], [b]) => (a < b ? -1 : 1))
   await writeSynced(join(gitDir, 'packed-refs'), sorted.map(([ref, oid]) => `${oid} ${ref}\n`).join(''))
   await syncDirectory(gitDir)

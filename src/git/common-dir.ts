@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readIfThere } from '../files/read-if-there.ts'
 
 /** Where the objects and refs of a repository are: of a linked work tree not in its own folder (gitrepository-layout(5)). */
 export function commonDir(gitDir: string): string {
@@ -9,12 +9,5 @@ export function commonDir(gitDir: string): string {
 
 /** The lines of a small file; none where it is not there. */
 export function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
-    throw error
-  }
+  return (readIfThere(path) ?? '').split('\n').filter((line) => line !== '')
 }

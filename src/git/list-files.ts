@@ -1,5 +1,5 @@
 import type { Oid } from './objects/object.ts'
-import { canonicalMode, fromBinaryName, type Mode } from './objects/tree.ts'
+import { canonicalMode, folderMode, fromBinaryName, type Mode } from './objects/tree.ts'
 import type { Repository } from './repository.ts'
 
 /** `size` in bytes; 0 for a submodule. */
@@ -11,7 +11,7 @@ export async function listFiles(repository: Repository, commit: Oid): Promise<Li
   const list = async (tree: Oid, prefix: string): Promise<void> => {
     for (const { mode, name, oid } of (await repository.readTree(tree)).entries) {
       const path = prefix + fromBinaryName(name)
-      if (mode === '40000') await list(oid, `${path}/`)
+      if (mode === folderMode) await list(oid, `${path}/`)
       else files.push({ path, mode: canonicalMode(mode), oid })
     }
   }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CommitWalk } from './history/commit-walk.ts'
 import { commitsBetween } from './history/history.ts'
 import { type Oid, parentsOfCommit } from './objects/object.ts'
-import { Tree, type TreeEntry } from './objects/tree.ts'
+import { folderMode, submoduleMode, Tree, type TreeEntry } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a push brings: everything in the history of `to` that is not in that of `from`. */
@@ -91,7 +91,7 @@ export async function walkPushedTrees(
       if (compared > maxCompared) throw new PushTooLarge('The push changes too large folders too often.')
       const sizes = await sizesOf(repository, changed)
       for (const { name, oid: folder } of visit({ commit, prefix, tree, changed, added, sizes })) {
-        const oldFolders = olds.map((old) => old.get(name)).filter((old) => old?.mode === '40000')
+        const oldFolders = olds.map((old) => old.get(name)).filter((old) => old?.mode === folderMode)
         waiting.push({ prefix: `${prefix}${name}/`, oid: folder, before: oldFolders.flatMap((old) => old?.oid ?? []) })
       }
       // What is read is remembered, so that nothing else might get its turn.
@@ -101,7 +101,7 @@ export async function walkPushedTrees(
 }
 
 async function sizesOf(repository: Repository, entries: readonly TreeEntry[]): Promise<Map<Oid, number>> {
-  const files = entries.filter(({ mode }) => mode !== '40000' && mode !== '160000')
+  const files = entries.filter(({ mode }) => mode !== folderMode && mode !== submoduleMode)
   const infos = await repository.infos(files.map(({ oid }) => oid))
   return new Map([...infos].map(([oid, { size }]) => [oid, size]))
 }

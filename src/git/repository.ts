@@ -8,7 +8,7 @@ import { ObjectCache } from './objects/object-cache.ts'
 import { type ByteRange, ObjectStore } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
 import type { PackWriter } from './objects/pack-writer.ts'
-import { fromBinaryName, Tree, toBinaryName } from './objects/tree.ts'
+import { folderMode, fromBinaryName, submoduleMode, Tree, toBinaryName } from './objects/tree.ts'
 import { differingEntries, type EntryChange } from './objects/tree-diff.ts'
 import { readRef, updateRef } from './refs/refs.ts'
 
@@ -21,7 +21,6 @@ export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?
 /** What stands at a path in two trees. */
 export type FileEntryChange = EntryChange & { path: string }
 
-const [folder, submodule] = ['40000', '160000']
 const noEntries = Buffer.alloc(0)
 
 /** What each repository's own `config` says, for any git that works in it. */
@@ -133,8 +132,8 @@ export class Repository {
       const entry = (await this.readTree(tree)).get(name)
       if (entry === undefined) return undefined
       const isLast = depth === names.length - 1
-      if (isLast) return entry.mode === '40000' || entry.mode === '160000' ? undefined : entry.oid
-      if (entry.mode !== '40000') return undefined
+      if (isLast) return entry.mode === folderMode || entry.mode === submoduleMode ? undefined : entry.oid
+      if (entry.mode !== folderMode) return undefined
       tree = entry.oid
     }
     return undefined
@@ -161,7 +160,7 @@ export class Repository {
         path,
         ...(was === undefined ? {} : { before: was.oid }),
         ...(is === undefined ? {} : { after: is.oid }),
-        ...(is?.mode === submodule ? { isSubmodule: true } : {}),
+        ...(is?.mode === submoduleMode ? { isSubmodule: true } : {}),
       }
     }
   }
@@ -175,7 +174,7 @@ export class Repository {
     const dataOf = async (oid: Oid | undefined) => (oid === undefined ? noEntries : (await this.read(oid)).data)
     for (const { was, is } of differingEntries(await dataOf(before), await dataOf(after))) {
       const path = prefix + fromBinaryName((is ?? was)?.name ?? '')
-      const [isFolder, wasFolder] = [is?.mode === folder, was?.mode === folder]
+      const [isFolder, wasFolder] = [is?.mode === folderMode, was?.mode === folderMode]
       if (isFolder || wasFolder) {
         yield* this.compareTrees(wasFolder ? was?.oid : undefined, isFolder ? is?.oid : undefined, `${path}/`)
       } else yield { path, ...(was && { was }), ...(is && { is }) }

@@ -8,7 +8,7 @@ import {
   type Signature,
   treeOfCommit,
 } from './objects/object.ts'
-import { fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
+import { folderMode, fromBinaryName, Tree, type TreeEntry, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
@@ -117,7 +117,7 @@ export class Staging {
     for (const [name, change] of changes) {
       const [old, path] = [tree.get(name), prefix + fromBinaryName(name)]
       const isFile = 'blob' in change
-      if (old !== undefined && (old.mode === '40000') === isFile) changed.files = undefined
+      if (old !== undefined && (old.mode === folderMode) === isFile) changed.files = undefined
       else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
       const entry = isFile ? blobEntry(change.blob) : await this.#folderEntry(old, change.folder, `${path}/`, changed)
       ;({ tree, delta } = tree.with(name, entry))
@@ -133,8 +133,8 @@ export class Staging {
     prefix: string,
     changed: Changed,
   ): Promise<Omit<TreeEntry, 'name'> | undefined> {
-    const oid = await this.#applyChanges(old?.mode === '40000' ? old.oid : undefined, changes, prefix, changed)
-    return oid === undefined ? undefined : { mode: '40000', oid }
+    const oid = await this.#applyChanges(old?.mode === folderMode ? old.oid : undefined, changes, prefix, changed)
+    return oid === undefined ? undefined : { mode: folderMode, oid }
   }
 
   async #readTree(oid: Oid): Promise<Tree> {

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import type { ExtractPool } from '../chat/extract/extract-pool.ts'
 import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { nativeGit } from '../git/native-git.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import type { ParserPool } from '../markdown/parse/parser-pool.ts'
 import type { RenderPool } from '../markdown/render/render-pool.ts'
@@ -174,7 +173,6 @@ export class Ganglion {
 
   static async open(options: GanglionOptions): Promise<Ganglion> {
     const directory = DataDirectory.open(options.dataDir)
-    await nativeGit() // Whether there is one is settled at the start.
     return new Ganglion(directory, await openDatabase(directory.database), options)
   }
 

@@ -1,6 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { nativeGit } from '../../src/git/native-git.ts'
 import { refusalFor } from '../../src/services/failure.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { Health } from '../../src/services/health.ts'
@@ -19,6 +20,7 @@ test('a deployment that can do what it promises has no problems', async () => {
 
 test('without git', async () => {
   const { ganglion } = await newTestBed()
+  await nativeGit() // as a server looks for it at its start
   vi.stubEnv('PATH', tempDir())
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(await problemsOf(ganglion)).toEqual([{ part: 'git', reason: 'git cannot be started' }])

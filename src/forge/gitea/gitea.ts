@@ -133,7 +133,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   }
 }
 
-/** Whether a delivery comes from somebody who knows a webhook's secret. Takes the same time whatever it holds. */
+/** Whether a delivery comes from somebody who knows a webhook's secret. Compares in constant time. */
 export function isGiteaDelivery(secret: string, { headers, body }: Delivery): boolean {
   return isHmacOf(secret, body, headers['x-forgejo-signature'] ?? headers['x-gitea-signature'])
 }

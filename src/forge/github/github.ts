@@ -114,7 +114,7 @@ export function openGithub(options: GithubOptions): Forge {
   }
 }
 
-/** Whether a delivery comes from somebody who knows a webhook's secret. Takes the same time whatever it holds. */
+/** Whether a delivery comes from somebody who knows a webhook's secret. Compares in constant time. */
 export function isGithubDelivery(secret: string, { headers, body }: Delivery): boolean {
   const signature = headers['x-hub-signature-256']
   return isHmacOf(secret, body, typeof signature === 'string' ? signature.replace(/^sha256=/, '') : undefined)

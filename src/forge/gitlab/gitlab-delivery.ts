@@ -7,7 +7,7 @@ const signingPrefix = 'whsec_'
 /**
  * Whether a delivery comes from somebody who knows a webhook's secret. A signing token signs as the Standard Webhooks specification
  * has it; any other secret comes as it is. An old delivery counts too: all that it does is to have both sides compared.
- * Takes the same time whatever the delivery holds.
+ * Compares in constant time.
  */
 export function isGitlabDelivery(secret: string, { headers, body }: Delivery): boolean {
   if (!secret.startsWith(signingPrefix)) return isEqual(secret, textOf(headers['x-gitlab-token']))

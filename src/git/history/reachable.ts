@@ -1,9 +1,9 @@
 import { type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
+import { folderMode, submoduleMode } from '../objects/tree.ts'
 import { differingEntries } from '../objects/tree-diff.ts'
 import type { Repository } from '../repository.ts'
 
 const noEntries = Buffer.alloc(0)
-const [folder, submodule] = ['40000', '160000']
 
 /**
  * Every object that some objects lead to, themselves included. Of each commit only what differs from its first parent is looked at.
@@ -34,8 +34,8 @@ export async function reachableFrom(
     seen.add(oid)
     const old = before === undefined ? noEntries : (await objectOf(before)).data
     for (const { was, is } of differingEntries(old, (await objectOf(oid)).data)) {
-      if (is === undefined || is.mode === submodule) continue
-      if (is.mode === folder) await addTree(is.oid, was?.mode === folder ? was.oid : undefined)
+      if (is === undefined || is.mode === submoduleMode) continue
+      if (is.mode === folderMode) await addTree(is.oid, was?.mode === folderMode ? was.oid : undefined)
       else seen.add(is.oid)
     }
   }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { open, rename, rm, unlink } from 'node:fs/promises'
+import { open, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory, writeSynced } from '../../files/durable-file.ts'
+import { writeSynced } from '../../files/durable-file.ts'
 import { holder } from '../refs/holder.ts'
 import { unlessMissing } from '../refs/stale-lock.ts'
 import { copyPack } from './pack-copy.ts'
-import { temporaryPrefix } from './pack-files.ts'
+import { publishPack, temporaryPrefix } from './pack-files.ts'
 import { PackIndex } from './pack-index.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
 import { PackWriter } from './pack-writer.ts'
@@ -37,9 +37,7 @@ export async function consolidatePacks(gitDir: string, signal: AbortSignal): Pro
     const { name, index } = await copyAll(packs, { path: `${temporary}.pack.tmp`, wanted, signal })
     const final = join(folder, `pack-${name}`)
     await writeSynced(`${temporary}.idx.tmp`, index, 0o444)
-    await rename(`${temporary}.pack.tmp`, `${final}.pack`)
-    await rename(`${temporary}.idx.tmp`, `${final}.idx`)
-    await syncDirectory(folder)
+    await publishPack({ pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }, final)
     for (const { path } of packs) if (path !== final) await removePack(path)
   } finally {
     await rm(`${temporary}.pack.tmp`, { force: true })

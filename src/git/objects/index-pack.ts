@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { pauses } from '../../threads/pauses.ts'
 import { GitError } from '../git-error.ts'
-import { inflateMeasured } from './inflate.ts'
+import { inflateFrom } from './inflate.ts'
 import { hashObject, type ObjectInfo, type ObjectType, type Oid } from './object.ts'
 import { encodeIndex } from './pack.ts'
 import { decodeEntryHead, longestHead } from './pack-entry.ts'
@@ -93,7 +93,8 @@ async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGen
   for (let entry = 0; entry < count; entry++) {
     const head = decodeEntryHead(await bytes(offset, longestHead))
     if (head.size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
-    const { inflated, length } = await inflateAt(bytes, offset + head.length, head.size)
+    const start = offset + head.length
+    const { inflated, length } = await inflateFrom((length) => bytes(start, length), head.size)
     const whole = await bytes(offset, head.length + length)
     if ('type' in head) check({ type: head.type, data: inflated })
     const oid = 'type' in head ? { oid: hashObject(head.type as ObjectType, inflated) } : {}
@@ -104,15 +105,6 @@ async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGen
 }
 
 type Window = (at: number, length: number) => Promise<Buffer>
-
-async function inflateAt(bytes: Window, start: number, size: number) {
-  for (let length = size + (size >> 8) + 64; ; length *= 4) {
-    const data = await bytes(start, length)
-    const measured = inflateMeasured(data, size)
-    if (measured !== undefined) return measured
-    if (data.length < length) throw corrupt('a pack is cut short')
-  }
-}
 
 /** Reads a file in large steps. Fewer bytes come only where it ends. */
 function windowOf(file: FileHandle): Window {

@@ -1,50 +1,53 @@
 import { promisify } from 'node:util'
-import { constants, inflate, inflateSync } from 'node:zlib'
+import { constants, inflate, inflateSync, type ZlibOptions } from 'node:zlib'
+import { hasCode } from '../../files/error-code.ts'
 import { GitError } from '../git-error.ts'
 
 /** Bytes up to which something is read and inflated at once: a thread would take longer than the work itself. */
 export const atOnce = 64 * 1024
 
-const inflateInThread = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate)
+const inflateInThread: (data: Buffer, options: ZlibOptions) => Promise<unknown> = promisify(inflate)
+
+/** What was inflated, and how many bytes it took. */
+type Inflated = { inflated: Buffer; length: number }
 
 /**
  * Inflates what zlib has compressed to exactly `size` bytes. What follows it in `data` does not matter.
  * @returns undefined where `data` ends too early.
  * @throws {GitError} `corrupt-object`
  */
-export async function inflateExactly(data: Buffer, size: number): Promise<Buffer | undefined> {
+export async function inflateExactly(data: Buffer, size: number): Promise<Inflated | undefined> {
   try {
-    const options = { maxOutputLength: Math.max(size, 1) }
-    const inflated = size <= atOnce ? inflateSync(data, options) : await inflateInThread(data, options)
-    if (inflated.length === size) return inflated
+    const options = { maxOutputLength: Math.max(size, 1), info: true }
+    const { buffer, engine } = measured(
+      size <= atOnce ? inflateSync(data, options) : await inflateInThread(data, options),
+    )
+    if (buffer.length === size) return { inflated: buffer, length: engine.bytesWritten }
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR') return undefined
+    if (hasCode(cause, 'Z_BUF_ERROR')) return undefined
     throw new GitError('corrupt-object', 'an object cannot be inflated', { cause })
   }
   throw new GitError('corrupt-object', 'an object is not as long as it says')
 }
 
 /**
- * Inflates the `size` bytes at the start of `data`, and says how many bytes of it they took.
- * @returns undefined where `data` ends too early.
+ * Inflates an object of `size` bytes from where nobody knows how many bytes it takes.
+ * @param read gives so many bytes from there, and fewer only where there are no more
  * @throws {GitError} `corrupt-object`
  */
-export function inflateMeasured(data: Buffer, size: number): { inflated: Buffer; length: number } | undefined {
-  try {
-    const { buffer, engine } = measured(inflateSync(data, { maxOutputLength: Math.max(size, 1), info: true }))
-    if (buffer.length === size) return { inflated: buffer, length: engine.bytesWritten }
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR') return undefined
-    throw new GitError('corrupt-object', 'an object cannot be inflated', { cause })
+export async function inflateFrom(read: (length: number) => Promise<Buffer>, size: number): Promise<Inflated> {
+  // What zlib takes at most for so many bytes, if blocks are not made needlessly small.
+  for (let length = size + (size >> 8) + 64; ; length *= 4) {
+    const data = await read(length)
+    const found = await inflateExactly(data, size)
+    if (found !== undefined) return found
+    if (data.length < length) throw new GitError('corrupt-object', 'a pack is cut short')
   }
-  throw new GitError('corrupt-object', 'an object is not as long as it says')
 }
 
-type Measured = { buffer: Buffer; engine: { bytesWritten: number } }
-
 /** With `info`, zlib gives more than its types say. */
-function measured(result: unknown): Measured {
-  return result as Measured
+function measured(result: unknown): { buffer: Buffer; engine: { bytesWritten: number } } {
+  return result as { buffer: Buffer; engine: { bytesWritten: number } }
 }
 
 /** What the beginning of a compressed text inflates to. @throws {GitError} `corrupt-object` */

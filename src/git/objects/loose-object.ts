@@ -29,9 +29,9 @@ export async function readLoose(path: string, maxBytes: number): Promise<GitObje
   const { type, size, length } = readHead(path)
   if (size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
   const data = size <= atOnce ? readFileSync(path) : await readFile(path)
-  const inflated = await inflateExactly(data, length + size)
-  if (inflated === undefined) throw new GitError('corrupt-object', 'a loose object is cut short')
-  return { type: type as ObjectType, data: inflated.subarray(length) }
+  const found = await inflateExactly(data, length + size)
+  if (found === undefined) throw new GitError('corrupt-object', 'a loose object is cut short')
+  return { type: type as ObjectType, data: found.inflated.subarray(length) }
 }
 
 /** The bytes of a loose object, as they are inflated, and how many of them come before its content. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { hasCode } from '../../files/error-code.ts'
 import { commonDir, readLines } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'
@@ -273,5 +274,5 @@ function namesIn(folder: string): string[] {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return hasCode(error, 'ENOENT', 'ENOTDIR')
 }

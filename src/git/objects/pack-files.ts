@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { syncDirectory, writeSynced } from '../../files/durable-file.ts'
+import { hasCode } from '../../files/error-code.ts'
 import { holder, isHolderGone } from '../refs/holder.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'
@@ -30,14 +31,22 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
       writeSynced(`${temporary}.idx.tmp`, index, 0o444),
       writeFile(`${final}.keep`, keptByUs),
     ])
-    await rename(`${temporary}.pack.tmp`, `${final}.pack`)
-    await rename(`${temporary}.idx.tmp`, `${final}.idx`)
-    await syncDirectory(folder)
+    await publishPack({ pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }, final)
   } catch (error) {
     await Promise.allSettled([remove(`${temporary}.pack.tmp`), remove(`${temporary}.idx.tmp`), release()])
     throw error
   }
   return release
+}
+
+/**
+ * Gives a pack and its index, which are on the disk, the names by which git finds them, durably: the pack first.
+ * @param final without an extension
+ */
+export async function publishPack({ pack, index }: { pack: string; index: string }, final: string): Promise<void> {
+  await rename(pack, `${final}.pack`)
+  await rename(index, `${final}.idx`)
+  await syncDirectory(dirname(final))
 }
 
 /** Removes what crashed writers left behind: packs half written, and `.keep` files of packs that nobody waits for. */
@@ -58,6 +67,6 @@ function packFolder(gitDir: string): string {
 
 async function remove(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (!hasCode(error, 'ENOENT')) throw error
   })
 }

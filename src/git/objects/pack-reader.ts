@@ -5,7 +5,7 @@ import { createInflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { GitError } from '../git-error.ts'
 import { applyDelta, resultSize } from './delta.ts'
-import { atOnce, inflateBeginning, inflateExactly } from './inflate.ts'
+import { atOnce, inflateBeginning, inflateFrom } from './inflate.ts'
 import type { GitObject, ObjectInfo, ObjectType } from './object.ts'
 import { decodeEntryHead, longestHead } from './pack-entry.ts'
 import type { PackIndex } from './pack-index.ts'
@@ -119,13 +119,7 @@ export class PackReader {
   }
 
   async #inflate({ start, size }: Entry): Promise<Buffer> {
-    // What zlib takes at most for so many bytes, if blocks are not made needlessly small.
-    for (let length = size + (size >> 8) + 64; ; length *= 4) {
-      const data = await this.#body(start, length)
-      const inflated = await inflateExactly(data, size)
-      if (inflated !== undefined) return inflated
-      if (data.length < length) throw corrupt('a pack is cut short')
-    }
+    return (await inflateFrom((length) => this.#body(start, length), size)).inflated
   }
 
   async #body(at: number, length: number): Promise<Buffer> {

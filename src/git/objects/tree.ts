@@ -31,7 +31,10 @@ export function decodeEntry(data: Buffer, at: number): { entry: TreeEntry; end: 
   return { entry, end }
 }
 
-const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', '160000', '40000'])
+/** Of a folder, and of a commit of another repository. */
+export const [folderMode, submoduleMode] = ['40000', '160000'] as const
+
+const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', submoduleMode, folderMode])
 
 /** Old versions of git wrote other modes, which every git reads as one of these. */
 export function canonicalMode(mode: Mode): Mode {
@@ -128,7 +131,7 @@ export class Tree {
 
 /** Git orders a tree by name, with a folder's name as if it ended in a slash. */
 export function sortKey({ mode, name }: TreeEntry): string {
-  return mode === '40000' ? `${name}/` : name
+  return mode === folderMode ? `${name}/` : name
 }
 
 function encodeEntry({ mode, name, oid }: TreeEntry): Buffer {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hasCode } from '../../files/error-code.ts'
 import type { Oid } from '../objects/object.ts'
 import { removePackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
@@ -54,7 +55,7 @@ async function setRef(gitDir: string, ref: string, to: Oid): Promise<void> {
       return
     } catch (error) {
       // Who removes the last ref of a folder removes the folder.
-      if (!isCode(error, 'ENOENT') || attempt === attempts) throw error
+      if (!hasCode(error, 'ENOENT') || attempt === attempts) throw error
     }
   }
 }
@@ -64,7 +65,7 @@ async function replace(path: string): Promise<void> {
   try {
     await rename(`${path}.lock`, path)
   } catch (error) {
-    if (!isCode(error, 'EISDIR') && !isCode(error, 'ENOTEMPTY') && !isCode(error, 'EEXIST')) throw error
+    if (!hasCode(error, 'EISDIR', 'ENOTEMPTY', 'EEXIST')) throw error
     for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
       if (!entry.isDirectory()) throw error
     }
@@ -100,9 +101,5 @@ async function isBroken(path: string): Promise<boolean> {
 }
 
 function unlessNoFile(error: unknown): undefined {
-  if (!isCode(error, 'ENOTDIR') && !isCode(error, 'EISDIR')) unlessMissing(error)
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
+  if (!hasCode(error, 'ENOTDIR', 'EISDIR')) unlessMissing(error)
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hasCode } from '../../files/error-code.ts'
 
 const session = randomBytes(6).toString('hex')
 
@@ -16,6 +17,6 @@ export function isHolderGone(name: string): boolean {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'EPERM')
+    return !hasCode(error, 'EPERM')
   }
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeSynced } from '../../files/durable-file.ts'
+import { readIfThere } from '../../files/read-if-there.ts'
 import type { Oid } from '../objects/object.ts'
 
 const oidLength = 40
@@ -44,10 +44,6 @@ function readLines(gitDir: string): string[] {
 
 /** The file, with a line end at its end; nothing where there is none. */
 function readText(gitDir: string): string {
-  try {
-    return `${readFileSync(join(gitDir, 'packed-refs'), 'utf8').trimEnd()}\n`
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-    throw error
-  }
+  const text = readIfThere(join(gitDir, 'packed-refs'))
+  return text === undefined ? '' : `${text.trimEnd()}\n`
 }

@@ -3,6 +3,7 @@ import { link, readdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeSynced } from '../../files/durable-file.ts'
+import { hasCode } from '../../files/error-code.ts'
 import { GitError } from '../git-error.ts'
 import { holder, isHolderGone } from './holder.ts'
 import { staleLockAfterMs, unlessMissing } from './stale-lock.ts'
@@ -22,7 +23,7 @@ async function takeLock(gitDir: string, owner: string, lock: string): Promise<vo
     try {
       return await link(owner, lock)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!hasCode(error, 'EEXIST')) throw error
     }
     if (await isAbandoned(gitDir, lock)) await unlink(lock).catch(unlessMissing)
     else if (Date.now() > until) throw new GitError('lock-held', `${lock} is held by another writer`)

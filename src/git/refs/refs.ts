@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncDirectory } from '../../files/durable-file.ts'
+import { hasCode } from '../../files/error-code.ts'
+import { readIfThere } from '../../files/read-if-there.ts'
 import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
 import { findPackedRef, readPackedRefs } from './packed-refs.ts'
@@ -47,9 +49,9 @@ export async function updateRef(gitDir: string, ref: string, from: Oid | undefin
 /** Every request reads refs. From the page cache that takes a tenth of the time that the thread pool would take. */
 function readLooseRef(gitDir: string, ref: string): string | undefined {
   try {
-    return readFileSync(join(gitDir, ref), 'utf8').trim()
+    return readIfThere(join(gitDir, ref))?.trim()
   } catch (error) {
-    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR') || isCode(error, 'EISDIR')) return undefined
+    if (hasCode(error, 'EISDIR')) return undefined
     throw error
   }
 }
@@ -69,11 +71,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (error) {
-    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return []
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

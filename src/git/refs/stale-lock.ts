@@ -1,5 +1,6 @@
 import { stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../../files/error-code.ts'
 
 /** A lock on a ref that another writer has held for longer than this, in milliseconds, is taken to be left behind by a crash. */
 export const staleLockAfterMs = 10_000
@@ -29,5 +30,5 @@ export async function clearPackedRefsLock(gitDir: string, staleAfterMs: number):
 }
 
 export function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  if (!hasCode(error, 'ENOENT')) throw error
 }

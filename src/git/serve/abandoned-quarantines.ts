@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../../files/error-code.ts'
 
 /** Milliseconds without a change after which a push is taken to have been killed. */
 const abandonedAfter = 3_600_000
@@ -23,7 +24,7 @@ async function lastChange(folder: string): Promise<number | undefined> {
     return Math.max(...times)
   } catch (error) {
     // A push that ends takes its folder away.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createInflate, type Inflate, inflateSync } from 'node:zlib'
+import { hasCode } from '../../files/error-code.ts'
 
 /** Bounds of what a pack unpacks to. */
 export type PackLimits = {
@@ -154,7 +155,7 @@ class PackMeter {
       this.#bytes = this.#bytes.subarray(engine.bytesWritten)
       return buffer
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR') return undefined
+      if (hasCode(error, 'Z_BUF_ERROR')) return undefined
       throw error instanceof PackRefused ? error : corrupt()
     }
   }

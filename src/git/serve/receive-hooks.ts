@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { syncDirectory } from '../../files/durable-file.ts'
+import { hasCode } from '../../files/error-code.ts'
 import { isOid, type Oid } from '../objects/object.ts'
 import { isRefName } from '../refs/ref-name.ts'
 import { encodePacket, flushPacket, type Packet, PktLineError, packetText, readPackets } from './pkt-line.ts'
@@ -190,10 +191,10 @@ function oneLine(text: string): string {
 /** Whether a failure, or what caused it, is that a file system has no space left. */
 function isForWantOfSpace(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) || isForWantOfSpace(error.cause)
+  return hasCode(error, 'ENOSPC', 'EDQUOT') || isForWantOfSpace(error.cause)
 }
 
 /** Whether a channel closed because the hook, or git, has ended. */
 function isClosed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+  return hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE')
 }

@@ -2,9 +2,8 @@ import { GitError } from '../git-error.ts'
 import { CommitWalk } from '../history/commit-walk.ts'
 import { commitsBetween } from '../history/history.ts'
 import type { Oid } from '../objects/object.ts'
+import { submoduleMode } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
-
-const submodule = '160000'
 
 /**
  * Makes sure that nothing is missing of what `to` brings: its commits that `from` does not have, their folders and files.
@@ -17,7 +16,7 @@ export async function requireConnected(repository: Repository, { from, to }: { f
     const before = parent === undefined ? undefined : (await walk.commit(parent)).tree
     const files = new Set<Oid>()
     for await (const { is } of repository.compareTrees(before, tree)) {
-      if (is !== undefined && is.mode !== submodule) files.add(is.oid)
+      if (is !== undefined && is.mode !== submoduleMode) files.add(is.oid)
     }
     const found = await repository.infos(files)
     const missing = [...files].find((oid) => !found.has(oid))

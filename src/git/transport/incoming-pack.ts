@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncDirectory, writeSynced } from '../../files/durable-file.ts'
+import { writeSynced } from '../../files/durable-file.ts'
 import { GitError } from '../git-error.ts'
 import { checkObject } from '../objects/check-object.ts'
 import { indexPack } from '../objects/index-pack.ts'
-import { keptByUs } from '../objects/pack-files.ts'
+import { keptByUs, publishPack } from '../objects/pack-files.ts'
 import { meterPack, type PackLimits, PackRefused } from '../serve/pack-meter.ts'
 
 export type IncomingLimits = PackLimits & {
@@ -75,7 +75,6 @@ async function receive(pack: AsyncIterable<Buffer>, folder: string, limits: Inco
 async function admit(from: string, to: string, name: string): Promise<() => Promise<void>> {
   const keep = join(to, `${name}.keep`)
   await writeFile(keep, keptByUs)
-  for (const extension of ['.pack', '.idx']) await rename(join(from, name + extension), join(to, name + extension))
-  await syncDirectory(to)
+  await publishPack({ pack: join(from, `${name}.pack`), index: join(from, `${name}.idx`) }, join(to, name))
   return () => unlink(keep)
 }

@@ -1,7 +1,8 @@
 import { CommitWalk } from '../history/commit-walk.ts'
 import { paintHistories } from '../history/paint.ts'
 import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
-import type { TreeEntry } from '../objects/tree.ts'
+import { folderMode, submoduleMode } from '../objects/tree.ts'
+import { differingEntries } from '../objects/tree-diff.ts'
 import type { Repository } from '../repository.ts'
 
 /** Commits that are walked further for clocks that went wrong, as git does. */
@@ -50,16 +51,14 @@ async function addTree(
   objects: Map<Oid, GitObject>,
 ): Promise<void> {
   if (oid === before || objects.has(oid)) return
-  objects.set(oid, await repository.read(oid))
-  const old = before === undefined ? undefined : await repository.readTree(before)
-  for (const entry of (await repository.readTree(oid)).entries) {
-    const was = old?.get(entry.name)
-    if (was?.oid === entry.oid || objects.has(entry.oid) || isSubmodule(entry)) continue
-    if (entry.mode !== '40000') objects.set(entry.oid, await repository.read(entry.oid))
-    else await addTree(repository, entry.oid, was?.mode === '40000' ? was.oid : undefined, objects)
+  const tree = await repository.read(oid)
+  objects.set(oid, tree)
+  const old = before === undefined ? Buffer.alloc(0) : (await repository.read(before)).data
+  for (const { was, is } of differingEntries(old, tree.data)) {
+    if (is === undefined || objects.has(is.oid) || is.mode === submoduleMode) continue
+    if (is.mode !== folderMode) {
+      // One that has only another mode is there.
+      if (was?.oid !== is.oid) objects.set(is.oid, await repository.read(is.oid))
+    } else await addTree(repository, is.oid, was?.mode === folderMode ? was.oid : undefined, objects)
   }
-}
-
-function isSubmodule({ mode }: TreeEntry): boolean {
-  return mode === '160000'
 }

@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../../files/error-code.ts'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/checkout/work-tree.ts'
 import { hashObject } from '../../git/objects/object.ts'
 import { checkContent, hasCheckedContent } from '../../knowledge/check/check-content.ts'
@@ -60,7 +61,7 @@ async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile)
 
 function ignoreMissing(error: unknown): undefined {
   // A folder in the place of a file's folder is no file either.
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return
+  if (hasCode(error, 'ENOENT', 'ENOTDIR')) return
   throw error
 }
 

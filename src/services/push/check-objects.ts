@@ -1,4 +1,4 @@
-import { fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
+import { folderMode, fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
 import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../knowledge/check/check-file.ts'
@@ -53,7 +53,7 @@ function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
     const path = folderPath + fromBinaryName(name)
     const problem = name.includes('/') ? 'has a name with a slash' : pathProblem(path)
     if (problem !== undefined) refuse('path', path, `The path ${problem}.`)
-    const isFolder = mode === '40000'
+    const isFolder = mode === folderMode
     const size = sizes.get(oid) ?? 0
     if (!isFolder) found.push(...checkFile({ path, size: size > maxBlobBytes ? size : 0, mode }, ''))
     else if (problem !== undefined) skipped++

@@ -1,5 +1,6 @@
 import { GitError } from '../../git/git-error.ts'
 import type { ObjectInfo, Oid } from '../../git/objects/object.ts'
+import { submoduleMode } from '../../git/objects/tree.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check/check.ts'
@@ -27,7 +28,6 @@ import { type LostHistory, noLostHistory } from './outside/lost-history.ts'
 /** Files that are read at a time. */
 const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
-const submodule = '160000'
 /** Found in the trees, where whole folders can be compared; and what the server itself gives. */
 const otherwiseFound: ReadonlySet<string> = new Set(['path-collision', 'missing-seq-id'])
 
@@ -132,7 +132,7 @@ async function readChanged(
   if (textBytes > maxTextBytes) throw new PushTooLarge('The push changes too much text: push it in parts.')
   const read = async (file: ChangedFile): Promise<CheckedFile> => {
     const { path, oid, type, size } = file
-    if (type !== 'blob') return { path, oid, size: 0, mode: submodule }
+    if (type !== 'blob') return { path, oid, size: 0, mode: submoduleMode }
     if (!isNeuronPath(path)) return { path, oid, size, findings: await contentFindings(repository, file) }
     if (!isPage(file)) return { path, oid, size }
     const { data } = await repository.read(oid)

@@ -2,6 +2,7 @@ import { access, link, open, readdir, rename, rm, stat, utimes } from 'node:fs/p
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeDurableDirectory, syncDirectory } from '../../files/durable-file.ts'
+import { hasCode } from '../../files/error-code.ts'
 import { BlobNotFound, type BlobStore, type ByteRange, type ReceivedFile, type StoredBlob } from './blob-store.ts'
 
 /** Blobs in a folder, as `ab/cd/<sha256>`. */
@@ -20,7 +21,7 @@ export class FolderBlobs implements BlobStore {
       // A second name, so that whoever puts it can do so again after a crash.
       await link(path, target)
     } catch (error) {
-      if (!isCode(error, 'EEXIST')) await rename(path, target) // there are file systems without links
+      if (!hasCode(error, 'EEXIST')) await rename(path, target) // there are file systems without links
     }
     const now = new Date()
     await utimes(target, now, now)
@@ -29,7 +30,7 @@ export class FolderBlobs implements BlobStore {
 
   async get(sha256: string, range?: ByteRange): Promise<Readable> {
     const file = await open(this.#path(sha256)).catch((error) => {
-      throw isCode(error, 'ENOENT') ? new BlobNotFound(sha256) : error
+      throw hasCode(error, 'ENOENT') ? new BlobNotFound(sha256) : error
     })
     return file.createReadStream(range && { start: range.first, end: range.last })
   }
@@ -61,8 +62,4 @@ export class FolderBlobs implements BlobStore {
   #path(sha256: string): string {
     return join(this.#root, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
