@@ -16,6 +16,7 @@ import { EmbeddingModel } from '../services/search/embedding-model.ts'
 import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
+import { keepTemporaryFilesIn } from '../store/database.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
@@ -32,7 +33,9 @@ const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
 /** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
 export async function runServer(environment: Environment): Promise<Answer> {
-  const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: LOCK_WAIT })
+  const directory = DataDirectory.open(environment.dataDir)
+  keepTemporaryFilesIn(directory.incoming)
+  const release = await acquireLock(directory, { waitMs: LOCK_WAIT })
   const started: (() => unknown)[] = [release]
   const stop = async () => {
     for (const close of started.reverse()) await close()

@@ -43,6 +43,14 @@ export async function openDatabase(file: string): Promise<Database> {
   }
 }
 
+/**
+ * Has this process's SQLite make its temporary files in a folder, as for large sorts, unless the environment says where. To be called before
+ * the first database is opened. A process that is killed leaves one behind where it had no time to unlink it.
+ */
+export function keepTemporaryFilesIn(folder: string): void {
+  process.env.SQLITE_TMPDIR ??= folder
+}
+
 /** SQLite gives the files that stand beside the database the database's own mode. */
 function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600))

@@ -32,6 +32,27 @@ test('only the owner can read the database', async () => {
   for (const name of [file, `${file}-wal`, `${file}-shm`]) expect(statSync(name).mode & 0o777).toBe(0o600)
 })
 
+test('SQLite makes its temporary files where what a crash leaves is removed', async () => {
+  const folder = tempDir()
+  const script = `
+    const { DatabaseSync } = await import('node:sqlite')
+    const { watch } = await import('node:fs')
+    const { keepTemporaryFilesIn } = await import(${JSON.stringify(databaseModule)})
+    const [folder] = process.argv.slice(1)
+    keepTemporaryFilesIn(folder)
+    const watcher = watch(folder, (_, name) => {
+      process.stdout.write(name)
+      process.exit()
+    })
+    const db = new DatabaseSync(folder + '.db')
+    db.exec('create table t (a); create table numbers (n)')
+    db.exec("insert into numbers select value from json_each('[' || trim(replace(hex(zeroblob(400)), '00', '0,'), ',') || ']')")
+    db.exec("pragma cache_size = 10; insert into t select hex(randomblob(50)) from numbers, numbers; create index i on t(a)")
+    setTimeout(() => watcher.close(), 5000)`
+  const { stdout } = await runNode(['--input-type=module', '-e', script, folder])
+  expect(stdout).toMatch(/^etilqs_/)
+})
+
 test('what was written is there when the database is opened again', async () => {
   const file = join(tempDir(), 'ganglion.db')
   const first = await openDatabase(file)
