@@ -1,10 +1,8 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
-import type { Oid } from './objects/object.ts'
+import type { Heads, RefMove, RefStore } from './refs/ref-store.ts'
 import type { Repository } from './repository.ts'
 import { Staging } from './staging.ts'
-
-export type Heads = ReadonlyMap<string, Oid | undefined>
 
 /**
  * What follows the commits: a projection that is brought up to the refs before a batch, changed by each piece of work,
@@ -34,21 +32,21 @@ const attempts = 100
 
 /**
  * The one writer of a repository in this process. Work waits in a queue; all that waits is prepared together, written
- * in one pack, and made visible by one compare-and-swap for each ref, in the order of `refs` (group commit, as
- * databases do). When another process moved a ref first, the batch is prepared again on top of what it wrote.
+ * in one pack, and made visible by one compare-and-swap for each ref, in the order of the store's refs (group commit, as
+ * databases do). When another writer moved a ref first, the batch is prepared again on top of what it wrote.
  *
  * Work must be repeatable, and must find its own result when an earlier attempt of it got through in part.
  */
 export class GroupCommit {
   readonly #repository: Repository
-  readonly #refs: readonly string[]
+  readonly #store: RefStore
   readonly #follower: Follower
   #queue: Pending[] = []
   #pump: Promise<void> | undefined
 
-  constructor(repository: Repository, refs: readonly string[], follower: Follower) {
+  constructor(repository: Repository, store: RefStore, follower: Follower) {
     this.#repository = repository
-    this.#refs = refs
+    this.#store = store
     this.#follower = follower
   }
 
@@ -88,13 +86,14 @@ export class GroupCommit {
       let moved: ReadonlySet<string>
       let outcomes: Outcome[]
       try {
-        const heads = await this.readHeads()
+        const heads = await this.#store.readHeads()
         await this.#follower.follow(heads)
         const staging = new Staging(this.#repository, heads)
         outcomes = await this.#prepare(todo, staging)
-        moved = await this.#publish(staging, heads)
-        if (this.#isComplete(staging, heads, moved)) {
-          this.#follower.commit(new Map(this.#refs.map((ref) => [ref, staging.head(ref)])))
+        const moves = this.#movesOf(staging, heads)
+        moved = await this.#publish(staging, moves)
+        if (moved.size === moves.length) {
+          this.#follower.commit(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])))
           for (const { settle } of outcomes) settle()
           return
         }
@@ -112,13 +111,6 @@ export class GroupCommit {
     throw new GitError('busy', 'other writers kept moving the refs')
   }
 
-  /** The refs as they are now, in the opposite order of publishing: what a later ref shows is in the earlier ones. */
-  async readHeads(): Promise<Heads> {
-    const heads = new Map<string, Oid | undefined>()
-    for (const ref of this.#refs.toReversed()) heads.set(ref, await this.#repository.readRef(ref))
-    return heads
-  }
-
   async #prepare(todo: readonly Pending[], staging: Staging): Promise<Outcome[]> {
     const outcomes: Outcome[] = []
     for (const pending of todo) {
@@ -126,7 +118,7 @@ export class GroupCommit {
       this.#follower.savepoint()
       try {
         const value = await pending.work(staging)
-        const touched = new Set(this.#refs.filter((ref) => staging.head(ref) !== mark.heads.get(ref)))
+        const touched = new Set(this.#store.refs.filter((ref) => staging.head(ref) !== mark.heads.get(ref)))
         outcomes.push({ pending, touched, settle: () => pending.resolve(value) })
       } catch (error) {
         staging.resetTo(mark)
@@ -137,25 +129,15 @@ export class GroupCommit {
     return outcomes
   }
 
-  /** Writes the objects, then moves the refs in order until one turns out to have been moved by somebody else. */
-  async #publish(staging: Staging, heads: Heads): Promise<ReadonlySet<string>> {
-    const release = await this.#repository.writeObjects(staging.objects)
-    for (const [commit, changes] of staging.changes) this.#repository.noteChanges(commit, changes)
-    const moved = new Set<string>()
-    try {
-      for (const ref of this.#refs) {
-        const to = staging.head(ref)
-        if (to === undefined || to === heads.get(ref)) continue
-        if (!(await this.#repository.updateRef(ref, heads.get(ref), to))) return moved
-        moved.add(ref)
-      }
-      return moved
-    } finally {
-      await release()
-    }
+  #movesOf(staging: Staging, heads: Heads): RefMove[] {
+    return this.#store.refs.flatMap((ref) => {
+      const [from, to] = [heads.get(ref), staging.head(ref)]
+      return to === undefined || to === from ? [] : [{ ref, from, to }]
+    })
   }
 
-  #isComplete(staging: Staging, heads: Heads, moved: ReadonlySet<string>): boolean {
-    return this.#refs.every((ref) => staging.head(ref) === heads.get(ref) || moved.has(ref))
+  #publish(staging: Staging, moves: readonly RefMove[]): Promise<ReadonlySet<string>> {
+    for (const [commit, changes] of staging.changes) this.#repository.noteChanges(commit, changes)
+    return this.#store.publish({ objects: staging.objects, moves })
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
+import { FolderRefs } from '../../src/git/refs/folder-refs.ts'
 import { Repository } from '../../src/git/repository.ts'
 import type { Staging } from '../../src/git/staging.ts'
 import { tempDir } from '../support/temp.ts'
@@ -14,7 +15,7 @@ const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01
 
 async function newWriter(follower = noFollower): Promise<{ repository: Repository; writer: GroupCommit }> {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  return { repository, writer: new GroupCommit(repository, [queue, main], follower) }
+  return { repository, writer: new GroupCommit(repository, new FolderRefs(repository, [queue, main]), follower) }
 }
 
 function put(staging: Staging, ref: string, path: string, text = 'x'): Promise<string> {

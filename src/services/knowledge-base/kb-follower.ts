@@ -1,7 +1,7 @@
-import type { Heads } from '../../git/group-commit.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type HistoryEntry, isOnFirstParentLine, readHistory } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import type { Heads } from '../../git/refs/ref-store.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { candidatePath } from '../../knowledge/candidate.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'

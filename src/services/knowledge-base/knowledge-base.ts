@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { GroupCommit, type Heads } from '../../git/group-commit.ts'
+import { GroupCommit } from '../../git/group-commit.ts'
 import type { Oid, Signature } from '../../git/objects/object.ts'
 import { clearAbandonedPacks } from '../../git/objects/pack-files.ts'
+import { FolderRefs } from '../../git/refs/folder-refs.ts'
 import { clearAbandonedLocks } from '../../git/refs/ref-lock.ts'
-import { stampRefs } from '../../git/refs/ref-stamps.ts'
+import type { Heads, RefStore } from '../../git/refs/ref-store.ts'
 import { Repository } from '../../git/repository.ts'
 import { clearAbandonedQuarantines } from '../../git/serve/abandoned-quarantines.ts'
 import type { Staging } from '../../git/staging.ts'
@@ -64,12 +65,13 @@ export class KnowledgeBase {
   readonly projection: Projection
   /** When work was last handed to the writer, in milliseconds since the epoch. */
   lastWriteAt = 0
+  readonly #refs: RefStore
   readonly #writer: GroupCommit
   readonly #follower: KbFollower
   readonly parser: ParserPool
   readonly #onMoved: () => Promise<void>
   /** Whether the refs are still where the projection has followed them to; true means surely. */
-  #areRefsUnchanged = () => false
+  #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
   #settings: { revision: number; blob: Oid | undefined; value: KbSettings } | undefined
@@ -82,7 +84,8 @@ export class KnowledgeBase {
     this.parser = options.parser
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser, options.indexReader)
-    this.#writer = new GroupCommit(this.repository, [queueRef, mainRef], {
+    this.#refs = new FolderRefs(this.repository, [queueRef, mainRef])
+    this.#writer = new GroupCommit(this.repository, this.#refs, {
       begin: () => this.projection.begin(),
       follow: (heads) => this.#follower.follow(heads),
       savepoint: () => this.projection.savepoint(),
@@ -114,13 +117,13 @@ export class KnowledgeBase {
    * holds is then served until there is space.
    */
   async sync(): Promise<void> {
-    if (!this.#areRefsUnchanged()) await this.#followRefs()
+    if (!(await this.#areRefsUnchanged())) await this.#followRefs()
   }
 
   readonly #followRefs = coalesce(async () => {
     const { main, queue } = this.heads()
-    const areUnchanged = stampRefs(this.repository.gitDir, [mainRef, queueRef])
-    const heads = await this.#writer.readHeads()
+    const areUnchanged = this.#refs.stamp()
+    const heads = await this.#refs.readHeads()
     if (heads.get(mainRef) === main && heads.get(queueRef) === queue) {
       this.#areRefsUnchanged = areUnchanged
       return

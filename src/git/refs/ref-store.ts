@@ -1,0 +1,32 @@
+import type { GitObject, Oid } from '../objects/object.ts'
+
+export type Heads = ReadonlyMap<string, Oid | undefined>
+
+/** `from` is what the ref must hold; undefined: it must not exist. */
+export type RefMove = { ref: string; from: Oid | undefined; to: Oid }
+
+export type Publication = {
+  /** What the moves lead to and the repository does not hold yet. */
+  objects: ReadonlyMap<Oid, GitObject>
+  /** In the order of {@link RefStore.refs}. */
+  moves: readonly RefMove[]
+}
+
+/** Decides where some refs of a repository point. Whoever moves them, in this process or elsewhere, does it through the same store. */
+export interface RefStore {
+  /** Their names, in the order in which they are moved. */
+  readonly refs: readonly string[]
+  /**
+   * Reads the refs as they are now. The repository then holds all that they lead to.
+   * @throws {GitError} `bad-ref`
+   */
+  readHeads(): Promise<Heads>
+  /**
+   * Makes objects durable, then moves refs, in order. Where a ref no longer holds its `from`, neither it nor any after it is moved.
+   * @returns the refs that were moved
+   * @throws {GitError} `lock-held`
+   */
+  publish(publication: Publication): Promise<ReadonlySet<string>>
+  /** Notes the state of the refs, before they are read. @returns whether they are unchanged for certain */
+  stamp(): () => boolean | Promise<boolean>
+}
