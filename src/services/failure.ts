@@ -1,6 +1,6 @@
 import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
-import { S3Error } from '../store/blobs/s3-blobs.ts'
+import { S3Error } from '../store/s3/s3-bucket.ts'
 import { RefMissing, RepositoryMissing } from './knowledge-base/kb-refs.ts'
 
 const sqliteFull = 13

@@ -210,6 +210,13 @@ test('a bucket without an endpoint is of its region at Amazon', () => {
   })
 })
 
+test('a bucket may be told how to encrypt', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const url = 's3://sources?encryption=aws:kms&kms-key=arn:aws:kms:eu-central-1:1:key/2'
+  const { bucket } = readEnvironment({ GANGLION_BLOBS: url, ...keys })
+  expect(bucket).toMatchObject({ encryption: 'aws:kms', kmsKey: 'arn:aws:kms:eu-central-1:1:key/2' })
+})
+
 test.each([
   '/srv/blobs',
   'https://s3.example.org/sources',
@@ -218,6 +225,8 @@ test.each([
   's3://sources?endpoint=s3.example.org',
   's3://sources?region=EU West',
   's3://sources?zone=eu',
+  's3://sources?encryption=rot13',
+  's3://sources?encryption=AES256&kms-key=key',
 ])('%s is no bucket', (url) => {
   const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
   expect(() => readEnvironment({ GANGLION_BLOBS: url, ...keys })).toThrow('GANGLION_BLOBS must be like s3://')

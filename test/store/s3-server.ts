@@ -1,14 +1,18 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { S3Options } from '../../src/store/blobs/s3-blobs.ts'
+import type { S3Options } from '../../src/store/s3/s3-bucket.ts'
 import { listening } from '../support/listening.ts'
 
 export type S3Server = {
   options: S3Options
   /** By key, with the time at which it was stored. */
   objects: Map<string, { bytes: Buffer; storedAt: Date }>
-  /** Statuses that the next requests are answered with, whatever they ask. */
+  /** By key, the headers that say how to encrypt it. */
+  encryption: Map<string, string[]>
+  /** Parts of uploads that are not finished, by the upload's id. */
+  uploads: Map<string, Buffer[]>
+  /** Statuses that the next requests are answered with, whatever they ask; 0: the request is served. */
   failures: number[]
 }
 
@@ -21,6 +25,8 @@ const pageSize = 2
 /** The part of S3 that the product uses. It refuses requests that are not signed by AWS Signature Version 4. */
 export async function s3Server(): Promise<S3Server> {
   const objects: S3Server['objects'] = new Map()
+  const encryption: S3Server['encryption'] = new Map()
+  const uploads: S3Server['uploads'] = new Map()
   const failures: number[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
@@ -29,17 +35,46 @@ export async function s3Server(): Promise<S3Server> {
     const answer = (status: number, text: string | Buffer = '', headers = {}) =>
       response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : text)
     const failure = failures.shift()
-    if (failure !== undefined) return answer(failure, '<Error><Code>InternalError</Code></Error>')
+    if (failure) return answer(failure, '<Error><Code>InternalError</Code></Error>')
     if (request.headers.authorization !== authorizationFor(request, url)) {
       return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
     }
     const object = objects.get(key)
+    const parts = uploads.get(url.searchParams.get('uploadId') ?? '')
+    const encryptionHeaders = Object.entries(request.headers).filter(([name]) => name.startsWith('x-amz-server-side'))
+    if (url.searchParams.has('uploads') || (request.method === 'PUT' && parts === undefined)) {
+      encryption.set(
+        key,
+        encryptionHeaders.map(([name, value]) => `${name}: ${value}`),
+      )
+    }
+    if (url.searchParams.has('uploads')) {
+      const id = `upload ${uploads.size + 1}`
+      uploads.set(id, [])
+      return answer(200, `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+    }
+    if (request.method === 'POST' && parts !== undefined) {
+      const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>"(\w+)"<\/ETag>/g)]
+      const isWhole = named.every(([, number, etag]) => etag === etagOf(parts[Number(number) - 1]))
+      if (!isWhole || named.length !== parts.length) return answer(400, '<Error><Code>InvalidPart</Code></Error>')
+      objects.set(key, { bytes: Buffer.concat(parts), storedAt: new Date() })
+      uploads.delete(url.searchParams.get('uploadId') ?? '')
+      return answer(200, '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
+    }
+    if (request.method === 'DELETE' && parts !== undefined) {
+      uploads.delete(url.searchParams.get('uploadId') ?? '')
+      return answer(204)
+    }
     if (request.method === 'PUT') {
       const hash = createHash('sha256').update(body).digest('hex')
       if (request.headers['content-length'] === undefined)
         return answer(411, '<Error><Code>MissingContentLength</Code></Error>')
       if (hash !== request.headers['x-amz-content-sha256'])
         return answer(400, '<Error><Code>XAmzContentSHA256Mismatch</Code></Error>')
+      if (parts !== undefined) {
+        parts[Number(url.searchParams.get('partNumber')) - 1] = body
+        return answer(200, '', { etag: `"${etagOf(body)}"` })
+      }
       objects.set(key, { bytes: body, storedAt: new Date() })
       return answer(200)
     }
@@ -56,9 +91,14 @@ export async function s3Server(): Promise<S3Server> {
   const endpoint = await listening(server)
   return {
     options: { endpoint, region, bucket: 'bucket', prefix: 'some where/', accessKeyId, secretAccessKey },
-    objects,
-    failures,
+    ...{ objects, encryption, uploads, failures },
   }
+}
+
+function etagOf(bytes: Buffer | undefined): string {
+  return createHash('md5')
+    .update(bytes ?? '')
+    .digest('hex')
 }
 
 function listing(objects: S3Server['objects'], query: URLSearchParams): string {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { S3Options } from '../../store/blobs/s3-blobs.ts'
+import type { S3Options } from '../../store/s3/s3-bucket.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { Verification } from './verify.ts'

@@ -1,0 +1,34 @@
+import type { Readable } from 'node:stream'
+import type { ReceivedFile } from '../blobs/blob-store.ts'
+import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
+import { PackNotFound, type PackStore, type StoredPack } from './pack-store.ts'
+
+/** Milliseconds for a request, beside the time for its bytes: whoever writes waits for it. */
+const patience = 20_000
+
+/** Packs in a bucket of an S3-compatible store. */
+export class S3Packs implements PackStore {
+  readonly #bucket: S3Bucket
+
+  constructor(options: S3Options) {
+    this.#bucket = new S3Bucket(options, { patience })
+  }
+
+  async put(key: string, file: ReceivedFile): Promise<void> {
+    await this.#bucket.put(key, file)
+  }
+
+  async get(key: string, size: number): Promise<Readable> {
+    const bytes = await this.#bucket.get(key, size)
+    if (bytes === undefined) throw new PackNotFound(key)
+    return bytes
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#bucket.delete(key)
+  }
+
+  list(): AsyncIterable<StoredPack> {
+    return this.#bucket.list()
+  }
+}

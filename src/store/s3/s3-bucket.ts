@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, openAsBlob } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { AwsClient } from 'aws4fetch'
+import type { ByteRange, ReceivedFile } from '../blobs/blob-store.ts'
+
+export type S3Options = {
+  /** Such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end. */
+  endpoint: string
+  region: string
+  bucket: string
+  /** What the names of its objects begin with; empty, or with a slash at the end. */
+  prefix: string
+  /** How the store encrypts what is put; undefined: as the bucket says. */
+  encryption?: 'AES256' | 'aws:kms' | undefined
+  /** The key of `aws:kms`; undefined: the account's default key. */
+  kmsKey?: string | undefined
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+}
+
+/** The bucket is out of reach, refused, or answered what it should not. */
+export class S3Error extends Error {
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`The bucket ${problem}.`, options)
+    this.name = 'S3Error'
+  }
+}
+
+export type S3Object = { key: string; storedAt: Date }
+
+type Asked = {
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: Blob | string
+  /** Of the request and the answer. */
+  bytes?: number
+}
+
+/** Milliseconds for a request, beside the time for its bytes at a slow pace. */
+const defaultPatience = 60_000
+const bytesPerMillisecond = 500
+const retries = 3
+/** Bytes of a part. What is larger is put in parts: S3 takes 5 GB in one request, and 10,000 parts. */
+const defaultPartBytes = 1024 ** 3
+
+/** The objects below the prefix of a bucket of an S3-compatible store. Keys are relative to the prefix. */
+export class S3Bucket {
+  readonly #client: AwsClient
+  readonly #bucket: string
+  readonly #prefix: string
+  readonly #encryption: Record<string, string>
+  readonly #patience: number
+  readonly #partBytes: number
+
+  /** @param limits.patience milliseconds for a request, beside the time for its bytes */
+  constructor(
+    { endpoint, bucket, prefix, encryption, kmsKey, sessionToken, ...access }: S3Options,
+    limits: { patience?: number; partBytes?: number } = {},
+  ) {
+    this.#client = new AwsClient({ ...access, ...(sessionToken && { sessionToken }), service: 's3', retries })
+    this.#bucket = `${endpoint}/${bucket}`
+    this.#prefix = prefix
+    this.#encryption = {
+      ...(encryption && { 'x-amz-server-side-encryption': encryption }),
+      ...(kmsKey && { 'x-amz-server-side-encryption-aws-kms-key-id': kmsKey }),
+    }
+    this.#patience = limits.patience ?? defaultPatience
+    this.#partBytes = limits.partBytes ?? defaultPartBytes
+  }
+
+  /** Puts a file, a large one in parts. The store itself checks the bytes against their hash. @throws {S3Error} */
+  async put(key: string, { path, sha256, size }: ReceivedFile): Promise<void> {
+    if (size > this.#partBytes) return this.#putInParts(key, path, size)
+    const headers = { ...this.#encryption, 'x-amz-content-sha256': sha256 }
+    await discard(await this.#ask('PUT', key, { headers, body: await openAsBlob(path), bytes: size }))
+  }
+
+  /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} */
+  async get(key: string, bytes: number, range?: ByteRange): Promise<Readable | undefined> {
+    const headers = range && { range: `bytes=${range.first}-${range.last}` }
+    const answer = await this.#ask('GET', key, { ...(headers && { headers }), bytes })
+    if (answer.status === 404) {
+      await discard(answer)
+      return undefined
+    }
+    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
+  }
+
+  /** @throws {S3Error} */
+  async has(key: string): Promise<boolean> {
+    return (await this.#ask('HEAD', key)).status !== 404
+  }
+
+  /** Nothing happens where there is none. @throws {S3Error} */
+  async delete(key: string): Promise<void> {
+    await discard(await this.#ask('DELETE', key))
+  }
+
+  /** @throws {S3Error} */
+  async *list(): AsyncGenerator<S3Object> {
+    let after: string | undefined = ''
+    while (after !== undefined) {
+      const query: Record<string, string> = {
+        'list-type': '2',
+        prefix: this.#prefix,
+        ...(after && { 'start-after': after }),
+      }
+      const page = await (await this.#ask('GET', '', { query })).text()
+      after = undefined
+      for (const [, object = ''] of page.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = /<Key>([^<]*)<\/Key>/.exec(object)?.[1] ?? ''
+        const storedAt = new Date(/<LastModified>([^<]*)<\/LastModified>/.exec(object)?.[1] ?? '')
+        if (page.includes('<IsTruncated>true</IsTruncated>')) after = key
+        yield { key: key.slice(this.#prefix.length), storedAt }
+      }
+    }
+  }
+
+  /** Nobody sees the object before its last part is there. What fails is called off, so that its parts are not kept. */
+  async #putInParts(key: string, path: string, size: number): Promise<void> {
+    const started = await this.#ask('POST', key, { query: { uploads: '' }, headers: this.#encryption })
+    const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await started.text())?.[1]
+    if (uploadId === undefined) throw new S3Error('began an upload without an id')
+    try {
+      const parts: string[] = []
+      for (let first = 0; first < size; first += this.#partBytes) {
+        const partNumber = String(parts.length + 1)
+        const range = { first, last: Math.min(first + this.#partBytes, size) - 1 }
+        const etag = await this.#putPart(key, { query: { partNumber, uploadId }, path, range })
+        parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${etag}</ETag></Part>`)
+      }
+      const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
+      const answer = await (await this.#ask('POST', key, { query: { uploadId }, body, bytes: size })).text()
+      // It may fail after it has begun to answer.
+      if (answer.includes('<Error>')) throw new S3Error('could not join the parts of an upload')
+    } catch (error) {
+      await this.#ask('DELETE', key, { query: { uploadId } }).then(discard, () => {})
+      throw error
+    }
+  }
+
+  async #putPart(
+    key: string,
+    { query, path, range }: { query: Record<string, string>; path: string; range: ByteRange },
+  ): Promise<string> {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(path, { start: range.first, end: range.last }), hash)
+    const headers = { 'x-amz-content-sha256': hash.digest('hex') }
+    const body = (await openAsBlob(path)).slice(range.first, range.last + 1)
+    const answer = await this.#ask('PUT', key, { query, headers, body, bytes: body.size })
+    await discard(answer)
+    return answer.headers.get('etag') ?? ''
+  }
+
+  /** @throws {S3Error} for any answer but success and 404, and for a 404 that is not of an object. */
+  async #ask(
+    method: string,
+    key: string,
+    { query = {}, headers = {}, body, bytes = 0 }: Asked = {},
+  ): Promise<Response> {
+    const url = new URL(key === '' ? `${this.#bucket}/` : `${this.#bucket}/${this.#prefix}${key}`)
+    url.search = new URLSearchParams(query).toString()
+    const signal = AbortSignal.timeout(this.#patience + Math.ceil(bytes / bytesPerMillisecond))
+    const request = { method, headers, ...(body && { body }), signal }
+    const answer = await this.#client.fetch(url, request).catch((cause) => {
+      throw new S3Error('cannot be reached', { cause })
+    })
+    const isNoObject =
+      answer.status === 404 && (method === 'GET' || method === 'HEAD' || method === 'DELETE') && key !== ''
+    if (answer.ok || isNoObject) return answer
+    const code = /<Code>([\w.]{1,100})<\/Code>/.exec(await answer.text())?.[1] ?? 'no code'
+    throw new S3Error(`answered ${method} with ${answer.status} (${code})`)
+  }
+}
+
+/** Lets the connection be used again. */
+async function discard(answer: Response): Promise<void> {
+  await answer.body?.cancel()
+}

@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { PackNotFound, type PackStore } from '../../src/store/packs/pack-store.ts'
+import { S3Packs } from '../../src/store/packs/s3-packs.ts'
+import { S3Bucket, S3Error } from '../../src/store/s3/s3-bucket.ts'
+import { tempDir } from '../support/temp.ts'
+import { s3Server } from './s3-server.ts'
+
+const partBytes = 1000
+
+function fileOf(bytes: Buffer) {
+  const path = join(tempDir(), 'file')
+  writeFileSync(path, bytes)
+  return { path, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+async function keysOf(packs: PackStore): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of packs.list()) keys.push(key)
+  return keys
+}
+
+test.each([999, 1000, 1001, 2000, 3500])('a file of %i bytes is put in parts of 1,000 and read back', async (size) => {
+  const { options, uploads } = await s3Server()
+  const bucket = new S3Bucket(options, { partBytes })
+  const bytes = randomBytes(size)
+  await bucket.put('a/b', fileOf(bytes))
+  const read = await bucket.get('a/b', size)
+  expect(read && (await buffer(read)).equals(bytes)).toBe(true)
+  expect(uploads.size).toBe(0)
+})
+
+test('an upload in parts that fails leaves no object and no parts', async () => {
+  const { options, objects, uploads, failures } = await s3Server()
+  const bucket = new S3Bucket(options, { partBytes })
+  failures.push(0, 0, 403)
+  await expect(bucket.put('a', fileOf(randomBytes(2500)))).rejects.toThrow(S3Error)
+  expect([objects.size, uploads.size]).toEqual([0, 0])
+})
+
+test('the store is told how to encrypt, of one request and of parts alike', async () => {
+  const { options, encryption } = await s3Server()
+  const bucket = new S3Bucket({ ...options, encryption: 'aws:kms', kmsKey: 'key/1' }, { partBytes })
+  await bucket.put('small', fileOf(randomBytes(10)))
+  await bucket.put('large', fileOf(randomBytes(1500)))
+  const told = ['x-amz-server-side-encryption-aws-kms-key-id: key/1', 'x-amz-server-side-encryption: aws:kms']
+  for (const key of ['small', 'large']) expect(encryption.get(`${options.prefix}${key}`)?.sort()).toEqual(told)
+})
+
+test('packs are put, listed, read and deleted by key', async () => {
+  const { options } = await s3Server()
+  const packs = new S3Packs(options)
+  const bytes = randomBytes(100)
+  const keys = ['kb/one.pack', 'kb/three.pack', 'kb/two.pack']
+  for (const key of keys) await packs.put(key, fileOf(bytes))
+  expect(await keysOf(packs)).toEqual(keys)
+  expect(await buffer(await packs.get('kb/one.pack', 100))).toEqual(bytes)
+  await packs.delete('kb/one.pack')
+  await packs.delete('kb/one.pack')
+  await expect(packs.get('kb/one.pack', 100)).rejects.toThrow(PackNotFound)
+  expect(await keysOf(packs)).toEqual(keys.slice(1))
+})
