@@ -16,7 +16,7 @@ import { EmbeddingModel } from '../services/search/embedding-model.ts'
 import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
-import { keepTemporaryFilesIn } from '../store/database.ts'
+import { keepTemporaryFilesIn } from '../store/engines/sqlite.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
@@ -42,13 +42,13 @@ export async function runServer(environment: Environment): Promise<Answer> {
   }
   try {
     const git = await nativeGit() // Whether there is one is settled at the start.
-    const { dataDir, host, port, publicUrl, bucket, identityProvider } = environment
+    const { dataDir, database, host, port, publicUrl, bucket, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
     const { embeddings } = environment
     const failed = (message: string) => server.log.warn(message)
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
-    const ganglion = await Ganglion.open({ dataDir, publicUrl, bucket, watch: { onError }, embeddingModel })
+    const ganglion = await Ganglion.open({ dataDir, database, publicUrl, bucket, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
 import { Ganglion } from '../services/ganglion.ts'
 import type { Tenant, Tenants } from '../store/tenants.ts'
+import type { Environment } from './settings/environment.ts'
 
-/** Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none. */
+/**
+ * Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none, unless the state is in
+ * a database elsewhere.
+ */
 export async function withGanglion<Result>(
-  dataDir: string,
+  { dataDir, database }: Pick<Environment, 'dataDir' | 'database'>,
   use: (ganglion: Ganglion) => Promise<Result>,
 ): Promise<Result> {
-  requireDataDirectory(dataDir)
-  const ganglion = await Ganglion.open({ dataDir })
+  if (database === undefined) requireDataDirectory(dataDir)
+  const ganglion = await Ganglion.open({ dataDir, database })
   try {
     return await use(ganglion)
   } finally {

@@ -17,13 +17,13 @@ const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [431, 'header_too_large'],
 ])
 
-/** Seconds to wait that a 429 names where nothing better is known. */
+/** Seconds to wait that a 429 or 503 names where nothing better is known. */
 const retryAfter = 10
 
 /** Answers any error with the envelope. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body } = refusalOf(error, request)
-  if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
+  if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   return reply.code(status).send(body)
 }
 

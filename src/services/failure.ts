@@ -1,9 +1,12 @@
 import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
+import { isBusyState, stateOf } from '../store/engines/postgres-errors.ts'
+import { DatabaseUnreachable } from '../store/errors.ts'
 import { S3Error } from '../store/s3/s3-bucket.ts'
 import { RefMissing, RepositoryMissing } from './knowledge-base/kb-refs.ts'
 
 const sqliteFull = 13
+const postgresFull = '53100'
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN. */
 const sqliteUnwritable: ReadonlySet<number> = new Set([8, 10, 14])
 const unwritable: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'EIO'])
@@ -14,7 +17,11 @@ const gitUnwritable = /Read-only file system|Permission denied|Input\/output err
 export function isStorageFull(error: unknown): boolean {
   return isCausedBy(
     error,
-    (cause) => sqliteCode(cause) === sqliteFull || codeOf(cause) === 'ENOSPC' || codeOf(cause) === 'EDQUOT',
+    (cause) =>
+      sqliteCode(cause) === sqliteFull ||
+      stateOf(cause) === postgresFull ||
+      codeOf(cause) === 'ENOSPC' ||
+      codeOf(cause) === 'EDQUOT',
   )
 }
 
@@ -28,6 +35,9 @@ export function refusalFor(error: unknown): GanglionError {
     return new GanglionError('unavailable', 'git cannot be started on the server.')
   if (isCausedBy(error, (cause) => cause instanceof RefMissing || cause instanceof RepositoryMissing))
     return new GanglionError('unavailable', 'The repository of the knowledge base is damaged, or is not there.')
+  if (isCausedBy(error, (cause) => cause instanceof DatabaseUnreachable))
+    return new GanglionError('unavailable', 'The database of the server cannot be reached.')
+  if (isCausedBy(error, (cause) => isBusyState(stateOf(cause)))) return new GanglionError('unavailable')
   if (isCausedBy(error, isUnwritable))
     return new GanglionError('unavailable', 'The data of the server cannot be written.')
   return new GanglionError(codeFor(error))

@@ -34,6 +34,7 @@ import { Sources } from '../store/sources/sources.ts'
 import { Uploads } from '../store/sources/uploads.ts'
 import { Tenants } from '../store/tenants.ts'
 import { Tours } from '../store/tours.ts'
+import { type Isolation, inTransaction } from '../store/transaction.ts'
 import { Webhooks } from '../store/webhooks.ts'
 import { coalesce } from './coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
@@ -56,6 +57,8 @@ import { Threads } from './threads.ts'
 
 export type GanglionOptions = {
   dataDir: string
+  /** The address of a PostgreSQL database for the state that git does not hold; without it, it is a file in the data directory. */
+  database?: string | undefined
   /** Where people reach the server; links begin with it. Without it they are relative. */
   publicUrl?: string | undefined
   /** The bucket for the bytes of Sources; without it they are in the data directory. */
@@ -81,6 +84,8 @@ const tellingPauseMs = 50
 /** One data directory, open: its state, and its knowledge bases as they are asked for. */
 export class Ganglion {
   readonly directory: DataDirectory
+  /** Undefined: the file in the data directory. It may hold a password. */
+  readonly databaseAddress: string | undefined
   readonly bucket: S3Options | undefined
   readonly tenants: Tenants
   readonly knowledgeBases: KnowledgeBases
@@ -133,6 +138,7 @@ export class Ganglion {
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
     this.#database = database
+    this.databaseAddress = options.database
     this.neuronAnswers = new NeuronAnswers(database.revision)
     this.searchAnswers = new SearchAnswers(database.revision)
     this.tenants = new Tenants(database.db)
@@ -174,7 +180,7 @@ export class Ganglion {
 
   static async open(options: GanglionOptions): Promise<Ganglion> {
     const directory = DataDirectory.open(options.dataDir)
-    return new Ganglion(directory, await openDatabase(directory.database), options)
+    return new Ganglion(directory, await openDatabase(options.database ?? directory.database), options)
   }
 
   /** A tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
@@ -242,9 +248,12 @@ export class Ganglion {
     return refs
   }
 
-  /** Writes to several stores: all of it, or, where something throws, nothing. */
-  async transaction<Result>(work: (transaction: Transaction<Schema>) => Promise<Result>): Promise<Result> {
-    return this.#database.db.transaction().execute(work)
+  /** Writes to several stores: all of it, or, where something throws, nothing. See {@link inTransaction}. */
+  async transaction<Result>(
+    work: (transaction: Transaction<Schema>) => Promise<Result>,
+    isolation?: Isolation,
+  ): Promise<Result> {
+    return inTransaction(this.#database.db, work, isolation)
   }
 
   /** Where a curator finds a candidate. */

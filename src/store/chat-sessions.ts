@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../knowledge/audience.ts'
 import type { Schema } from './schema.ts'
+import { inTransaction } from './transaction.ts'
 
 /** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
 export type ChatSession = {
@@ -69,7 +70,7 @@ export class ChatSessions {
   async addTurn(session: ChatSession, turn: ChatTurn, now: Date): Promise<string> {
     const id = uuidv7()
     const at = now.toISOString()
-    await this.#db.transaction().execute(async (transaction) => {
+    const add = async (transaction: Transaction<Schema>) => {
       await transaction
         .insertInto('chat_sessions')
         .values({
@@ -107,7 +108,8 @@ export class ChatSessions {
         .where('session_id', '=', session.id)
         .where('ordinal', '<=', ordinal - maxTurns)
         .execute()
-    })
+    }
+    await inTransaction(this.#db, add, 'read committed')
     return id
   }
 

@@ -1,140 +1,27 @@
-import { closeSync, openSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
-import { LRUCache } from 'lru-cache'
-import { DatabaseTooNew } from './errors.ts'
-import { migrations } from './migrations/migrations.ts'
+import type { Kysely } from 'kysely'
+import { isPostgresAddress } from './engines/postgres-address.ts'
+import { openSqlite } from './engines/sqlite.ts'
 import type { Schema } from './schema.ts'
 
+/** The operational state, open. */
 export type Database = {
   db: Kysely<Schema>
-  /** Another one than before whenever something was written since, by this process or another. */
-  revision(): string
+  /**
+   * Another one than before whenever something was written since, by this process or another. Undefined on PostgreSQL, which
+   * cannot tell without being asked: then nothing that was read may be kept.
+   */
+  revision(): string | undefined
   close(): Promise<void>
 }
 
-/** How long a statement waits for another process that writes, in milliseconds. */
-const BUSY_TIMEOUT = 5_000
-const maxStatements = 500
-
 /**
  * Opens the operational state, made and migrated where needed. Several processes may do so at once.
- * Throws {@link DatabaseTooNew}, or SQLite's own error where the file cannot be opened.
+ * @param address a file, or a PostgreSQL database: `postgres://…`
+ * @throws {DatabaseTooNew}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
  */
-export async function openDatabase(file: string): Promise<Database> {
-  createPrivateFile(file)
-  const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true })
-  try {
-    await enableWriteAheadLog(sqlite)
-    // WAL with synchronous=NORMAL loses acknowledged rows at power loss.
-    sqlite.exec('PRAGMA synchronous = FULL')
-    let writes = 0
-    const database = asKyselyDatabase(sqlite, () => void writes++)
-    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
-    await migrate(db, sqlite, file)
-    // It changes with every commit of another connection, and with none of this one.
-    const dataVersion = sqlite.prepare('PRAGMA data_version')
-    const revision = () => `${writes} ${dataVersion.get()?.data_version}`
-    return { db, revision, close: () => db.destroy() }
-  } catch (error) {
-    sqlite.close()
-    throw error
-  }
-}
-
-/**
- * Has this process's SQLite make its temporary files in a folder, as for large sorts, unless the environment says where. To be called before
- * the first database is opened. A process that is killed leaves one behind where it had no time to unlink it.
- */
-export function keepTemporaryFilesIn(folder: string): void {
-  process.env.SQLITE_TMPDIR ??= folder
-}
-
-/** SQLite gives the files that stand beside the database the database's own mode. */
-function createPrivateFile(file: string): void {
-  closeSync(openSync(file, 'a', 0o600))
-}
-
-/** Two processes that switch a new file at once deadlock, which SQLite reports at once instead of waiting: try again. */
-async function enableWriteAheadLog(sqlite: DatabaseSync): Promise<void> {
-  const deadline = Date.now() + BUSY_TIMEOUT
-  for (;;) {
-    try {
-      sqlite.exec('PRAGMA journal_mode = WAL')
-      return
-    } catch (error) {
-      if (!isBusy(error) || Date.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-  }
-}
-
-/** True of SQLite's "database is locked", extended codes included. */
-export function isBusy(error: unknown): boolean {
-  const SQLITE_BUSY = 5
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
-}
-
-/** Kysely takes no migration lock on SQLite, so the whole migration runs in one write transaction: all of it or none. */
-async function migrate(db: Kysely<Schema>, sqlite: DatabaseSync, file: string): Promise<void> {
-  sqlite.exec('BEGIN IMMEDIATE')
-  try {
-    const unknown = (await appliedMigrations(db)).filter((name) => !(name in migrations))
-    if (unknown.length > 0) throw new DatabaseTooNew(file, unknown)
-    const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
-    if (error !== undefined) throw error
-    sqlite.exec('COMMIT')
-  } catch (error) {
-    if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
-    throw error
-  }
-}
-
-async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
-  const tables = await sql`select 1 from sqlite_schema where name = 'kysely_migration'`.execute(db)
-  if (tables.rows.length === 0) return []
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
-  return rows.map((row) => row.name)
-}
-
-/**
- * What Kysely wants of better-sqlite3, on `node:sqlite`. Statements are kept, since preparing one takes longer than most take to run.
- * @param onWrite called after each statement that is not a SELECT
- */
-export function asKyselyDatabase(sqlite: DatabaseSync, onWrite = () => {}): SqliteDatabase {
-  const statements = new LRUCache<string, Prepared>({ max: maxStatements })
-  return {
-    prepare(text) {
-      // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.
-      const sql = text === 'begin' ? 'begin immediate' : text
-      const prepared = statements.get(sql) ?? prepare(sqlite, sql, sql.startsWith('select') ? () => {} : onWrite)
-      statements.set(sql, prepared)
-      return prepared
-    },
-    close: () => sqlite.close(),
-  }
-}
-
-type Prepared = ReturnType<SqliteDatabase['prepare']>
-
-function prepare(sqlite: DatabaseSync, sql: string, done: () => void): Prepared {
-  const statement = sqlite.prepare(sql)
-  const thenDone = <Result>(result: Result) => {
-    done()
-    return result
-  }
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => thenDone(statement.all(...parameters.map(toSqlValue))),
-    run: (parameters) => thenDone(statement.run(...parameters.map(toSqlValue))),
-    iterate: (parameters) => statement.iterate(...parameters.map(toSqlValue)),
-  }
-}
-
-function toSqlValue(value: unknown): SQLInputValue {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
-    return value
-  if (value instanceof Uint8Array) return value
-  throw new TypeError(`SQLite cannot hold a value of type ${typeof value}.`)
+export async function openDatabase(address: string): Promise<Database> {
+  if (!isPostgresAddress(address)) return openSqlite(address)
+  // Loaded only where it is used.
+  const { openPostgres } = await import('./engines/postgres.ts')
+  return openPostgres(address)
 }

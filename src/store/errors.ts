@@ -1,11 +1,28 @@
 /** The database was written by a newer Ganglion than this one. */
 export class DatabaseTooNew extends Error {
-  constructor(file: string, unknown: readonly string[]) {
+  /** @param name of the file or the database */
+  constructor(name: string, unknown: readonly string[]) {
     super(
-      `${file} was written by a newer version of Ganglion (unknown migrations: ${unknown.join(', ')}). ` +
+      `${name} was written by a newer version of Ganglion (unknown migrations: ${unknown.join(', ')}). ` +
         'Run that version, or restore a backup made by this one.',
     )
     this.name = 'DatabaseTooNew'
+  }
+}
+
+/** The database cannot be reached: nothing was executed. */
+export class DatabaseUnreachable extends Error {
+  constructor(cause: unknown) {
+    super('The database cannot be reached.', { cause })
+    this.name = 'DatabaseUnreachable'
+  }
+}
+
+/** The connection broke while a statement was under way: it may have been executed, or not. */
+export class ConnectionLost extends DatabaseUnreachable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'ConnectionLost'
   }
 }
 

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
 import type { Schema } from './schema.ts'
+import { inTransaction } from './transaction.ts'
 
 /** What decides who is told of a candidate. */
 const EventCandidate = z.object({
@@ -61,7 +62,7 @@ export class EventLog {
   }
 
   async append(tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
-    await this.#db.transaction().execute((transaction) => this.insert(transaction, tenantId, events, now))
+    await inTransaction(this.#db, (transaction) => this.insert(transaction, tenantId, events, now), 'read committed')
     this.wake(tenantId)
   }
 
@@ -89,18 +90,19 @@ export class EventLog {
    * @returns false where it is not told up to `from` (any more), as when another process was first.
    */
   async tell(kb: Whose, from: ToldHeads, to: ToldHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
-    const isTold = await this.#db.transaction().execute(async (transaction) => {
+    const tell = async (transaction: Transaction<Schema>) => {
       const moved = await transaction
         .updateTable('event_cursors')
         .set({ main: to.main ?? null, queue: to.queue ?? null })
         .where('kb_id', '=', kb.id)
-        .where('main', 'is', from.main ?? null)
-        .where('queue', 'is', from.queue ?? null)
+        .where('main', 'is not distinct from', from.main ?? null)
+        .where('queue', 'is not distinct from', from.queue ?? null)
         .executeTakeFirst()
       if (moved.numUpdatedRows === 0n) return false
       await this.insert(transaction, kb.tenantId, events, now)
       return true
-    })
+    }
+    const isTold = await inTransaction(this.#db, tell, 'read committed')
     this.wake(kb.tenantId) // also where another process told it
     return isTold
   }
@@ -207,10 +209,10 @@ export class EventLog {
   /** Appends within a transaction together with whatever else it writes; {@link wake} tells the readers once it is over. */
   async insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
     if (events.length === 0) return
-    const { last } = await rangeOf(db, tenantId)
+    const last = await takeIds(db, tenantId, events.length)
     const at = now.toISOString()
     const rows = events.map(({ kbId, kind, isCuratorOnly, data, candidate }, index) => ({
-      ...{ tenant_id: tenantId, id: last + 1 + index, kb_id: kbId, kind, at },
+      ...{ tenant_id: tenantId, id: last - events.length + 1 + index, kb_id: kbId, kind, at },
       curator_only: Number(isCuratorOnly),
       data: JSON.stringify(data),
       candidate: candidate === undefined ? null : JSON.stringify(candidate),
@@ -221,7 +223,7 @@ export class EventLog {
         .values(rows.slice(start, start + rowsAtOnce))
         .execute()
     }
-    await removeBefore(db, tenantId, last + rows.length - this.#maxKept + 1)
+    await removeBefore(db, tenantId, last - this.#maxKept + 1)
   }
 }
 
@@ -250,6 +252,22 @@ async function rangeOf(db: Kysely<Schema>, tenantId: string): Promise<{ first: n
     db.selectFrom('events').select('id').where('tenant_id', '=', tenantId).orderBy('id', order).limit(1)
   const [first, last] = [await end('asc').executeTakeFirst(), await end('desc').executeTakeFirst()]
   return { first: first?.id ?? 1, last: last?.id ?? 0 }
+}
+
+/**
+ * Takes the next ids of a tenant and answers the last of them. Whoever takes some holds the tenant's row until the transaction is over,
+ * so that ids have no holes and whoever sees one sees all before it.
+ */
+async function takeIds(db: Transaction<Schema>, tenantId: string, count: number): Promise<number> {
+  const { last } = await db
+    .insertInto('event_counters')
+    .values({ tenant_id: tenantId, last: count })
+    .onConflict((conflict) =>
+      conflict.column('tenant_id').doUpdateSet(({ eb, ref }) => ({ last: eb(ref('event_counters.last'), '+', count) })),
+    )
+    .returning('last')
+    .executeTakeFirstOrThrow()
+  return last
 }
 
 async function removeBefore(db: Kysely<Schema>, tenantId: string, id: number): Promise<number> {

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Whose `Idempotency-Key` it is. */
 export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }
@@ -102,7 +103,7 @@ export class Idempotency {
       answer: null,
       created_at: now.toISOString(),
     }
-    const row = await this.#db.transaction().execute(async (transaction) => {
+    const attempt = async (transaction: Transaction<Schema>) => {
       const inserted = await transaction
         .insertInto('idempotency_keys')
         .values({ ...columns(request), ...fresh })
@@ -120,7 +121,8 @@ export class Idempotency {
         .selectAll()
         .where((where) => where.and(columns(request)))
         .executeTakeFirstOrThrow()
-    })
+    }
+    const row = await inTransaction(this.#db, attempt, 'read committed')
     if (row === undefined) return { state: 'new', subjectId: request.subjectId }
     if (row.route !== request.route || row.body_hash !== request.bodyHash) return { state: 'mismatch' }
     if (row.status === null || row.answer === null) return { state: 'retry', subjectId: row.subject_id }

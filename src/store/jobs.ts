@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { isPostgres } from './engines/is-postgres.ts'
 import type { JobRow, Schema } from './schema.ts'
 
 /** A Source that is to be ingested. */
@@ -43,9 +44,9 @@ export class Jobs {
       .values({
         ...{ document_id: documentId, tenant_id: tenantId, kb_id: kbId, owner: null, leased_until: null },
         ...{ due_at: now.toISOString(), starts: 0, failures: 0 },
-        turn: sql<number>`max(
-          coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0),
-          coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0))`,
+        turn: sql<number>`(select max(tag) from (
+          select coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0) as tag union all
+          select coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0)) as tags)`,
       })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirst()
@@ -74,7 +75,9 @@ export class Jobs {
           .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
           .orderBy('turn')
           .orderBy('document_id')
-          .limit(1),
+          .limit(1)
+          // Of several that claim at once, each takes another.
+          .$if(isPostgres(this.#db), (query) => query.forUpdate().skipLocked()),
       )
       .returning(jobOf)
       .executeTakeFirst()
@@ -133,7 +136,7 @@ export class Jobs {
     const { at } = await this.#db
       .selectFrom('jobs')
       .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
-      .where('owner', 'is not', owner)
+      .where('owner', 'is distinct from', owner)
       .executeTakeFirstOrThrow()
     return at === null ? undefined : new Date(at)
   }

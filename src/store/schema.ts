@@ -4,7 +4,7 @@ import type { EventKind } from '../contract/events.ts'
 import type { PersonRole, Role } from '../contract/vocabulary.ts'
 import type { Audience } from '../knowledge/audience.ts'
 
-/** Rows as SQLite holds them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
+/** Rows as both engines hold them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Schema = {
   tenants: TenantRow
   knowledge_bases: KnowledgeBaseRow
@@ -13,6 +13,7 @@ export type Schema = {
   chat_sessions: ChatSessionRow
   chat_turns: ChatTurnRow
   events: EventRow
+  event_counters: EventCounterRow
   event_cursors: EventCursorRow
   jobs: JobRow
   webhooks: WebhookRow
@@ -123,6 +124,12 @@ type EventRow = {
   data: string
   /** JSON object: an `EventCandidate`; null for events that are of none. */
   candidate: string | null
+}
+
+/** The id of a tenant's last event. */
+type EventCounterRow = {
+  tenant_id: string
+  last: number
 }
 
 /** The commits of a knowledge base up to which its events have been told; null where the ref was not there. */

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
 import type { Schema, WebhookRow } from './schema.ts'
+import { holdRow, inTransaction } from './transaction.ts'
 
 /** Where a tenant's events are sent. */
 export type Webhook = {
@@ -96,7 +97,7 @@ export class Webhooks {
 
   /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
   async noteDelivery(id: string, delivery: WebhookDelivery): Promise<void> {
-    await this.#db.transaction().execute((transaction) => noteDelivery(transaction, id, delivery))
+    await inTransaction(this.#db, (transaction) => noteDelivery(transaction, id, delivery), 'read committed')
   }
 
   /** @returns false where there is none. */
@@ -148,7 +149,7 @@ export class Webhooks {
     changes: Partial<WebhookRow>,
     delivery?: WebhookDelivery,
   ): Promise<boolean> {
-    return this.#db.transaction().execute(async (transaction) => {
+    const change = async (transaction: Transaction<Schema>) => {
       const result = await transaction
         .updateTable('webhooks')
         .set(changes)
@@ -158,13 +159,13 @@ export class Webhooks {
       // Also where the cursor was moved meanwhile: it was sent all the same.
       if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
       return result.numUpdatedRows === 1n
-    })
+    }
+    return inTransaction(this.#db, change, 'read committed')
   }
 }
 
 async function noteDelivery(db: Transaction<Schema>, id: string, delivery: WebhookDelivery): Promise<void> {
-  const webhook = await db.selectFrom('webhooks').select('id').where('id', '=', id).executeTakeFirst()
-  if (webhook === undefined) return
+  if (!(await holdRow(db, 'webhooks', id))) return
   const { eventId, ...rest } = delivery
   await db
     .insertInto('webhook_deliveries')

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import { tempDir } from '../support/temp.ts'
+import { newDatabase } from '../support/new-database.ts'
 
-/** A database of the running test's own, closed after it. */
-export async function testDatabase(file = join(tempDir(), 'ganglion.db')): Promise<Database> {
-  const database = await openDatabase(file)
+/** A database of the running test's own, closed after it: on the engine that the tests run on. */
+export async function testDatabase(address?: string): Promise<Database> {
+  const database = await openDatabase(address ?? (await newDatabase()))
   onTestFinished(() => database.close())
   return database
 }

@@ -57,15 +57,15 @@ function addLink(forge: Command): void {
           '\n\nExample:\n  ganglion forge link https://github.com/acme/handbook --tenant acme --kb handbook --app 12345 --key file:/etc/ganglion/app.pem',
       ),
     LinkOptions,
-    ({ tenant, app, key, token, ...request }, { dataDir, publicUrl }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ tenant, app, key, token, ...request }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const by = await actingIn(ganglion, tenant)
         const { link, account } = await withBridge(ganglion, (bridge) =>
           linkForge(ganglion, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
             unknownKb(request.kb, tenant),
           ),
         )
-        const events = `${publicUrl ?? ''}/forge/${link.id}/events`
+        const events = `${environment.publicUrl ?? ''}/forge/${link.id}/events`
         const hook = link.webhookSecret === null ? '' : `\nSend its webhooks, as JSON, to ${events}`
         return {
           json: { id: link.id, url: link.url, account, events },
@@ -79,8 +79,8 @@ function addStatus(forge: Command): void {
   act(
     forge.command('status').description('tell how links stand').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
-    ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ tenant }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const tenantId = tenant === undefined ? undefined : (await requireTenant(ganglion.tenants, tenant)).id
         const links = await listForgeLinks(ganglion, tenantId)
         const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
@@ -93,8 +93,8 @@ function addSync(forge: Command): void {
   act(
     named(forge.command('sync').description('compare both sides of a link now, and wait until that is done')),
     Named,
-    ({ kb, tenant }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ kb, tenant }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const link = await linkOf(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
         if (isLocked(ganglion.directory)) await letServerSync(ganglion, link)
         else await withBridge(ganglion, (bridge) => syncLink(ganglion, bridge, link).catch(() => {}))
@@ -109,8 +109,8 @@ function addUnlink(forge: Command): void {
   act(
     named(forge.command('unlink').description('forget a link; both sides stay as they are')),
     Named,
-    ({ kb, tenant }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ kb, tenant }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { id, url } = await unlinkForge(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
         return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
       }),

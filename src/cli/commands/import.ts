@@ -35,8 +35,8 @@ export function addImportCommand(program: Command): void {
       prune: z.boolean().optional(),
       inlineTags: z.boolean().optional(),
     }),
-    ({ dir, tenant, kb: slug, source, prune, inlineTags }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const folder = resolve(dir)
         if (!(await stat(folder).catch(() => undefined))?.isDirectory())
           throw new Error(`There is no folder ${folder}.`)

@@ -28,8 +28,8 @@ export function addKnowledgeBaseCommands(program: Command): void {
       prefix: SeqPrefix.exactOptional(),
       language: z.string().min(1).exactOptional(),
     }),
-    async (input, { dataDir }) => {
-      const ganglion = await Ganglion.open({ dataDir })
+    async (input, { dataDir, database }) => {
+      const ganglion = await Ganglion.open({ dataDir, database })
       try {
         const made = await createKnowledgeBase(ganglion, input)
         return {
@@ -45,8 +45,8 @@ export function addKnowledgeBaseCommands(program: Command): void {
   act(
     kb.command('list').description('list knowledge bases').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
-    ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async ({ directory, tenants, knowledgeBases }) => {
+    ({ tenant }, environment) =>
+      withGanglion(environment, async ({ directory, tenants, knowledgeBases }) => {
         const found = await knowledgeBases.list(
           tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
         )

@@ -31,8 +31,8 @@ export function addKeyCommands(program: Command): void {
       connector: z.array(Label),
       expires: Duration.optional(),
     }),
-    ({ tenant: slug, role, name, connector, expires }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ tenant: slug, role, name, connector, expires }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { id: tenantId } = await requireTenant(ganglion.tenants, slug)
         const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
         const { key, token } = await createApiKey(
@@ -50,8 +50,8 @@ export function addKeyCommands(program: Command): void {
   act(
     key.command('list').description('list API keys').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
-    ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async ({ tenants, apiKeys }) => {
+    ({ tenant }, environment) =>
+      withGanglion(environment, async ({ tenants, apiKeys }) => {
         const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
         const slugs = await tenantSlugs(tenants)
         const listed = keys.map(({ tenantId, ...rest }) => ({ ...rest, tenant: slugs.get(tenantId) ?? tenantId }))
@@ -62,8 +62,8 @@ export function addKeyCommands(program: Command): void {
   act(
     key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
     z.object({ id: z.string() }),
-    ({ id }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ id }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const key = await ganglion.apiKeys.find(id)
         if (key === undefined) throw new Error(`There is no API key ${id}.`)
         await revokeApiKey(ganglion, { ...operator, tenantId: key.tenantId }, id)

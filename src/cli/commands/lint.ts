@@ -16,8 +16,8 @@ export function addLintCommand(program: Command): void {
       .option('--dry-run', 'only say what is found')
       .addHelpText('after', '\nSafe beside a running server. Each finding is proposed once.'),
     Selection.extend({ dryRun: z.boolean().exactOptional() }),
-    ({ dryRun: isDryRun = false, ...selection }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ dryRun: isDryRun = false, ...selection }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const kbs: LintReport[] = []
         for (const identity of await select(ganglion, selection)) {
           kbs.push(await lintKb(ganglion, await ganglion.openKb(identity), { isDryRun }))

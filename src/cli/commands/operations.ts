@@ -23,8 +23,8 @@ export function addOperationCommands(program: Command): void {
       .description('check repositories, queue and indexes; the exit code is 1 where something is wrong')
       .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
     Selection,
-    (selection, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    (selection, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const isAll = selection.tenant === undefined && selection.kb === undefined
         const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
         const git = (await nativeGit()) ?? null
@@ -42,11 +42,12 @@ export function addOperationCommands(program: Command): void {
       .description('drop the indexes and build them again from git')
       .addHelpText('after', '\nStop the server first.'),
     Selection,
-    async (selection, { dataDir }) => {
+    async (selection, environment) => {
+      const { dataDir } = environment
       requireDataDirectory(dataDir)
       const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
       try {
-        return await withGanglion(dataDir, async (ganglion) => {
+        return await withGanglion(environment, async (ganglion) => {
           const kbs = await rebuild(ganglion, await select(ganglion, selection))
           const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
           return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
@@ -64,8 +65,8 @@ export function addOperationCommands(program: Command): void {
       .argument('<dir>', 'empty, or not there yet')
       .addHelpText('after', '\nSafe beside a running server.'),
     z.object({ dir: z.string().min(1) }),
-    ({ dir: target }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ dir: target }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
         return {
           json: { dir, ...manifest },

@@ -36,7 +36,7 @@ export function addUserCommands(program: Command): void {
       .addHelpText('after', '\nExample:\n  ganglion user create ada@example.com --tenant acme --role admin --name Ada'),
     z.object({ email: Email, tenant: z.string(), role: PersonRole, name: PersonName.optional() }),
     ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
-      withGanglion(environment.dataDir, async (ganglion) => {
+      withGanglion(environment, async (ganglion) => {
         const { id } = await requireTenant(ganglion.tenants, tenant)
         const link = urlOf(ganglion, environment, await invitePerson(ganglion, operatorOf(id), { email, name, role }))
         return { json: { email, role, tenant, link }, text: `Made ${email}, ${role} of ${tenant}. ${linkText(link)}` }
@@ -46,8 +46,8 @@ export function addUserCommands(program: Command): void {
   act(
     user.command('list').description('list users with their roles').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
-    ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async ({ users, tenants }) => {
+    ({ tenant }, environment) =>
+      withGanglion(environment, async ({ users, tenants }) => {
         const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
         const listed = (await users.all()).filter(
           ({ memberships }) =>
@@ -75,8 +75,8 @@ export function addUserCommands(program: Command): void {
       })
       .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
       .refine(({ name, role }) => name !== undefined || role !== undefined, 'nothing to change: give --name or --role'),
-    ({ email, name, tenant, role }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ email, name, tenant, role }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { id } = await findUser(ganglion, email)
         if (tenant !== undefined && role !== undefined) {
           const { id: tenantId } = await requireTenant(ganglion.tenants, tenant)
@@ -92,8 +92,8 @@ export function addUserCommands(program: Command): void {
     enable: { change: 'enable', description: 'let a user in again', text: 'Enabled' },
   }
   for (const [name, { change, description, text }] of Object.entries(changes)) {
-    act(user.command(name).description(description).argument('<email>'), OneUser, ({ email }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    act(user.command(name).description(description).argument('<email>'), OneUser, ({ email }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { id, by } = await requireUser(ganglion, email)
         await changePerson(ganglion, by, id, change)
         return { json: { email, [`${change}d`]: true }, text: `${text} ${email}.` }
@@ -108,7 +108,7 @@ export function addUserCommands(program: Command): void {
       .argument('<email>'),
     OneUser,
     ({ email }, environment) =>
-      withGanglion(environment.dataDir, async (ganglion) => {
+      withGanglion(environment, async (ganglion) => {
         const { id, by } = await requireUser(ganglion, email)
         const { token } = await makeResetLink(ganglion, by, id)
         const link = urlOf(ganglion, environment, token)

@@ -43,8 +43,8 @@ function addAdd(webhook: Command): void {
         '\nExample:\n  ganglion webhook add https://hooks.example.org/kb --tenant acme --kind ingest.completed --kind ingest.failed',
       ),
     z.object({ url: ReceiverUrl, tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }),
-    ({ url, tenant: slug, kb, kind: kinds }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ url, tenant: slug, kb, kind: kinds }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const tenant = { ...operator, tenantId: (await requireTenant(ganglion.tenants, slug)).id }
         // Whether the server sends to a private address is for its own environment to say.
         const added = await addWebhook(ganglion, tenant, { url, kb, kinds }, { allowPrivate: true }).catch((error) => {
@@ -64,8 +64,8 @@ function addList(webhook: Command): void {
   act(
     webhook.command('list').description('list webhooks').option('--tenant <slug>', 'of one tenant only'),
     z.object({ tenant: z.string().optional() }),
-    ({ tenant }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ tenant }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { tenants } = ganglion
         const tenantIds = tenant === undefined ? await tenants.list() : [await requireTenant(tenants, tenant)]
         const listed: Listed[] = []
@@ -85,8 +85,8 @@ function addRemove(webhook: Command): void {
       .description('send nothing more to a webhook')
       .argument('<id>', 'as webhook list shows it'),
     Id,
-    ({ id }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ id }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         await removeWebhook(ganglion, await ownerOf(ganglion, id), id)
         return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
       }),
@@ -108,8 +108,8 @@ function addReplay(webhook: Command): void {
         .transform(Number)
         .optional(),
     }),
-    ({ id, from }, { dataDir }) =>
-      withGanglion(dataDir, async (ganglion) => {
+    ({ id, from }, environment) =>
+      withGanglion(environment, async (ganglion) => {
         const { from: begin, events } = await replayWebhook(ganglion, await ownerOf(ganglion, id), id, { from }).catch(
           (error) => {
             if (error instanceof ValidationError) throw new Error(error.fieldErrors.from?.[0])
@@ -128,9 +128,9 @@ function addTest(webhook: Command): void {
       .description('send a message of the type webhook.test now, and tell what becomes of it')
       .argument('<id>', 'as webhook list shows it'),
     Id,
-    ({ id }, { dataDir, webhookPrivate }) =>
-      withGanglion(dataDir, async (ganglion) => {
-        const options = { allowPrivate: webhookPrivate }
+    ({ id }, environment) =>
+      withGanglion(environment, async (ganglion) => {
+        const options = { allowPrivate: environment.webhookPrivate }
         const { status, note } = await testWebhook(ganglion, await ownerOf(ganglion, id), id, options)
         return {
           json: { id, status, taken: note === null, ...(note === null ? {} : { note }) },

@@ -5,6 +5,7 @@ import type { Transcriber } from '../../ingest/extracted.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import type { IdentityProviderOptions } from '../../services/people/identity-provider.ts'
 import type { EmbeddingEndpoint } from '../../services/search/embedding-model.ts'
+import { problemOfAddress } from '../../store/engines/postgres-address.ts'
 import type { S3Options } from '../../store/s3/s3-bucket.ts'
 import { BucketUrl } from './bucket.ts'
 import { ProxyList } from './proxy-list.ts'
@@ -15,6 +16,8 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 export type Environment = {
   /** Absolute path. */
   dataDir: string
+  /** The address of a PostgreSQL database for the state that git does not hold; undefined: a file in the data directory. */
+  database: string | undefined
   host: string
   /** 0: any free port. */
   port: number
@@ -51,10 +54,19 @@ export class EnvironmentError extends Error {
   }
 }
 
+/** See {@link problemOfAddress}. */
+const DatabaseAddress = z.string().transform((text, context) => {
+  const problem = problemOfAddress(text)
+  if (problem === undefined) return text
+  context.addIssue(problem)
+  return z.NEVER
+})
+
 export const Port = wholeNumber(0, 65_535)
 
 const Variables = z.object({
   GANGLION_DATA: z.string().default('./data'),
+  GANGLION_DATABASE: DatabaseAddress.optional(),
   GANGLION_HOST: z.string().default('127.0.0.1'),
   GANGLION_PORT: Port.default(4870),
   GANGLION_PUBLIC_URL: z
@@ -104,6 +116,7 @@ const forgePrefix = 'GANGLION_FORGE_'
 const names = Object.keys(Variables.shape)
 /** Their values are in no message. */
 const secrets: ReadonlySet<string> = new Set([
+  'GANGLION_DATABASE',
   ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
   ...['GANGLION_EMBEDDINGS_URL', 'GANGLION_EMBEDDINGS_KEY'],
   ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
@@ -140,6 +153,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
   return {
     dataDir: resolve(data.GANGLION_DATA),
+    database: data.GANGLION_DATABASE,
     host: data.GANGLION_HOST,
     port: data.GANGLION_PORT,
     publicUrl: data.GANGLION_PUBLIC_URL,

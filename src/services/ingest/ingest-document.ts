@@ -27,7 +27,7 @@ export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: 
     const isFree = await ganglion.sources.change(source.id, ['failed', 'success'], change, db)
     if (!isFree || !(await new Jobs(db).enqueue(job, ganglion.now()))) throw new GanglionError('already_processing')
     await insertIngestEvent(ganglion, db, job, 'ingest.started', { status: 'processing' })
-  })
+  }, 'read committed')
   ganglion.jobs.wake()
   ganglion.events.wake(tenantId)
   return { ok: true, message: `The ingest of ${source.filename} begins.` }

@@ -190,7 +190,7 @@ class Run {
   }
 
   async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
-    const result = await this.#ganglion.transaction(work)
+    const result = await this.#ganglion.transaction(work, 'read committed')
     this.#ganglion.events.wake(this.#job.tenantId)
     return result
   }

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { S3Options } from '../../store/s3/s3-bucket.ts'
-import type { Ganglion } from '../ganglion.ts'
+import type { Ganglion, GanglionOptions } from '../ganglion.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { Verification } from './verify.ts'
 
@@ -17,7 +16,7 @@ export type VerificationRun = {
 }
 
 /** What the process that verifies is told. */
-export type VerifyOrder = { dataDir: string; bucket: S3Options | undefined; kbs: KbIdentity[] }
+export type VerifyOrder = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket'> & { kbs: KbIdentity[] }
 
 const program = fileURLToPath(new URL(`./verify-child${import.meta.url.slice(-3)}`, import.meta.url))
 const timeLimitMs = 60 * 60_000
@@ -51,8 +50,8 @@ export class Verifications {
   }
 
   async #verify(tenantId: string): Promise<Verification | undefined> {
-    const { directory, bucket, knowledgeBases } = this.#ganglion
-    const order: VerifyOrder = { dataDir: directory.root, bucket, kbs: await knowledgeBases.list(tenantId) }
+    const { directory, databaseAddress: database, bucket, knowledgeBases } = this.#ganglion
+    const order: VerifyOrder = { dataDir: directory.root, database, bucket, kbs: await knowledgeBases.list(tenantId) }
     const child = fork(program, { stdio: 'ignore', timeout: timeLimitMs, killSignal: 'SIGKILL', execArgv: [] })
     child.unref()
     child.channel?.unref()

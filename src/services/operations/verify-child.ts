@@ -3,8 +3,8 @@ import type { VerifyOrder } from './verifications.ts'
 import { verify } from './verify.ts'
 
 /** Verifies in a process of its own, since it compares whole tables at once, which would keep requests waiting. */
-async function run({ dataDir, bucket, kbs }: VerifyOrder): Promise<void> {
-  const ganglion = await Ganglion.open({ dataDir, bucket })
+async function run({ kbs, ...options }: VerifyOrder): Promise<void> {
+  const ganglion = await Ganglion.open(options)
   try {
     const verification = await verify(ganglion, kbs)
     await new Promise((resolve) => process.send?.(verification, resolve))

@@ -19,10 +19,10 @@ const itemBytes = 200
 /** Neurons as they were read last, for as long as what they depend on is the same. They must not be changed. */
 export class NeuronAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ neuron }) => sizeOf(neuron) })
-  readonly #databaseRevision: () => string
+  readonly #databaseRevision: () => string | undefined
 
   /** @param databaseRevision see `Database.revision` */
-  constructor(databaseRevision: () => string) {
+  constructor(databaseRevision: () => string | undefined) {
     this.#databaseRevision = databaseRevision
   }
 
@@ -42,7 +42,8 @@ export class NeuronAnswers {
     const database = this.#databaseRevision()
     const { neuron, basis } = await read()
     // What was read while something changed may be of both states.
-    if (basis === undefined || kb.projection.revision() !== before) return neuron
+    if (basis === undefined || (basis.database && database === undefined)) return neuron
+    if (kb.projection.revision() !== before) return neuron
     const { main, queue } = kb.heads()
     this.#kept.set(name, {
       neuron,

@@ -15,10 +15,10 @@ const facetBytes = 60
  */
 export class SearchAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ found }) => sizeOf(found) })
-  readonly #databaseRevision: () => string
+  readonly #databaseRevision: () => string | undefined
 
   /** @param databaseRevision see `Database.revision` */
-  constructor(databaseRevision: () => string) {
+  constructor(databaseRevision: () => string | undefined) {
     this.#databaseRevision = databaseRevision
   }
 
@@ -43,6 +43,7 @@ export class SearchAnswers {
     // What was found while something changed may be of both states.
     if (stamp === undefined || stamp !== index.currentStamp || main !== kb.heads().main) return found
     const hasSource = found.hits.some(({ kind }) => kind === 'source')
+    if (hasSource && database === undefined) return found
     this.#kept.set(name, { found, stamp, main, database: hasSource ? database : undefined })
     return found
   }

@@ -25,8 +25,8 @@ export class OneTimeLinks {
     const token = createSecret()
     await this.#db
       .deleteFrom('one_time_links')
-      .where('user_id', 'is', userId)
-      .where('tenant_id', 'is', tenantId)
+      .where('user_id', 'is not distinct from', userId)
+      .where('tenant_id', 'is not distinct from', tenantId)
       .execute()
     await this.#db
       .insertInto('one_time_links')

@@ -3,6 +3,7 @@ import type { Migration } from 'kysely/migration'
 import { createAdministration } from './administration-migration.ts'
 import { createForges } from './forge-migration.ts'
 import { createPeople } from './people-migration.ts'
+import { withoutRowid } from './without-rowid.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
 export const migrations: Record<string, Migration> = {
@@ -20,6 +21,7 @@ export const migrations: Record<string, Migration> = {
   '0013-administration': { up: createAdministration },
   '0014-grounds-of-answers': { up: addGrounds },
   '0015-forges': { up: createForges },
+  '0016-event-counters': { up: createEventCounters },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -108,7 +110,7 @@ async function createEvents(db: Kysely<unknown>): Promise<void> {
     .addColumn('curator_only', 'integer', (column) => column.notNull())
     .addColumn('data', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('events_pk', ['tenant_id', 'id'])
-    .modifyEnd(sql`without rowid`)
+    .modifyEnd(withoutRowid(db))
     .execute()
 
   await db.schema
@@ -264,4 +266,14 @@ async function nameCallersOfIdempotency(db: Kysely<unknown>): Promise<void> {
 /** Of answers that were there only the citations are known. */
 async function addGrounds(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('chat_turns').addColumn('grounds', 'text').execute()
+}
+
+/** The id of each tenant's last event. */
+async function createEventCounters(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('event_counters')
+    .addColumn('tenant_id', 'text', (column) => column.primaryKey().references('tenants.id'))
+    .addColumn('last', 'integer', (column) => column.notNull())
+    .execute()
+  await sql`insert into event_counters select tenant_id, max(id) from events group by tenant_id`.execute(db)
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { withoutRowid } from './without-rowid.ts'
 
 /** Users with their roles, sessions and one-time links, and the record of what administrators do. */
 export async function createPeople(db: Kysely<unknown>): Promise<void> {
@@ -21,7 +22,7 @@ export async function createPeople(db: Kysely<unknown>): Promise<void> {
     .addColumn('tenant_id', 'text', (column) => column.notNull().references('tenants.id'))
     .addColumn('role', 'text', (column) => column.notNull().check(sql`role in ('reader', 'curator', 'admin')`))
     .addPrimaryKeyConstraint('memberships_pk', ['user_id', 'tenant_id'])
-    .modifyEnd(sql`without rowid`)
+    .modifyEnd(withoutRowid(db))
     .execute()
   await db.schema.createIndex('memberships_tenant').on('memberships').columns(['tenant_id', 'role']).execute()
 

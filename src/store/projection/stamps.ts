@@ -15,7 +15,7 @@ export class Stamps {
     await this.#db
       .insertInto('stamps')
       .values({ name, at })
-      .onConflict((conflict) => conflict.doUpdateSet({ at }))
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ at }))
       .execute()
   }
 

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { isInternal } from '../../knowledge/audience.ts'
 import type { Schema } from '../schema.ts'
+import { lockRow } from '../transaction.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 
 export type NewSource = Omit<
@@ -39,6 +40,7 @@ export async function insertSource(
   now: Date,
   { force, replace, isVisible }: AddOptions,
 ): Promise<Source> {
+  await lockRow(transaction, 'knowledge_bases', source.kbId)
   const duplicates = await sourcesWithBytes(transaction, source.kbId, source.contentHash)
   const existing = force ? undefined : duplicates.find(isVisible)
   if (existing !== undefined) throw new SourceExists(existing)

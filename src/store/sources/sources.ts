@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transactio
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventLog } from '../events.ts'
 import type { Schema } from '../schema.ts'
+import { inTransaction } from '../transaction.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 
@@ -50,7 +51,7 @@ export class Sources {
     now: Date,
     options: AddOptions & { together?: (transaction: Transaction<Schema>) => Promise<void> },
   ): Promise<Source> {
-    const added = await this.#db.transaction().execute(async (transaction) => {
+    const add = async (transaction: Transaction<Schema>) => {
       const row = await insertSource(transaction, source, now, options)
       const { id: documentId, kbId, status } = source
       const data = { documentId, status }
@@ -58,7 +59,8 @@ export class Sources {
       await this.#events.insert(transaction, source.tenantId, [event], now)
       await options.together?.(transaction)
       return row
-    })
+    }
+    const added = await inTransaction(this.#db, add, 'read committed')
     this.#events.wake(source.tenantId)
     return added
   }
@@ -133,11 +135,11 @@ export class Sources {
 
   /** The folders of a knowledge base that hold or held a Source: the first, by name. Takes one step in an index for each. */
   async folders(kbId: string): Promise<string[]> {
-    const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path) AS (
-        SELECT min(path) FROM sources WHERE kb_id = ${kbId}
+    const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path, nth) AS (
+        SELECT min(path), 1 FROM sources WHERE kb_id = ${kbId}
         UNION ALL
-        SELECT (SELECT min(path) FROM sources WHERE kb_id = ${kbId} AND path > folders.path) FROM folders
-        WHERE folders.path IS NOT NULL LIMIT ${maxFolders}
+        SELECT (SELECT min(path) FROM sources WHERE kb_id = ${kbId} AND path > folders.path), nth + 1 FROM folders
+        WHERE folders.path IS NOT NULL AND nth < ${maxFolders}
       ) SELECT path FROM folders WHERE path IS NOT NULL`.execute(this.#db)
     return rows.map(({ path }) => path)
   }
@@ -291,13 +293,14 @@ function inFolder(folder: string) {
     or([eb('path', '=', folder), and([eb('path', '>=', below), eb('path', '<', `${below}\u{10FFFF}`)])])
 }
 
-/** SQLite folds the case of ASCII letters only. */
+/** Folds the case of ASCII letters only, as both engines do. */
 function isNamed(text: string) {
   const spellings = new Set([text, text.toLowerCase(), text.toUpperCase()])
   return ({ or }: ExpressionBuilder<Schema, 'sources'>) =>
-    or([...spellings].map((spelling) => sql<SqlBool>`filename like ${patternOf(spelling)} escape '\\'`))
+    or([...spellings].map((spelling) => sql<SqlBool>`lower(filename) like ${patternOf(spelling)} escape '\\'`))
 }
 
 function patternOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const folded = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return `%${folded.replace(/[\\%_]/g, '\\$&')}%`
 }

@@ -1,5 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema, UploadRow } from '../schema.ts'
+import { inTransaction, lockRow } from '../transaction.ts'
 
 /** A file that comes in chunks. */
 export type Upload = {
@@ -55,7 +56,8 @@ export class Uploads {
 
   /** Where too many are open, it takes the place of the one that is idle for longest. @throws {TooManyUploads} where none is. */
   async begin(upload: NewUpload, now: Date): Promise<Upload> {
-    return this.#db.transaction().execute(async (transaction) => {
+    const begin = async (transaction: Transaction<Schema>) => {
+      await lockRow(transaction, 'tenants', upload.tenantId)
       const { open } = await transaction
         .selectFrom('uploads')
         .select((select) => select.fn.countAll<number>().as('open'))
@@ -83,7 +85,8 @@ export class Uploads {
         .returningAll()
         .executeTakeFirstOrThrow()
       return toUpload(row)
-    })
+    }
+    return inTransaction(this.#db, begin, 'read committed')
   }
 
   /** A tenant's upload, also one that has expired. */

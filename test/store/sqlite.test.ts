@@ -11,6 +11,7 @@ import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
 const databaseModule = new URL('../../src/store/database.ts', import.meta.url).href
+const sqliteModule = new URL('../../src/store/engines/sqlite.ts', import.meta.url).href
 const tenantsModule = new URL('../../src/store/tenants.ts', import.meta.url).href
 
 test('the database flushes every commit and enforces its references', async () => {
@@ -37,7 +38,7 @@ test('SQLite makes its temporary files where what a crash leaves is removed', as
   const script = `
     const { DatabaseSync } = await import('node:sqlite')
     const { watch } = await import('node:fs')
-    const { keepTemporaryFilesIn } = await import(${JSON.stringify(databaseModule)})
+    const { keepTemporaryFilesIn } = await import(${JSON.stringify(sqliteModule)})
     const [folder] = process.argv.slice(1)
     keepTemporaryFilesIn(folder)
     const watcher = watch(folder, (_, name) => {

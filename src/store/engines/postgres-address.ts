@@ -1,0 +1,22 @@
+/** How the connection is encrypted, as libpq has it. */
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
+
+/** Whether an address is of a PostgreSQL database, rather than a file. */
+export function isPostgresAddress(address: string): boolean {
+  return /^postgres(ql)?:\/\//.test(address)
+}
+
+/** What is wrong with the address of a PostgreSQL database, without repeating it, since it may hold a password. */
+export function problemOfAddress(address: string): string | undefined {
+  const url = isPostgresAddress(address) ? URL.parse(address) : null
+  if (url === null || url.pathname.length < 2) return 'must be like postgres://user:password@host:5432/database'
+  const sslMode = url.searchParams.get('sslmode')
+  if (sslMode !== null && !sslModes.includes(sslMode)) return `sslmode must be one of ${sslModes.join(', ')}`
+  return undefined
+}
+
+/** The host and the name of a database, for people: without user and password. */
+export function nameOfAddress(address: string): string {
+  const url = new URL(address)
+  return `${url.searchParams.get('host') ?? decodeURIComponent(url.host)}${url.pathname}`
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, chownSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+
+const execute = promisify(execFile)
+
+/** Where Debian's packages put the servers, one folder for each version. */
+const debianRoot = '/usr/lib/postgresql'
+const port = 5432
+
+export type PostgresOptions = {
+  /** Whether a commit is flushed to the disk. Slower; only where what is tested is durability. */
+  durable?: boolean
+  /** Parameters of the server, such as `{ max_connections: '20' }`. */
+  parameters?: Readonly<Record<string, string>>
+}
+
+/** A PostgreSQL server that tests start and end, on a Unix socket in a temporary folder of its own. It listens on no port. */
+export class PostgresServer {
+  readonly #folder: string
+  readonly #settings: string[]
+  readonly #account = ordinaryAccount()
+  #process: ChildProcess | undefined
+
+  private constructor(folder: string, { durable = false, parameters = {} }: PostgresOptions) {
+    this.#folder = folder
+    const all = {
+      ...{ listen_addresses: '', unix_socket_directories: folder, max_connections: '200' },
+      ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+      ...parameters,
+    }
+    this.#settings = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  }
+
+  static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'ganglion-pg-'))
+    const server = new PostgresServer(folder, options)
+    if (server.#account !== undefined) chownSync(folder, server.#account.uid, server.#account.gid)
+    const args = [
+      '--pgdata',
+      server.#data,
+      '--username',
+      'ganglion',
+      '--auth',
+      'trust',
+      '--encoding',
+      'UTF8',
+      '--no-sync',
+    ]
+    // Text is ordered as in a dictionary, as in most deployments: so whatever relies on the order of bytes shows.
+    args.push('--locale', 'C.UTF-8', '--locale-provider', 'icu', '--icu-locale', 'en')
+    await execute(programOf('initdb'), args, { ...server.#account, cwd: folder })
+    await server.begin()
+    return server
+  }
+
+  /** The address of one of its databases. */
+  address(database: string): string {
+    return `postgres://ganglion@localhost:${port}/${database}?host=${encodeURIComponent(this.#folder)}`
+  }
+
+  /** Starts the server that was stopped or killed, and waits until it answers. */
+  async begin(): Promise<void> {
+    const args = ['-D', this.#data, '-p', String(port), ...this.#settings]
+    const child = spawn(programOf('postgres'), args, {
+      ...this.#account,
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.#process = child
+    let said = ''
+    child.stderr?.on('data', (bytes: Buffer) => {
+      said = `${said}${bytes}`.slice(-4_000)
+    })
+    while (!(await this.#answers())) {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${said}`)
+      await delay(20)
+    }
+  }
+
+  /** `fast` ends connections, as a restart does; `kill` is a crash of the whole server. */
+  async stop(how: 'fast' | 'kill' = 'fast'): Promise<void> {
+    const child = this.#process
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await exit
+  }
+
+  /** Runs one statement as its superuser. */
+  async run(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+    const client = new Client(this.address(database))
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('kill')
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data')
+  }
+
+  async #answers(): Promise<boolean> {
+    return this.run('select 1').then(
+      () => true,
+      () => false,
+    )
+  }
+}
+
+/** A program of PostgreSQL: from PATH, else the newest of Debian's packages. */
+function programOf(name: string): string {
+  const versions = folderOf(debianRoot).sort((a, b) => Number(b) - Number(a))
+  const folders = [
+    ...versions.map((version) => join(debianRoot, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ]
+  const found = folders.map((folder) => join(folder, name)).find(isProgram)
+  if (found === undefined) throw new Error(`There is no ${name}: install PostgreSQL (Debian's package postgresql).`)
+  return found
+}
+
+function folderOf(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as another account. */
+function ordinaryAccount(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  const account = ['postgres', 'nobody'].map((name) => accounts.find(([known]) => known === name)).find(Boolean)
+  if (account === undefined) throw new Error('There is no account beside root that PostgreSQL could run as.')
+  return { uid: Number(account[2]), gid: Number(account[3]) }
+}
