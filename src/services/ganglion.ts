@@ -39,7 +39,6 @@ import { Webhooks } from '../store/webhooks.ts'
 import { coalesce } from './coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
 import { SourceTexts } from './ingest/source-texts.ts'
-import type { IndexReader } from './knowledge-base/index-reader.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import { watchRefs } from './knowledge-base/ref-watcher.ts'
 import { SignInThrottle } from './people/sign-in-throttle.ts'
@@ -131,7 +130,6 @@ export class Ganglion {
   readonly #database: Database
   readonly #watch: GanglionOptions['watch']
   readonly #ownThreads: Threads | undefined
-  readonly #indexReader: IndexReader
   /** The least recently used first. */
   readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
 
@@ -169,7 +167,6 @@ export class Ganglion {
     const threads = options.threads ?? new Threads()
     this.#ownThreads = options.threads === undefined ? threads : undefined
     this.parser = threads.parser
-    this.#indexReader = threads.indexReader
     this.renderer = threads.renderer
     this.diffs = threads.diffs
     this.extracts = threads.extracts
@@ -299,7 +296,6 @@ export class Ganglion {
       gitDir: this.directory.repository(identity.id),
       indexDir: this.directory.index(identity.id),
       parser: this.parser,
-      indexReader: this.#indexReader,
       onMoved: () => tellEvents(),
     })
     // What cannot be told now, since the disk is full, is told when the refs move again.

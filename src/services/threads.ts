@@ -3,7 +3,6 @@ import { DiffPool } from '../compare/diff-pool.ts'
 import { ParserPool } from '../markdown/parse/parser-pool.ts'
 import { RenderPool } from '../markdown/render/render-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
-import { IndexReader } from './knowledge-base/index-reader.ts'
 
 /** Threads for work on hostile text, and for search. Each starts when it is needed, and belongs to no data directory. */
 export class Threads {
@@ -12,7 +11,6 @@ export class Threads {
   readonly diffs = new DiffPool()
   readonly extracts = new ExtractPool()
   readonly search = new SearchPool()
-  readonly indexReader = new IndexReader()
 
   async close(): Promise<void> {
     await this.parser.close()
@@ -20,6 +18,5 @@ export class Threads {
     await this.diffs.close()
     await this.extracts.close()
     await this.search.close()
-    await this.indexReader.close()
   }
 }

@@ -15,8 +15,14 @@ const longestChain = 10_000
 /** Files that are open, of all repositories. */
 const openFiles = new LRUCache<PackReader, number>({ max: 256, dispose: (descriptor) => closeSync(descriptor) })
 
-/** An entry of a pack: what it holds compressed, from `start`, and its size when it is inflated. `base`: where a delta's base begins. */
-type Entry = { size: number; start: number } & (
+/** Bytes that are read at once of an entry that is to be inflated: most need no second read. */
+const firstRead = 4096
+
+/**
+ * An entry of a pack: what it holds compressed, from `start`, and its size when it is inflated. `begun`: what is read of it already.
+ * `base`: where a delta's base begins.
+ */
+type Entry = { size: number; start: number; begun: Buffer } & (
   | { type: ObjectInfo['type']; base?: undefined }
   | { type?: undefined; base: number }
 )
@@ -49,7 +55,7 @@ export class PackReader {
     let at = offset
     let found = this.#bases.get(this.#key(at))
     while (found === undefined) {
-      const entry = this.#entryAt(at)
+      const entry = this.#entryAt(at, firstRead)
       if (entry.size > maxBytes) throw tooLarge(maxBytes)
       const data = await this.#inflate(entry)
       if (entry.base === undefined) {
@@ -109,17 +115,19 @@ export class PackReader {
     return `${this.#path}:${offset}`
   }
 
-  #entryAt(offset: number): Entry {
-    const head = decodeEntryHead(this.#bytes(offset, longestHead))
-    const [size, start] = [head.size, offset + head.length]
-    if ('type' in head) return { size, start, type: head.type }
+  #entryAt(offset: number, length = longestHead): Entry {
+    const data = this.#bytes(offset, length)
+    const head = decodeEntryHead(data)
+    const known = { size: head.size, start: offset + head.length, begun: data.subarray(head.length) }
+    if ('type' in head) return { ...known, type: head.type }
     const base = 'distance' in head ? offset - head.distance : this.#index.offsetOf(head.base)
     if (base === undefined || base < 0) throw corrupt('the base of a delta is not in its pack')
-    return { size, start, base }
+    return { ...known, base }
   }
 
-  async #inflate({ start, size }: Entry): Promise<Buffer> {
-    return (await inflateFrom((length) => this.#body(start, length), size)).inflated
+  async #inflate({ start, size, begun }: Entry): Promise<Buffer> {
+    const read = async (length: number) => (length <= begun.length ? begun : this.#body(start, length))
+    return (await inflateFrom(read, size)).inflated
   }
 
   async #body(at: number, length: number): Promise<Buffer> {

@@ -15,7 +15,8 @@ const latinLetters: Readonly<Record<string, string>> = {
 /** Letters of Persian and Urdu keyboards, and Arabic's undotted yeh, that stand for the same letter in a search. */
 const arabicLetters: Readonly<Record<string, string>> = { ى: 'ي', ی: 'ي', ک: 'ك' }
 
-const ascii = /^[\0-\x7f]*$/
+/** Whatever holds no character beyond ASCII. */
+export const ascii = /^[\0-\x7f]*$/
 /** Latin, Greek and Cyrillic diacritics. The marks of other scripts are letters there, and so are the voicing marks of kana. */
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
 /** Vowel points and the line that stretches a word, which Arabic, Hebrew and Syriac are mostly written without. */

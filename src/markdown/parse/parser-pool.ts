@@ -64,7 +64,13 @@ export class ParserPool {
 
   /** The links of a content, 2,000 at most; flagged where its text is too complex, too. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
-    return soonLinks(content) ?? boundedLinks(content, await this.#parse(content, 'links'))
+    const certain = certainLinks(content)
+    const parsed: ParsedLinks & { isPartial?: boolean } =
+      certain === undefined ? await this.#parse(content, 'links') : { links: certain }
+    const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
+    const flag = parsedFlag(parsed) ?? (hasComplexPart(content) ? 'too-complex' : undefined)
+    if (links.length > maxLinks) return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links' }
+    return { links, ...(flag === undefined ? {} : { flag }) }
   }
 
   /** The links of each content, in the order given. @throws {ParserClosed} */
@@ -129,19 +135,6 @@ export class ParserPool {
       this.#dispatch()
     }
   }
-}
-
-/** What {@link ParserPool.links} gives, if it is certain without a parser. */
-export function soonLinks(content: string): ParsedLinks | undefined {
-  const links = certainLinks(content)
-  return links && boundedLinks(content, { links })
-}
-
-function boundedLinks(content: string, parsed: ParsedLinks & { isPartial?: boolean }): ParsedLinks {
-  const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
-  const flag = parsedFlag(parsed) ?? (hasComplexPart(content) ? 'too-complex' : undefined)
-  if (links.length > maxLinks) return { links: links.slice(0, maxLinks), flag: flag ?? 'too-many-links' }
-  return { links, ...(flag === undefined ? {} : { flag }) }
 }
 
 /** The pool was closed before it answered. */

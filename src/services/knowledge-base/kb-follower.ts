@@ -8,12 +8,7 @@ import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import {
-  type CandidateEntry,
-  candidateEntry,
-  forgetCandidate,
-  indexCandidate,
-} from '../../store/projection/candidate-index.ts'
+import { forgetCandidate, indexCandidate } from '../../store/projection/candidate-index.ts'
 import {
   type IndexedCommit,
   type IndexedFile,
@@ -22,34 +17,25 @@ import {
 } from '../../store/projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../../store/projection/projection.ts'
 import { tagsOfCandidate } from '../queue/candidate-tags.ts'
-import type { IndexReader } from './index-reader.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
-import { neuronForIndex, readNeuronForIndex } from './neuron-for-index.ts'
+import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 import { parseRemoval, removalTrailer } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
-/** A file of the queue that has changed; without `blob` it was removed. `candidate` where it is the record of one. */
-type QueueFile = {
-  path: string
-  blob: Oid | undefined
-  candidate?: CandidateEntry | undefined
-  seqFloor?: number | undefined
-}
+/** A file of the queue that has changed; without `blob` and `text` it was removed. */
+type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
 
 /** Brings a projection up to the commits of main and the queue, whoever made them. */
 export class KbFollower {
   readonly #repository: Repository
   readonly #projection: Projection
   readonly #parser: ParserPool
-  readonly #reader: IndexReader | undefined
 
-  /** @param reader reads what is much in a thread. */
-  constructor(repository: Repository, projection: Projection, parser: ParserPool, reader: IndexReader | undefined) {
+  constructor(repository: Repository, projection: Projection, parser: ParserPool) {
     this.#repository = repository
     this.#projection = projection
     this.#parser = parser
-    this.#reader = reader
   }
 
   /** All that the refs hold is in the projection then. Within its transaction. @throws {RefMissing} */
@@ -99,11 +85,10 @@ export class KbFollower {
   }
 
   async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
-    const load = await this.#loader(entries)
     const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
-        const neuron = isText ? await load(path, blob) : undefined
+        const neuron = isText ? await this.load(path, blob) : undefined
         return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
       const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
@@ -122,46 +107,22 @@ export class KbFollower {
     this.#projection.setHead('queue', to)
   }
 
-  /** Gives what the index holds of these commits' files. Where they are many, a thread has read them. */
-  async #loader(entries: readonly HistoryEntry[]): Promise<KbFollower['load']> {
-    const pages = entries.flatMap(({ changes }) =>
-      changes.flatMap(({ path, mode, after: blob }) =>
-        blob !== undefined && mode.startsWith('100') && isNeuronPath(path) ? [{ path, blob }] : [],
-      ),
-    )
-    const read = await this.#reader?.read({ gitDir: this.#repository.gitDir, pages, records: [] })
-    if (read === undefined) return this.load
-    const known = new Map(pages.map(({ path, blob }, index) => [`${blob} ${path}`, read.pages[index]]))
-    return async (path, blob) => {
-      const page = known.get(`${blob} ${path}`)
-      return page && neuronForIndex(page, this.#parser)
-    }
-  }
-
-  async #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
-    const records = changes.flatMap(({ path, after }) =>
-      after !== undefined && path === candidatePath(idOf(path)) ? [after] : [],
-    )
-    const read = await this.#reader?.read({ gitDir: this.#repository.gitDir, pages: [], records })
-    const known = new Map(records.map((blob, index) => [blob, read?.records[index]]))
+  #readQueueFiles(changes: readonly TreeChange[]): Promise<QueueFile[]> {
     return Promise.all(
-      changes.map(async ({ path, after: blob }): Promise<QueueFile> => {
-        if (blob === undefined) return { path, blob }
-        if (read !== undefined && known.has(blob)) return { path, blob, candidate: known.get(blob) }
-        const text = await this.#repository.readTextOnce(blob)
-        if (path === seqFloorPath) return { path, blob, seqFloor: parseSeqFloor(text) }
-        const candidate = tryParseCandidate(text)
-        return { path, blob, candidate: candidate && candidateEntry(candidate, tagsOfCandidate(candidate)) }
+      changes.map(async ({ path, after: blob }) => {
+        return { path, blob, text: blob === undefined ? undefined : await this.#repository.readTextOnce(blob) }
       }),
     )
   }
 
   /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
-  #indexQueueFile({ path, blob, candidate, seqFloor }: QueueFile): void {
-    if (path === seqFloorPath) this.#projection.setSeqFloor(seqFloor ?? 0)
-    const id = idOf(path)
+  #indexQueueFile({ path, blob, text }: QueueFile): void {
+    if (path === seqFloorPath) this.#projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
+    const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
     if (path !== candidatePath(id)) return
-    if (candidate?.id === id && blob !== undefined) indexCandidate(this.#projection, candidate, blob)
+    const candidate = text === undefined ? undefined : tryParseCandidate(text)
+    if (candidate?.id === id && blob !== undefined)
+      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
     else forgetCandidate(this.#projection, id)
   }
 
@@ -176,9 +137,4 @@ export class KbFollower {
     if (!isNeuronPath(path)) return undefined
     return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
   }
-}
-
-/** The id of the candidate whose record a file of the queue would be. */
-function idOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
 }

@@ -16,7 +16,7 @@ import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { formatCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import { candidateEntry, indexCandidate } from '../../store/projection/candidate-index.ts'
+import { indexCandidate } from '../../store/projection/candidate-index.ts'
 import { blobAtPath } from '../../store/projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from '../../store/projection/neuron-index.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
@@ -24,7 +24,6 @@ import { coalesce } from '../coalesce.ts'
 import { committer } from '../commit-message.ts'
 import { isStorageFull } from '../failure.ts'
 import { tagsOfCandidate } from '../queue/candidate-tags.ts'
-import type { IndexReader } from './index-reader.ts'
 import { KbFollower } from './kb-follower.ts'
 import { mainRef, queueRef, RepositoryMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
@@ -50,8 +49,6 @@ type KbOptions = {
   gitDir: string
   indexDir: string
   parser: ParserPool
-  /** Reads what is much in a thread. */
-  indexReader?: IndexReader
   /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
   onMoved?: () => Promise<void>
 }
@@ -83,7 +80,7 @@ export class KnowledgeBase {
     this.projection = new Projection(join(options.indexDir, projectionFile))
     this.parser = options.parser
     this.#onMoved = options.onMoved ?? (async () => {})
-    this.#follower = new KbFollower(this.repository, this.projection, options.parser, options.indexReader)
+    this.#follower = new KbFollower(this.repository, this.projection, options.parser)
     this.#refs = new FolderRefs(this.repository, [queueRef, mainRef])
     this.#writer = new GroupCommit(this.repository, this.#refs, {
       begin: () => this.projection.begin(),
@@ -206,7 +203,7 @@ export class KnowledgeBase {
     const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
     await staging.commit(queueRef, { changes, message, author, committer: committer(at) })
     for (const { candidate, oid } of blobs)
-      indexCandidate(this.projection, candidateEntry(candidate, tagsOfCandidate(candidate)), oid)
+      indexCandidate(this.projection, candidate, { blob: oid, tags: tagsOfCandidate(candidate) })
   }
 
   /** Brings the projection to commits that the refs were at, instead of to the refs. Not beside {@link write}. */

@@ -1,7 +1,7 @@
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import { type Candidate, lastVerdict, queueStatus } from '../../knowledge/candidate.ts'
 import { tagKey } from '../../knowledge/tag.ts'
-import { indexWords, textKeyOf, titleKey, wordsOf } from './candidate-words.ts'
+import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 
 /** A candidate as the queue's listing shows it. */
@@ -30,66 +30,26 @@ export type CandidateRow = {
   approval: { seqId: string; documentId: string | null; commit: string } | undefined
 }
 
-/** What the tables keep of a candidate's record. Plain data, which a thread can send. */
-export type CandidateEntry = Pick<
-  Candidate,
-  | 'id'
-  | 'kind'
-  | 'title'
-  | 'connector'
-  | 'confidence'
-  | 'impactEstimate'
-  | 'target'
-  | 'removes'
-  | 'verdict'
-  | 'createdAt'
-> & {
-  /** Of the record alone: main may know of an approval. */
-  status: CandidateStatus
-  createdBy: string
-  origin: string | null
-  fingerprint: string | null
-  unfinished: boolean
-  /** Those that its Neuron would get. */
-  tags: readonly string[]
-  titleKey: string
-  textKey: string
-  words: string
-}
-
-/** @param tags those that its Neuron would get. */
-export function candidateEntry(candidate: Candidate, tags: readonly string[]): CandidateEntry {
-  const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict, createdAt } = candidate
-  return {
-    ...{ id, kind, title, connector, confidence, impactEstimate, target, removes, verdict, createdAt },
-    ...originOf(candidate),
-    status: queueStatus(candidate),
-    createdBy: candidate.createdBy.name,
-    // A crash between the two refs of an automatic approval leaves it to be finished.
-    unfinished: verdict.approve && lastVerdict(candidate) === undefined,
-    tags,
-    titleKey: titleKey(title),
-    textKey: textKeyOf(candidate.content),
-    // Only a text that has changed needs them; a thread sends them in any case.
-    get words() {
-      return wordsOf(candidate)
-    },
-  }
-}
-
-/** Puts a candidate's present record into the tables. Within a transaction. */
-export function indexCandidate({ write: sql }: Projection, candidate: CandidateEntry, blob: string): void {
-  const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict, tags } = candidate
-  const { origin, fingerprint, textKey } = candidate
-  const status = wasApproved(sql, id) ? 'approved' : candidate.status
-  const { row, isKnown } = indexWords(sql, candidate)
+/** Puts a candidate's present record into the tables. Within a transaction. `tags`: those that its Neuron would get. */
+export function indexCandidate(
+  { write: sql }: Projection,
+  candidate: Candidate,
+  { blob, tags }: { blob: string; tags: readonly string[] },
+): void {
+  const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
+  const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
+  const { origin, fingerprint } = originOf(candidate)
+  const textKey = textKeyOf(candidate.content)
+  // A crash between the two refs of an automatic approval leaves it to be finished.
+  const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
+  const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
       removes, warnings, created_at, created_by, unfinished, origin, fingerprint, reason, tags, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
-      ${candidate.createdBy}, ${Number(candidate.unfinished)}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
-      ${candidate.titleKey}, ${textKey}, ${row})`
+      ${candidate.createdBy.name}, ${unfinished}, ${origin}, ${fingerprint}, ${verdict.reason}, ${JSON.stringify(tags)},
+      ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { wordsWithin } from '../../knowledge/resemblance.ts'
+import { ascii, fold } from '../../knowledge/text/fold.ts'
 import type { Projection } from './projection.ts'
 
 type Sql = Projection['write']
 
-/** Characters of a content, and different words of a candidate, by which the queue is filtered. */
+/** Characters of a content by which the queue is filtered. */
 const maxCharacters = 20_000
-const maxWords = 1_000
 /** Words of a filter. */
 const maxWanted = 16
 
@@ -21,28 +21,26 @@ export function textKeyOf(content: string): string {
   return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
 }
 
-/** The different words of a candidate's title and the beginning of its content. */
-export function wordsOf({ title, content }: Candidate): string {
-  const words = new Set(wordsWithin(`${title}\n${content.slice(0, maxCharacters)}`))
-  return [...words].slice(0, maxWords).join(' ')
+/** The words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */
+function wordsOf({ title, content }: Candidate): string {
+  const text = fold(`${title}\n${content.slice(0, maxCharacters)}`)
+  // The tokenizer itself would take signs of scripts without blanks for one word.
+  return ascii.test(text) ? text : wordsWithin(text).join(' ')
 }
 
 /**
  * Makes a candidate findable by its words. Within a transaction.
  * @returns the row of its words, and whether the tables had the candidate already
  */
-export function indexWords(
-  sql: Sql,
-  candidate: { id: string; title: string; textKey: string; words: string },
-): { row: number; isKnown: boolean } {
-  const { id, title, textKey } = candidate
+export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { row: number; isKnown: boolean } {
+  const { id, title } = candidate
   const key = `${textKey} ${title}`
   const known = sql.get`SELECT number, text_key FROM candidate_rows WHERE id = ${id}`
   const isKnown = known !== undefined
   if (known?.text_key === key) return { row: Number(known.number), isKnown }
   if (isKnown) sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
   const row = Number(sql.run`INSERT INTO candidate_rows (id, text_key) VALUES (${id}, ${key})`.lastInsertRowid)
-  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${candidate.words})`
+  sql.run`INSERT INTO candidate_words (rowid, words) VALUES (${row}, ${wordsOf(candidate)})`
   return { row, isKnown }
 }
 
