@@ -7,6 +7,7 @@ type Code =
   | 'no-git'
   | 'too-slow'
   | 'busy'
+  | 'unknown-outcome'
   | 'bad-ref'
   | 'bad-request'
 

@@ -39,6 +39,9 @@ const settings = `[core]
 /** Commits whose changes are kept. */
 const maxChanges = 2_000
 
+/** What walks through history read: a repository, perhaps with objects that are not written yet. */
+export type ReadableObjects = Pick<Repository, 'gitDir' | 'find' | 'read'>
+
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
@@ -185,10 +188,15 @@ export class Repository {
   async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
     if (objects.size === 0) return async () => {}
     const release = await writePack(this.gitDir, objects)
+    this.rememberObjects(objects)
+    return release
+  }
+
+  /** Keeps objects in memory that were just written, since most are soon read. */
+  rememberObjects(objects: ReadonlyMap<Oid, GitObject>): void {
     // A tree that another tree of the batch follows is not read again, and many of them would drive out what is.
     const superseded = new Set([...objects.values()].map(({ from }) => from?.base))
     for (const [oid, object] of objects) if (!superseded.has(oid)) this.#cache.set(oid, object)
-    return release
   }
 
   /** See {@link ObjectStore.copyTo}. */

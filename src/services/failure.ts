@@ -37,6 +37,8 @@ export function refusalFor(error: unknown): GanglionError {
     return new GanglionError('unavailable', 'The repository of the knowledge base is damaged, or is not there.')
   if (isCausedBy(error, (cause) => cause instanceof DatabaseUnreachable))
     return new GanglionError('unavailable', 'The database of the server cannot be reached.')
+  if (isCausedBy(error, (cause) => cause instanceof GitError && cause.code === 'unknown-outcome'))
+    return new GanglionError('unavailable', 'It is not known whether the change was made. Look before you try again.')
   if (isCausedBy(error, (cause) => isBusyState(stateOf(cause)))) return new GanglionError('unavailable')
   if (isCausedBy(error, isUnwritable))
     return new GanglionError('unavailable', 'The data of the server cannot be written.')

@@ -29,6 +29,9 @@ export type Schema = {
   audit: AuditRow
   forge_links: ForgeLinkRow
   forge_pulls: ForgePullRow
+  repositories: RepositoryRow
+  repository_refs: RepositoryRefRow
+  repository_packs: RepositoryPackRow
 }
 
 type TenantRow = {
@@ -381,4 +384,31 @@ export type ForgePullRow = {
   text: string | null
   reported: string | null
   comments: number
+}
+
+/** A repository that several machines share. */
+type RepositoryRow = {
+  /** Of its knowledge base, which may not be there yet. */
+  kb_id: string
+  /** Raised by every change of its refs or packs. */
+  version: number
+}
+
+type RepositoryRefRow = {
+  kb_id: string
+  ref: string
+  /** Of a commit. */
+  oid: string
+}
+
+type RepositoryPackRow = {
+  /** In the store of packs. None is used twice. */
+  key: string
+  kb_id: string
+  /** The pack's checksum, hexadecimal. */
+  name: string
+  /** Bytes. */
+  size: number
+  /** Since when its objects are in another pack; null: it is needed. */
+  replaced_at: string | null
 }

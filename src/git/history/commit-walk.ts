@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { commonDir, readLines } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import { type Oid, parentsOfCommit, secondsOfCommit, treeOfCommit } from '../objects/object.ts'
-import type { Repository } from '../repository.ts'
+import type { ReadableObjects } from '../repository.ts'
 
 /** A commit as walks through history see it; `seconds`: when it was committed, since 1970; `size` in bytes. */
 export type WalkedCommit = { oid: Oid; tree: Oid; parents: readonly Oid[]; seconds: number; size: number }
 
 /** Reads the commits of a repository for walks through its history, each once. Where a clone is shallow, history begins there. */
 export class CommitWalk {
-  readonly #repository: Repository
+  readonly #repository: ReadableObjects
   readonly #commits = new Map<Oid, WalkedCommit>()
   readonly #shallow: ReadonlySet<Oid>
 
-  constructor(repository: Repository) {
+  constructor(repository: ReadableObjects) {
     this.#repository = repository
     this.#shallow = new Set(readLines(join(commonDir(repository.gitDir), 'shallow')))
   }

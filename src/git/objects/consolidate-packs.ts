@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { open, rm, unlink } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeSynced } from '../../files/durable-file.ts'
 import { holder } from '../refs/holder.ts'
-import { unlessMissing } from '../refs/stale-lock.ts'
 import { copyPack } from './pack-copy.ts'
-import { publishPack, temporaryPrefix } from './pack-files.ts'
+import { publishPack, removePack, temporaryPrefix } from './pack-files.ts'
 import { PackIndex } from './pack-index.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
 import { PackWriter } from './pack-writer.ts'
 
 /** Files beside a pack that say that it is not for us: it is being written, or git keeps it for something else. */
 const others = ['.keep', '.promisor', '.mtimes']
-/** What may stand beside a pack; the index is first, since without it nobody looks for the rest. */
-const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 /** Bytes of objects that others are deltas of. */
 const maxBases = 16 * 1024 * 1024
 /** How many times as large as all smaller ones together a pack is that is left alone. */
@@ -82,8 +79,4 @@ function smallPacks(folder: string): CountedPack[] {
     total += index.count
   }
   return packs.slice(0, taken)
-}
-
-async function removePack(path: string): Promise<void> {
-  for (const extension of extensions) await unlink(path + extension).catch(unlessMissing)
 }

@@ -8,6 +8,8 @@ import { encodePack } from './pack.ts'
 
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
 export const temporaryPrefix = 'ganglion-tmp.'
+/** What may stand beside a pack; the index is first, since without it nobody looks for the rest. */
+const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 const keptBy = 'ganglion '
 /** What a `.keep` file holds, so that others can tell when its maker is gone. */
 export const keptByUs = `${keptBy}${holder}\n`
@@ -20,33 +22,56 @@ export const keptByUs = `${keptBy}${holder}\n`
  * @returns what takes the `.keep` file away, once the refs have moved.
  */
 export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
-  const { name, pack, index } = encodePack(objects)
-  const folder = packFolder(gitDir)
-  const final = join(folder, `pack-${name}`)
-  const temporary = join(folder, `${temporaryPrefix}${holder}.${name}`)
+  const { name, ...bytes } = encodePack(objects)
+  const [staged, final] = [stagedPack(gitDir, name), packPath(gitDir, name)]
   const release = () => remove(`${final}.keep`)
   try {
-    await Promise.all([
-      writeSynced(`${temporary}.pack.tmp`, pack, 0o444),
-      writeSynced(`${temporary}.idx.tmp`, index, 0o444),
-      writeFile(`${final}.keep`, keptByUs),
-    ])
-    await publishPack({ pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }, final)
+    await Promise.all([stagePack(staged, bytes), writeFile(`${final}.keep`, keptByUs)])
+    await publishPack(staged, final)
   } catch (error) {
-    await Promise.allSettled([remove(`${temporary}.pack.tmp`), remove(`${temporary}.idx.tmp`), release()])
+    await Promise.allSettled([discardPack(staged), release()])
     throw error
   }
   return release
+}
+
+/** Where a pack and its index are while git is not to find them: absolute paths. */
+export type StagedPack = { pack: string; index: string }
+
+/** @param name of its files: none that another pack has that is staged at the same time */
+export function stagedPack(gitDir: string, name: string): StagedPack {
+  const temporary = join(packFolder(gitDir), `${temporaryPrefix}${holder}.${name}`)
+  return { pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }
+}
+
+/** Writes a pack and its index to where git does not find them. They are on the disk when this resolves. */
+export async function stagePack(staged: StagedPack, { pack, index }: { pack: Buffer; index: Buffer }): Promise<void> {
+  await Promise.all([writeSynced(staged.pack, pack, 0o444), writeSynced(staged.index, index, 0o444)])
+}
+
+/** Removes what is left of a staged pack. */
+export async function discardPack({ pack, index }: StagedPack): Promise<void> {
+  await Promise.all([remove(pack), remove(index)])
+}
+
+/** A pack of a repository, without an extension. */
+export function packPath(gitDir: string, name: string): string {
+  return join(packFolder(gitDir), `pack-${name}`)
 }
 
 /**
  * Gives a pack and its index, which are on the disk, the names by which git finds them, durably: the pack first.
  * @param final without an extension
  */
-export async function publishPack({ pack, index }: { pack: string; index: string }, final: string): Promise<void> {
+export async function publishPack({ pack, index }: StagedPack, final: string): Promise<void> {
   await rename(pack, `${final}.pack`)
   await rename(index, `${final}.idx`)
   await syncDirectory(dirname(final))
+}
+
+/** @param path without an extension */
+export async function removePack(path: string): Promise<void> {
+  for (const extension of extensions) await remove(path + extension)
 }
 
 /** Removes what crashed writers left behind: packs half written, and `.keep` files of packs that nobody waits for. */

@@ -24,7 +24,7 @@ export interface RefStore {
   /**
    * Makes objects durable, then moves refs, in order. Where a ref no longer holds its `from`, neither it nor any after it is moved.
    * @returns the refs that were moved
-   * @throws {GitError} `lock-held`
+   * @throws {GitError} `lock-held`; `unknown-outcome` where the moves may be made, or not
    */
   publish(publication: Publication): Promise<ReadonlySet<string>>
   /** Notes the state of the refs, before they are read. @returns whether they are unchanged for certain */

@@ -3,7 +3,7 @@ import { paintHistories } from '../history/paint.ts'
 import { type GitObject, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
 import { folderMode, submoduleMode } from '../objects/tree.ts'
 import { differingEntries } from '../objects/tree-diff.ts'
-import type { Repository } from '../repository.ts'
+import type { ReadableObjects, Repository } from '../repository.ts'
 
 /** Commits that are walked further for clocks that went wrong, as git does. */
 const slop = 5
@@ -19,18 +19,33 @@ export async function missingObjects(
   haves: readonly Oid[],
 ): Promise<Map<Oid, GitObject>> {
   const objects = new Map<Oid, GitObject>()
-  for (const oid of await missingCommits(repository, wants, haves)) {
-    const commit = await repository.read(oid)
-    objects.set(oid, commit)
-    const [parent] = parentsOfCommit(commit.data)
-    const before = parent === undefined ? undefined : await repository.treeOf(parent)
-    await addTree(repository, treeOfCommit(commit.data), before, objects)
-  }
+  for (const oid of await missingIds(repository, wants, haves)) objects.set(oid, await repository.read(oid))
   return objects
 }
 
+/** The ids of {@link missingObjects}. No file is read. */
+export async function missingIds(
+  repository: ReadableObjects,
+  wants: readonly Oid[],
+  haves: readonly Oid[],
+): Promise<Set<Oid>> {
+  const ids = new Set<Oid>()
+  for (const oid of await missingCommits(repository, wants, haves)) {
+    ids.add(oid)
+    const { data } = await repository.read(oid)
+    const [parent] = parentsOfCommit(data)
+    const before = parent === undefined ? undefined : treeOfCommit((await repository.read(parent)).data)
+    await addTree(repository, treeOfCommit(data), before, ids)
+  }
+  return ids
+}
+
 /** The commits that lead to some and not to others. */
-async function missingCommits(repository: Repository, wants: readonly Oid[], haves: readonly Oid[]): Promise<Set<Oid>> {
+async function missingCommits(
+  repository: ReadableObjects,
+  wants: readonly Oid[],
+  haves: readonly Oid[],
+): Promise<Set<Oid>> {
   const walk = new CommitWalk(repository)
   const others: Oid[] = []
   for (const oid of haves) if ((await repository.find(oid))?.type === 'commit') others.push(oid)
@@ -44,21 +59,15 @@ async function missingCommits(repository: Repository, wants: readonly Oid[], hav
 }
 
 /** Adds a tree and what lies below it, without what another tree has at the same places. */
-async function addTree(
-  repository: Repository,
-  oid: Oid,
-  before: Oid | undefined,
-  objects: Map<Oid, GitObject>,
-): Promise<void> {
-  if (oid === before || objects.has(oid)) return
+async function addTree(repository: ReadableObjects, oid: Oid, before: Oid | undefined, ids: Set<Oid>): Promise<void> {
+  if (oid === before || ids.has(oid)) return
+  ids.add(oid)
   const tree = await repository.read(oid)
-  objects.set(oid, tree)
   const old = before === undefined ? Buffer.alloc(0) : (await repository.read(before)).data
   for (const { was, is } of differingEntries(old, tree.data)) {
-    if (is === undefined || objects.has(is.oid) || is.mode === submoduleMode) continue
-    if (is.mode !== folderMode) {
-      // One that has only another mode is there.
-      if (was?.oid !== is.oid) objects.set(is.oid, await repository.read(is.oid))
-    } else await addTree(repository, is.oid, was?.mode === folderMode ? was.oid : undefined, objects)
+    if (is === undefined || is.mode === submoduleMode) continue
+    // One that has only another mode is there.
+    if (is.mode !== folderMode && was?.oid !== is.oid) ids.add(is.oid)
+    if (is.mode === folderMode) await addTree(repository, is.oid, was?.mode === folderMode ? was.oid : undefined, ids)
   }
 }

@@ -3,6 +3,7 @@ import type { Migration } from 'kysely/migration'
 import { createAdministration } from './administration-migration.ts'
 import { createForges } from './forge-migration.ts'
 import { createPeople } from './people-migration.ts'
+import { createRepositories } from './repositories-migration.ts'
 import { withoutRowid } from './without-rowid.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
@@ -22,6 +23,7 @@ export const migrations: Record<string, Migration> = {
   '0014-grounds-of-answers': { up: addGrounds },
   '0015-forges': { up: createForges },
   '0016-event-counters': { up: createEventCounters },
+  '0017-repositories': { up: createRepositories },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {

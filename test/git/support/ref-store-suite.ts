@@ -19,12 +19,12 @@ export type RefStoreBed = {
 
 const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
 
-function put(staging: Staging, ref: string, path: string): Promise<Oid> {
+export function put(staging: Staging, ref: string, path: string): Promise<Oid> {
   return staging.commit(ref, { changes: new Map([[path, path]]), message: `Put ${path}`, author, committer: author })
 }
 
 /** One commit on each of these refs, upon what they hold now, that is yet to be published. */
-async function prepared({ repository, store }: Writer, refs: readonly string[], path: string) {
+export async function prepared({ repository, store }: Writer, refs: readonly string[], path: string) {
   const heads = await store.readHeads()
   const staging = new Staging(repository, heads)
   const moves: { ref: string; from: Oid | undefined; to: Oid }[] = []
@@ -32,8 +32,9 @@ async function prepared({ repository, store }: Writer, refs: readonly string[], 
   return { objects: staging.objects as ReadonlyMap<Oid, GitObject>, moves } satisfies Publication
 }
 
-const fsck = ({ repository }: Writer) => nativeGit(repository.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])
-const pathsOf = ({ repository }: Writer, ref: string) =>
+export const fsck = ({ repository }: Writer) =>
+  nativeGit(repository.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])
+export const pathsOf = ({ repository }: Writer, ref: string) =>
   nativeGit(repository.gitDir, ['ls-tree', '-r', '--name-only', ref]).split('\n').sort()
 
 /** What every store of refs does. */

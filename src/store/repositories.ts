@@ -1,0 +1,132 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Schema } from './schema.ts'
+import { inTransaction } from './transaction.ts'
+
+/** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
+export type PackEntry = { key: string; name: string; size: number }
+/** `from` is what the ref must hold; undefined: it must not exist. */
+type Move = { ref: string; from: string | undefined; to: string }
+
+export type RepositoryState = {
+  /** Grows with every change. 0: nothing was ever published. */
+  version: number
+  refs: ReadonlyMap<string, string>
+  /** All objects that the refs lead to are in them. */
+  packs: readonly PackEntry[]
+}
+
+export type Change = {
+  pack: PackEntry
+  moves: readonly Move[]
+  /** Called before the commit. What it throws undoes the change. */
+  check?: () => void
+}
+
+/** Somebody else moved a ref first. */
+class MovedByOther extends Error {}
+
+/** How often a state is read again that changed while it was read. */
+const readAttempts = 20
+
+/** The refs and packs of repositories that several machines share, by knowledge base. */
+export class Repositories {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  async version(kbId: string): Promise<number> {
+    const query = this.#db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
+    return (await query.executeTakeFirst())?.version ?? 0
+  }
+
+  /** All of one version. */
+  async state(kbId: string): Promise<RepositoryState> {
+    for (let attempt = 1; ; attempt++) {
+      const version = await this.version(kbId)
+      const [refs, packs] = await Promise.all([
+        this.#db.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId).execute(),
+        this.#db
+          .selectFrom('repository_packs')
+          .select(['key', 'name', 'size'])
+          .where('kb_id', '=', kbId)
+          .where('replaced_at', 'is', null)
+          .execute(),
+      ])
+      // Each change raises the version in the transaction that makes it.
+      if ((await this.version(kbId)) === version) {
+        return { version, refs: new Map(refs.map(({ ref, oid }) => [ref, oid])), packs }
+      }
+      if (attempt === readAttempts) throw new Error('A repository changed each time that it was read.')
+    }
+  }
+
+  /**
+   * Names a pack and moves refs: all of it, or, where a ref holds something else, nothing.
+   * @returns the new version; undefined where nothing was done
+   * @throws {ConnectionLost} where it may have been done: see {@link isNamed}
+   */
+  async publish(kbId: string, { pack, moves, check }: Change): Promise<number | undefined> {
+    const work = async (transaction: Transaction<Schema>) => {
+      const version = await raiseVersion(transaction, kbId, 1)
+      for (const move of moves) if (!(await moveRef(transaction, kbId, move))) throw new MovedByOther()
+      await namePack(transaction, kbId, pack)
+      check?.()
+      return version
+    }
+    return inTransaction(this.#db, work, 'read committed').catch((error: unknown) => {
+      if (error instanceof MovedByOther) return undefined
+      throw error
+    })
+  }
+
+  /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
+  async isNamed(kbId: string, key: string): Promise<boolean> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 0)
+      const query = transaction.selectFrom('repository_packs').select('key').where('key', '=', key)
+      return (await query.executeTakeFirst()) !== undefined
+    }
+    return inTransaction(this.#db, work, 'read committed')
+  }
+}
+
+/** Whoever changes a repository does this first: it waits until whoever did so before is done. */
+async function raiseVersion(transaction: Transaction<Schema>, kbId: string, by: 0 | 1): Promise<number> {
+  const { version } = await transaction
+    .insertInto('repositories')
+    .values({ kb_id: kbId, version: by })
+    .onConflict((conflict) =>
+      conflict.column('kb_id').doUpdateSet(({ eb, ref }) => ({ version: eb(ref('repositories.version'), '+', by) })),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow()
+  return version
+}
+
+async function moveRef(transaction: Transaction<Schema>, kbId: string, { ref, from, to }: Move): Promise<boolean> {
+  if (from === undefined) {
+    const made = await transaction
+      .insertInto('repository_refs')
+      .values({ kb_id: kbId, ref, oid: to })
+      .onConflict((conflict) => conflict.columns(['kb_id', 'ref']).doNothing())
+      .executeTakeFirst()
+    return made.numInsertedOrUpdatedRows === 1n
+  }
+  const moved = await transaction
+    .updateTable('repository_refs')
+    .set({ oid: to })
+    .where('kb_id', '=', kbId)
+    .where('ref', '=', ref)
+    .where('oid', '=', from)
+    .executeTakeFirst()
+  return moved.numUpdatedRows === 1n
+}
+
+async function namePack(transaction: Transaction<Schema>, kbId: string, pack: PackEntry): Promise<void> {
+  await transaction
+    .insertInto('repository_packs')
+    .values({ ...pack, kb_id: kbId, replaced_at: null })
+    .execute()
+}

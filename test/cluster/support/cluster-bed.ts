@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { ClusterRefs } from '../../../src/cluster/cluster-refs.ts'
+import { GroupCommit } from '../../../src/git/group-commit.ts'
+import { Repository } from '../../../src/git/repository.ts'
+import type { PackStore } from '../../../src/store/packs/pack-store.ts'
+import { S3Packs } from '../../../src/store/packs/s3-packs.ts'
+import { Repositories } from '../../../src/store/repositories.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { noFollower } from '../../git/support/no-follower.ts'
+import { fsck, main, pathsOf, queue, type Writer } from '../../git/support/ref-store-suite.ts'
+import { s3Server } from '../../store/s3-server.ts'
+import { testDatabase } from '../../store/support.ts'
+import { tempDir } from '../../support/temp.ts'
+
+const kbId = '0199a5c2-0000-7000-8000-000000000000'
+
+type Rows = Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
+/** What a writer uses in place of the shared parts, so that something goes wrong. */
+export type Faults = { rows?: (rows: Rows) => Partial<Rows>; packs?: (packs: PackStore) => Partial<PackStore> }
+
+/** One repository that writers share, each with a copy of its own: a database, and an emulated S3. */
+export async function clusterBed() {
+  const [{ db }, s3] = [await testDatabase(), await s3Server()]
+  const [repositories, packs] = [new Repositories(db), new S3Packs(s3.options)]
+  const open = (gitDir: string, { rows, packs: packFaults }: Faults = {}) => {
+    const repository = new Repository(gitDir)
+    onTestFinished(() => repository.close())
+    const shared = {
+      id: kbId,
+      repositories: { ...boundRows(repositories), ...rows?.(repositories) },
+      packs: { ...boundPacks(packs), ...packFaults?.(packs) },
+    }
+    return { repository, store: new ClusterRefs(repository, [queue, main], shared, 500) }
+  }
+  const writer = async (faults?: Faults) => {
+    const { gitDir } = await Repository.init(join(tempDir(), 'kb.git'))
+    return open(gitDir, faults)
+  }
+  return { db, s3, repositories, packs, writer, open }
+}
+
+/** Makes commits as the server does. */
+export function commitsOf({ repository, store }: Writer): GroupCommit {
+  return new GroupCommit(repository, store, noFollower)
+}
+
+/** Main has one commit for each of these paths, and is sound, for a machine that has nothing yet. */
+export async function expectSound(
+  bed: Awaited<ReturnType<typeof clusterBed>>,
+  paths: readonly string[],
+): Promise<void> {
+  const reader = await bed.writer()
+  await reader.store.readHeads()
+  expect(pathsOf(reader, main)).toEqual([...paths].sort())
+  expect(nativeGit(reader.repository.gitDir, ['rev-list', '--count', main])).toBe(String(paths.length))
+  expect(fsck(reader)).toBe('')
+}
+
+function boundRows(rows: Repositories): Rows {
+  return {
+    version: (id) => rows.version(id),
+    state: (id) => rows.state(id),
+    publish: (id, change) => rows.publish(id, change),
+    isNamed: (id, key) => rows.isNamed(id, key),
+  }
+}
+
+function boundPacks(packs: PackStore): PackStore {
+  return {
+    put: (key, file) => packs.put(key, file),
+    get: (key, size) => packs.get(key, size),
+    delete: (key) => packs.delete(key),
+    list: () => packs.list(),
+  }
+}
