@@ -14,13 +14,20 @@ export type RemoteOptions = {
 export type RemoteUpdate = { ref: string; from: Oid | undefined; to: Oid | undefined }
 
 /** `unreachable`: no answer, or that of a server in trouble. `refused`: the credential may not. `protocol`: it is no git server. */
-class RemoteError extends Error {
+export class RemoteError extends Error {
   readonly code: 'unreachable' | 'refused' | 'protocol'
+  /** The header `Retry-After` of the answer. */
+  readonly retryAfter: string | null
 
-  constructor(code: RemoteError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(
+    code: RemoteError['code'],
+    message: string,
+    { cause, retryAfter = null }: { cause?: unknown; retryAfter?: string | null } = {},
+  ) {
+    super(message, { cause })
     this.name = 'RemoteError'
     this.code = code
+    this.retryAfter = retryAfter
   }
 }
 
@@ -45,11 +52,17 @@ export async function listRemoteRefs(
     'ls-refs',
     prefixes.map((prefix) => `ref-prefix ${prefix}\n`),
   )
-  for await (const payload of lines(await post(remote, 'upload-pack', asked, options))) {
+  let isWhole = false
+  const onFlush = () => {
+    isWhole = true
+  }
+  for await (const payload of lines(await post(remote, 'upload-pack', asked, options), onFlush)) {
     const [, oid, ref] = /^([0-9a-f]{40}) (\S+)/.exec(packetText(payload)) ?? []
     if (oid === undefined || ref === undefined) throw new RemoteError('protocol', 'the remote names no refs')
     refs.set(ref, oid)
   }
+  // Without its end a list could lack branches, and they would be taken for deleted.
+  if (!isWhole) throw new RemoteError('unreachable', 'the remote did not name all refs')
   return refs
 }
 
@@ -154,7 +167,8 @@ async function post(
   if (status === 200 && response.body !== null) return bytesOf(url, response.body)
   await response.body?.cancel()
   const message = `git at ${new URL(url).host} answered with ${status}`
-  throw new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message)
+  const retryAfter = response.headers.get('retry-after')
+  throw new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message, { retryAfter })
 }
 
 async function* bytesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
@@ -170,9 +184,10 @@ function unreachable(url: string, cause: unknown): RemoteError {
 }
 
 /** The lines of an answer, without the marks that part them. @throws {RemoteError} */
-async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* lines(stream: AsyncIterable<Buffer>, onFlush = () => {}): AsyncGenerator<Buffer> {
   try {
     for await (const packet of readPackets(stream)) {
+      if (packet.kind === 'flush') onFlush()
       if (packet.kind !== 'line') continue
       if (packet.payload.subarray(0, 4).toString() === 'ERR ')
         throw new RemoteError('refused', `the remote: ${complaintOf(packet.payload.subarray(4))}`)

@@ -130,3 +130,16 @@ test('tells apart a wrong password, no server and what is no git server', async 
   const chatty = await listening(createServer((_, response) => void response.end('hello, hello')))
   await expect(listRemoteRefs({ ...access, url: chatty }, [''])).rejects.toMatchObject({ code: 'protocol' })
 })
+
+test('a list of refs without its end is none, and how long a server wants to be left alone is told', async () => {
+  const line = `003d${'1'.repeat(40)} refs/heads/main\n`
+  const cut = await listening(createServer((_, response) => void response.end(line)))
+  const remote = { url: cut, username: 'bot', password }
+  await expect(listRemoteRefs(remote, ['refs/'])).rejects.toMatchObject({ code: 'unreachable' })
+  const whole = await listening(createServer((_, response) => void response.end(`${line}0000`)))
+  expect([...(await listRemoteRefs({ ...remote, url: whole }, ['refs/'])).keys()]).toEqual(['refs/heads/main'])
+  const busy = await listening(
+    createServer((_, response) => void response.writeHead(503, { 'retry-after': '60' }).end()),
+  )
+  await expect(listRemoteRefs({ ...remote, url: busy }, ['refs/'])).rejects.toMatchObject({ retryAfter: '60' })
+})
