@@ -8,10 +8,14 @@ export type ForgeErrorCode = 'rate-limited' | 'refused' | 'gone' | 'conflict' | 
 /** Why a forge did not do what it was asked. The message is for people, and holds no secret. */
 export class ForgeError extends Error {
   readonly code: ForgeErrorCode
-  /** Of `rate-limited`: when to ask again. */
+  /** When to ask again, if the forge says so: always of `rate-limited`, sometimes of `unreachable`. */
   readonly until: Date | undefined
 
-  constructor(code: ForgeErrorCode, message: string, { until, cause }: { until?: Date; cause?: unknown } = {}) {
+  constructor(
+    code: ForgeErrorCode,
+    message: string,
+    { until, cause }: { until?: Date | undefined; cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.name = 'ForgeError'
     this.code = code

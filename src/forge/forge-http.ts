@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { ForgeError } from './forge-error.ts'
-import { limitedUntil } from './rate-limit.ts'
+import { limitedUntil, retryAfter } from './rate-limit.ts'
 
 /** For tests, mostly. */
 export type ForgeHttpTiming = {
@@ -109,8 +109,11 @@ export class ForgeHttp {
     this.#limitedUntil = limitedUntil(response.status, response.headers, text, now())
     if (response.status === 304 && known !== undefined) return known
     if (response.status === 401) this.#options.onRefused?.()
-    if (!response.ok) throw refusal(`${method} ${new URL(url).pathname}`, response.status, text, this.#limitedUntil)
     const { headers: received } = response
+    if (!response.ok) {
+      const until = this.#limitedUntil ?? retryAfter(received.get('retry-after'), now())
+      throw refusal(`${method} ${new URL(url).pathname}`, response.status, text, until)
+    }
     const total = Number(received.get('x-total-count') ?? received.get('x-total') ?? 0)
     const answer = { body: parseJson(text, path), next: nextPage(received.get('link'), apiUrl), total }
     const etag = received.get('etag')
@@ -165,7 +168,7 @@ function limited(until: Date): ForgeError {
 function refusal(what: string, status: number, text: string, until: Date | undefined): ForgeError {
   if (until !== undefined && (status === 403 || status === 429)) return limited(until)
   const message = `${what} was answered with ${status}${saidIn(text)}`
-  if (status >= 500 || status === 408) return new ForgeError('unreachable', message)
+  if (status >= 500 || status === 408) return new ForgeError('unreachable', message, { until })
   if (status === 401 || status === 403) return new ForgeError('refused', message)
   // A redirect leads to a repository that was renamed: it is to be linked anew.
   if (status === 404 || status === 410 || status < 400) return new ForgeError('gone', message)

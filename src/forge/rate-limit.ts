@@ -14,15 +14,18 @@ export function limitedUntil(status: number, headers: Headers, text: string, now
     status === 429 || (status === 403 && (isUsedUp || headers.has('retry-after') || /rate limit/i.test(text)))
   if (!isLimited && !isUsedUp) return undefined
   const after = isLimited ? retryAfter(headers.get('retry-after'), now) : undefined
-  const at = after ?? resetOf(headers) ?? now.getTime() + unknownWaitMs
-  return new Date(Math.min(Math.max(at, now.getTime()), now.getTime() + longestWaitMs))
+  return after ?? bounded(resetOf(headers) ?? now.getTime() + unknownWaitMs, now)
 }
 
-/** Milliseconds since 1970. */
-function retryAfter(value: string | null, now: Date): number | undefined {
+/** When to ask again, by the header `Retry-After` of any answer. */
+export function retryAfter(value: string | null, now: Date): Date | undefined {
   if (value === null) return undefined
   const at = /^\d+$/.test(value) ? now.getTime() + Number(value) * 1000 : Date.parse(value)
-  return Number.isNaN(at) ? undefined : at
+  return Number.isNaN(at) ? undefined : bounded(at, now)
+}
+
+function bounded(at: number, now: Date): Date {
+  return new Date(Math.min(Math.max(at, now.getTime()), now.getTime() + longestWaitMs))
 }
 
 function resetOf(headers: Headers): number | undefined {

@@ -4,6 +4,7 @@ import { openForge } from '../../src/forge/open-forge.ts'
 import { operator } from '../../src/services/create-kb.ts'
 import { ForgeBridge } from '../../src/services/forge/forge-bridge.ts'
 import { linkForge } from '../../src/services/forge/manage-links.ts'
+import { syncLink } from '../../src/services/forge/start-forges.ts'
 import type { DescribedForge } from '../forge/support/described-forge.ts'
 import { type EmulatedGithub, startGithub } from '../forge/support/emulated-github.ts'
 import { tempDir } from '../support/temp.ts'
@@ -48,8 +49,12 @@ export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Op
     if (now === undefined) throw new Error('There is no link.')
     return bridge.sync(now)
   }
+  /** As {@link sync}, and notes how that went as a server does. */
+  const syncNoted = async () => {
+    await syncLink(ganglion, bridge, (await ganglion.forgeLinks.find(link.id)) ?? link)
+  }
   return {
-    ...{ product, forge, link, errors, kbId, sync },
+    ...{ product, forge, link, errors, kbId, sync, syncNoted },
     /** What a server is that was killed: another one, which knows only what is on the disk. */
     restart: () => {
       bridge = newBridge()

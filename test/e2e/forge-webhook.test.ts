@@ -106,6 +106,11 @@ test('a forge that is down delays, and is told of since when; a limit is waited 
       expect([failures, failingSince]).toEqual([2, failing?.failingSince])
       expect(Date.parse(dueAt ?? '') - Date.now()).toBeGreaterThan(3_500_000)
     })
+    // Not even somebody who does not want to wait makes it send a request.
+    const before = github.requests.length
+    await ganglion.forgeLinks.note(link.id, { dueAt: null })
+    await eventually(async () => expect(await ganglion.forgeLinks.find(link.id)).toMatchObject({ failures: 3 }))
+    expect(github.requests).toHaveLength(before)
   } finally {
     await forges.stop()
   }

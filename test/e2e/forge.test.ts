@@ -316,7 +316,7 @@ test('each change takes the requests that the document tells', async () => {
   await approve(product, lunch)
   expect([...(await taken()), ...(await taken())]).toEqual(['GET /pulls/n'])
   await product.request('POST', `/api/v1/queue/candidates/${dinner}/dismiss`, { ...curator, body: {} })
-  expect(await taken()).toEqual(['POST /issues/n/comments', 'PATCH /pulls/n'])
+  expect(await taken()).toEqual(['POST /issues/n/comments', 'PATCH /pulls/n closed'])
   expect(await taken()).toEqual([])
   expect(await candidateDetail(product, tea)).toMatchObject({ status: 'approved' })
 })

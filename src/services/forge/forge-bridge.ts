@@ -1,5 +1,4 @@
 import type { Forge, ForgeKind, PullRequest } from '../../forge/forge.ts'
-import { ForgeError } from '../../forge/forge-error.ts'
 import { type ForgeOptions, openForge } from '../../forge/open-forge.ts'
 import { listRemoteRefs } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge-links.ts'
@@ -8,9 +7,9 @@ import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { hearRemarks } from './hear-remarks.ts'
 import { joinMains } from './join-mains.ts'
-import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen } from './linked.ts'
+import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
-import { hearPeople } from './people-pulls.ts'
+import { hearEdits, hearProposals } from './people-pulls.ts'
 import { readCredential } from './secret-reference.ts'
 import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'
@@ -35,7 +34,7 @@ export class ForgeBridge {
   readonly #closing = new AbortController()
   /** By the link's id. They cache tokens and ETags. */
   readonly #forges = new Map<string, Forge>()
-  readonly #heard = new Map<string, Map<number, string>>()
+  readonly #remembered = new Map<string, Pick<Linked, 'heard' | 'missing'>>()
 
   constructor(ganglion: Ganglion, options: BridgeOptions) {
     this.#ganglion = ganglion
@@ -48,25 +47,26 @@ export class ForgeBridge {
    * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
-    const heard = this.#heard.get(link.id) ?? new Map<number, string>()
-    this.#heard.set(link.id, heard)
+    const remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
+    this.#remembered.set(link.id, remembered)
     const linked: Linked = {
       ganglion: this.#ganglion,
       kb: await this.#ganglion.kb(link.tenantId, link.kbId),
       link,
       forge: await this.forgeOf(link),
-      heard,
+      ...remembered,
       signal: this.#closing.signal,
       onError: this.#options.onError,
     }
     const seen = await look(linked)
     await hearRemarks(linked, seen)
-    await hearPeople(linked, seen)
-    const problem = await joinMains(linked, seen)
+    await hearEdits(linked, seen)
+    const mainProblem = await joinMains(linked, seen)
+    await hearProposals(linked, seen)
     await settlePulls(linked, seen)
     await showCandidates(linked, seen)
     await tellComments(linked, seen)
-    return problem
+    return mainProblem ?? seen.problems[0]
   }
 
   /** @throws {SecretMissing} */
@@ -96,7 +96,7 @@ export class ForgeBridge {
 }
 
 async function look(linked: Linked): Promise<Seen> {
-  const { ganglion, forge, link, signal } = linked
+  const { ganglion, forge, link, signal, missing } = linked
   const pulls = new Map((await forge.openPulls()).map((pull) => [pull.number, pull]))
   const rows = await ganglion.forgePulls.list(link.id)
   const refs = await listRemoteRefs(await forge.access(), [`${heads}${mainBranch}`, `${heads}${branchPrefix}`], {
@@ -105,19 +105,19 @@ async function look(linked: Linked): Promise<Seen> {
   const branches = new Map(
     [...refs].filter(([ref]) => ref.startsWith(heads)).map(([ref, oid]) => [ref.slice(heads.length), oid] as const),
   )
-  const seen = { pulls, rows, branches, merging: new Set<ForgePull>() }
+  const unsure = new Set<number>()
+  const seen = { pulls, rows, branches, merging: new Set<ForgePull>(), unsure, problems: [] }
   await adoptUnknown(linked, seen)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open' || pulls.has(number)) continue
     const pull = await forge.pull(number).catch(unlessGone)
     if (pull !== undefined) pulls.set(number, pull)
+    // One that was deleted counts as closed once two comparisons have not found it.
+    else if (!missing.has(number)) unsure.add(number)
+    if (pull === undefined) missing.add(number)
+    else missing.delete(number)
   }
   return seen
-}
-
-/** One that was deleted there is as good as closed. @throws {ForgeError} */
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof ForgeError && error.code === 'gone')) throw error
 }
 
 /** Adopts pull requests that the bridge opened and that have no row, as after a restore or a crash. */

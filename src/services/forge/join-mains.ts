@@ -35,10 +35,10 @@ async function isWithin({ kb }: Linked, commit: Oid, head: Oid): Promise<boolean
 }
 
 /** @returns why it was not taken */
-async function takeMain(linked: Linked, { pulls }: Seen, theirs: Oid, ours: Oid): Promise<string | undefined> {
+async function takeMain(linked: Linked, seen: Seen, theirs: Oid, ours: Oid): Promise<string | undefined> {
   const { link, ganglion } = linked
-  const haves = [ours, ...(link.main === null ? [] : [link.main])]
-  for (const { to, by } of stepsTo(theirs, [...pulls.values()])) {
+  const haves = await havesOf(linked, seen)
+  for (const { to, by } of stepsTo(theirs, [...seen.pulls.values()])) {
     const caller = by === undefined ? callerOfLink(linked) : callerOfAccount(linked, by)
     const { isTaken, lines } = await takeCommits(linked, caller, { to, option: 'submit', haves })
     const isThere = isTaken || (await isWithin(linked, to, (await linked.kb.repository.readRef(mainRef)) ?? ours))
@@ -48,6 +48,18 @@ async function takeMain(linked: Linked, { pulls }: Seen, theirs: Oid, ours: Oid)
   await ganglion.forgeLinks.note(link.id, { main: theirs })
   link.main = theirs
   return undefined
+}
+
+/**
+ * Commits with all their history that need not be fetched: our main, and those that the forge has had as its main. Only what is here
+ * counts: the forge's main may not have been taken yet, and a backup may be older than what was agreed on.
+ */
+export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise<Oid[]> {
+  const haves: Oid[] = []
+  for (const oid of [await kb.repository.readRef(mainRef), branches.get(mainBranch), link.main]) {
+    if (oid && (await kb.repository.find(oid)) !== undefined) haves.push(oid)
+  }
+  return haves
 }
 
 /** The merges of pull requests in order, each with the account that merged it, and last the head, which may hold other commits too. */

@@ -1,4 +1,5 @@
 import type { Forge, PullRequest } from '../../forge/forge.ts'
+import { ForgeError } from '../../forge/forge-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { ForgeLink } from '../../store/forge-links.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
@@ -14,6 +15,8 @@ export type Linked = {
   forge: Forge
   /** When each pull request that has been heard out was last changed. */
   heard: Map<number, string>
+  /** Pull requests that the forge did not find in the last comparison. */
+  missing: Set<number>
   signal: AbortSignal
   onError: (error: unknown) => void
 }
@@ -28,6 +31,10 @@ export type Seen = {
   branches: Map<string, Oid>
   /** Those whose branches were just given what main has: the forge may see by itself that they are merged. */
   merging: Set<ForgePull>
+  /** Those that the forge did not find for the first time: nothing is concluded from that. */
+  unsure: Set<number>
+  /** What the forge refused to do with single pull requests, and why. */
+  problems: string[]
 }
 
 /** Before the names of the branches that are made here. */
@@ -67,6 +74,28 @@ export async function agree(
   Object.assign(row, changes)
   await ganglion.forgePulls.put(link.id, row)
   signal.throwIfAborted()
+}
+
+/**
+ * Does something with one pull request. If the forge refuses that, the others do not wait for it: the reason is reported, and the next
+ * comparison tries again. Any other failure ends the comparison.
+ */
+export async function attempt({ problems }: Seen, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!isForgeError(error, 'conflict', 'gone')) throw error
+    problems.push(error.message)
+  }
+}
+
+export function isForgeError(error: unknown, ...codes: readonly ForgeError['code'][]): error is ForgeError {
+  return error instanceof ForgeError && codes.includes(error.code)
+}
+
+/** Turns a `gone` into undefined. @throws any other error */
+export function unlessGone(error: unknown): undefined {
+  if (!isForgeError(error, 'gone')) throw error
 }
 
 export function newRow(branch: string, number: number | null): ForgePull {

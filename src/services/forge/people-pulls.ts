@@ -4,8 +4,10 @@ import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate, pendingBelow } from '../../store/projection/candidate-index.ts'
 import { bareId } from '../caller.ts'
 import { originPrefix } from '../push/git-candidate.ts'
+import { havesOf } from './join-mains.ts'
 import {
   agree,
+  attempt,
   branchPrefix,
   callerOfAccount,
   callerOfLink,
@@ -19,16 +21,21 @@ import {
 import { changeOf } from './show-candidates.ts'
 import { type Taken, takeCommits } from './take-pack.ts'
 
-/**
- * Makes candidates of what people propose on the forge: of their own pull requests, and of commits that they add to the branches of
- * ours, which revise what those propose.
- */
-export async function hearPeople(linked: Linked, seen: Seen): Promise<void> {
+/** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
+export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
   const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && !isOurs(pull) && isTrusted(pull))
-  for (const pull of theirs.slice(0, linked.link.maxOpen)) await hearPull(linked, seen, pull)
+  for (const pull of theirs.slice(0, linked.link.maxOpen)) {
+    await attempt(seen, () => hearPull(linked, seen, pull))
+  }
+}
+
+/** Revises candidates by the commits that people add to the branches of our pull requests, also of those that were merged since. */
+export async function hearEdits(linked: Linked, seen: Seen): Promise<void> {
   for (const row of seen.rows) {
     const head = seen.branches.get(row.branch)
-    if (row.state === 'open' && head !== undefined && head !== row.head) await hearEdit(linked, row, head)
+    if (row.state === 'open' && head !== undefined && head !== row.head) {
+      await attempt(seen, () => hearEdit(linked, seen, row, head))
+    }
   }
 }
 
@@ -48,30 +55,32 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author }: Pu
   const { forge, kb } = linked
   const branch = forge.headRef(number)
   const known = seen.rows.find((row) => row.branch === branch)
-  if (known?.head === head) return
+  if (known?.head === head && known.reported === head) return
   const caller = callerOfAccount(linked, author.id)
   const topic = `${forge.kind}-${number}`
   const { isTaken, lines } = await takeCommits(linked, caller, {
     to: head,
     option: `topic=${topic}`,
-    haves: havesOf(linked, seen),
+    haves: await havesOf(linked, seen),
   })
   await kb.sync()
   const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
-  await reportTaken(linked, { isTaken, lines, number, head, candidates })
   const row = known ?? newRow(branch, number)
   if (known === undefined) seen.rows.push(row)
+  // First of all: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
+  await reportTaken(linked, { isTaken, lines, number, head, candidates })
+  await agree(linked, row, { reported: head })
 }
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
-async function hearEdit(linked: Linked, row: ForgePull, head: string): Promise<void> {
+async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string): Promise<void> {
   const { kb, ganglion, forge } = linked
   const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
   if (waiting.length === 0) return
-  const push = { to: head, option: `topic=${forge.kind}`, haves: row.head === null ? [] : [row.head] }
+  const push = { to: head, option: `topic=${forge.kind}`, haves: await havesOf(linked, seen) }
   const taken = await takeCommits(linked, callerOfLink(linked), push)
   await kb.sync()
   if (!taken.isTaken && row.number !== null)
@@ -98,8 +107,4 @@ async function reportTaken(
     summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),
     url: first === undefined ? undefined : publicUrl(ganglion.queueUrl(first)),
   })
-}
-
-function havesOf({ link }: Linked, { branches }: Seen): string[] {
-  return [branches.get(mainBranch), link.main].filter((oid) => oid !== undefined && oid !== null)
 }

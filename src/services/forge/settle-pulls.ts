@@ -1,6 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { PullRequest } from '../../forge/forge.ts'
-import { ForgeError } from '../../forge/forge-error.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
@@ -10,7 +9,16 @@ import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { dismissCandidate, reopenCandidate } from '../queue/decide-candidate.ts'
 import { pushBranches } from './join-mains.ts'
-import { agree, callerOfLink, dismissRestLabel, type Linked, type Seen } from './linked.ts'
+import {
+  agree,
+  attempt,
+  callerOfLink,
+  dismissRestLabel,
+  isForgeError,
+  type Linked,
+  type Seen,
+  unlessGone,
+} from './linked.ts'
 import { commentMarker } from './marker.ts'
 
 /** Characters of a reason, as over the API. */
@@ -23,13 +31,15 @@ type Status = 'pending' | 'approved' | 'dismissed'
  * and where both have, the knowledge base is.
  */
 export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
-  const { pulls, merging } = seen
+  const { pulls, merging, unsure } = seen
   for (const row of [...seen.rows]) {
-    if (merging.has(row)) continue
+    if (merging.has(row) || (row.number !== null && unsure.has(row.number))) continue
     const status = statusOf(linked, row)
-    if (status !== undefined && status !== 'pending' && row.number === null) await findPull(linked, seen, row)
-    const pull = row.number === null ? undefined : pulls.get(row.number)
-    if (status !== undefined) await settle(linked, row, { pull, status })
+    if (status === undefined) continue
+    await attempt(seen, async () => {
+      if (status !== 'pending' && row.number === null) await findPull(linked, seen, row)
+      await settle(linked, row, { pull: row.number === null ? undefined : pulls.get(row.number), status })
+    })
   }
 }
 
@@ -149,12 +159,13 @@ async function verdictOn(linked: Linked, candidateId: string): Promise<{ text: s
   }
 }
 
-/** It was reopened here. Without its branch a pull request stays closed: the candidate then gets another. */
+/** It was reopened here. One whose branch is gone stays closed, and one may have been deleted: the candidate then gets another. */
 async function reopenAsHere(linked: Linked, row: ForgePull, number: number): Promise<void> {
   try {
     await linked.forge.reopen(number)
   } catch (error) {
-    if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
+    const isLost = isForgeError(error, 'gone') && (await linked.forge.pull(number).catch(unlessGone)) === undefined
+    if (!isForgeError(error, 'conflict') && !isLost) throw error
     return agree(linked, row, { candidates: [] })
   }
   await agree(linked, row, { state: 'open' })

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { ForgeError } from '../../forge/forge-error.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { slugify } from '../../knowledge/paths/slug.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
@@ -9,7 +8,17 @@ import { largestBundle } from '../review/candidate-head-names.ts'
 import { seenOf } from '../review/seen.ts'
 import { bundled, wholeOf } from './bundles.ts'
 import { pushBranches } from './join-mains.ts'
-import { agree, branchPrefix, callerOfLink, type Linked, mainBranch, newRow, type Seen } from './linked.ts'
+import {
+  agree,
+  attempt,
+  branchPrefix,
+  callerOfLink,
+  isForgeError,
+  type Linked,
+  mainBranch,
+  newRow,
+  type Seen,
+} from './linked.ts'
 import { reportOf } from './pull-report.ts'
 import { type PullText, pullText } from './pull-text.ts'
 
@@ -35,9 +44,11 @@ export async function showCandidates(linked: Linked, seen: Seen): Promise<void> 
   await showBranches(linked, seen, shown)
   for (const each of shown) {
     if (each.row.head === null) continue
-    if (each.row.number === null) await openPull(linked, seen, each, known.has(each.row))
-    else await showText(linked, each)
-    await showReport(linked, each)
+    await attempt(seen, async () => {
+      if (each.row.number === null) await openPull(linked, seen, each, known.has(each.row))
+      await showText(linked, each)
+      await showReport(linked, each)
+    })
   }
 }
 
@@ -117,32 +128,33 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
   const { forge } = linked
   const { row, waiting } = shown
   const { branch } = row
-  const text = await textOf(linked, waiting)
-  const known = mayBeOpen ? await forge.pullOfBranch(branch) : undefined
-  const isDraft = waiting[0].zone === 'red'
-  const pull = known ?? (await opened(linked, { branch, base: mainBranch, ...text, isDraft }))
-  pulls.set(pull.number, pull)
-  await agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
-}
-
-async function opened({ forge }: Linked, pull: Parameters<Linked['forge']['open']>[0]) {
-  try {
-    return await forge.open(pull)
-  } catch (error) {
-    if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
-    const known = await forge.pullOfBranch(pull.branch)
-    if (known === undefined) throw error
-    return known
+  let known = mayBeOpen ? await forge.pullOfBranch(branch) : undefined
+  if (known === undefined) {
+    const text = await textOf(linked, waiting)
+    try {
+      const pull = await forge.open({ branch, base: mainBranch, ...text, isDraft: waiting[0].zone === 'red' })
+      pulls.set(pull.number, pull)
+      return agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
+    } catch (error) {
+      if (!isForgeError(error, 'conflict')) throw error
+      known = await forge.pullOfBranch(branch)
+      if (known?.state !== 'open') throw error
+    }
   }
+  pulls.set(known.number, known)
+  // One that is closed may be of an earlier time, when its candidate was dismissed: it is opened again.
+  await agree(linked, row, { number: known.number, state: known.state === 'closed' ? 'closed' : 'open' })
 }
 
 async function showText(linked: Linked, shown: Shown): Promise<void> {
   const { row, waiting } = shown
   const seen = seenKey(linked, shown)
-  if (row.number === null || row.seen === seen) return
+  if (row.number === null || row.state !== 'open' || row.seen === seen) return
   const text = await textOf(linked, waiting)
   const { title, body } = text
-  if (digestOf(text) !== row.text) await linked.forge.update(row.number, { title, body })
+  // The labels of one that was only found may be missing: they are given after it is opened.
+  const changes = row.text === null ? text : { title, body }
+  if (digestOf(text) !== row.text) await linked.forge.update(row.number, changes)
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ForgeError } from '../../forge/forge-error.ts'
+import { retryAfter } from '../../forge/rate-limit.ts'
+import { RemoteError } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge-links.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
+import { isForgeError } from './linked.ts'
 
 /** So often it is looked for what is due, and for what the command line has changed. */
 const intervalMs = 5_000
@@ -96,11 +99,12 @@ export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: Fo
     await forgeLinks.note(link.id, { syncedAt: syncedAt.toISOString(), failingSince: null, failures: 0, note, dueAt })
   } catch (error) {
     if (bridge.isClosed) return // the next start goes on
-    bridge.forget(link.id)
+    // What is forgotten with the rest is how long the forge wants to be left alone.
+    if (!isForgeError(error, 'rate-limited')) bridge.forget(link.id)
     const failures = link.failures + 1
     const at = now().getTime()
     const retry = Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1))
-    const until = error instanceof ForgeError ? error.until?.getTime() : undefined
+    const until = untilOf(error, now())?.getTime()
     await forgeLinks.note(link.id, {
       ...{ failures, failingSince: link.failingSince ?? new Date(at).toISOString() },
       note: error instanceof Error ? error.message : 'It failed.',
@@ -108,4 +112,10 @@ export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: Fo
     })
     throw error
   }
+}
+
+/** When the forge wants to be asked again. */
+function untilOf(error: unknown, now: Date): Date | undefined {
+  if (error instanceof RemoteError) return retryAfter(error.retryAfter, now)
+  return error instanceof ForgeError ? error.until : undefined
 }

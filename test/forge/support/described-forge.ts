@@ -82,7 +82,16 @@ export async function startDescribed(dialect: Dialect) {
     onPush: async () => people.notePush(dialect.seesMerges),
   })
   return {
-    ...{ kind, git, people, wrong, requests: front.requests, fail: front.fail, mend: front.mend },
+    ...{
+      kind,
+      git,
+      people,
+      wrong,
+      requests: front.requests,
+      fail: front.fail,
+      mend: front.mend,
+      awaitsFaults: front.awaitsFaults,
+    },
     url: `${front.url}/${repository}`,
     apiUrl: `${front.url}${api}`,
     token: { token: tokenOf(owner) },

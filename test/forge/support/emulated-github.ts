@@ -29,8 +29,10 @@ export async function startGithub() {
   const merges = new Map<number, string>()
   const forks = new Set<number>()
   const hooks: Hook[] = []
+  /** Numbers of pull requests that somebody has written on. */
+  const discussed = new Set<number>()
   let onHook: (hook: Hook) => void = () => {}
-  const { url, requests, fail, mend } = await startFront({
+  const { url, requests, ...front } = await startFront({
     ...{ git, gitPath: `/${owner}/${repo}.git/`, hasEtags: true },
     isPassword: (password) => /^(ghs_|token-)/.test(password),
     answer: (request) => answer(request),
@@ -76,7 +78,12 @@ export async function startGithub() {
     },
   })
   onTestFinished(() => emulator.close())
+  const noteDiscussed = (method: string, path: string) => {
+    const [, number] = /\/(?:issues|pulls)\/(\d+)\/comments/.exec(path) ?? []
+    if (method === 'POST' && number !== undefined) discussed.add(Number(number))
+  }
   const ask = async (method: string, path: string, token: string, body?: unknown) => {
+    noteDiscussed(method, path)
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -124,7 +131,7 @@ export async function startGithub() {
   const commentsOfAll = async (sort: string, query: URLSearchParams): Promise<Json[]> => {
     const since = query.get('since') ?? ''
     const all: Json[] = []
-    for (const { number } of await pulls()) {
+    for (const number of discussed) {
       const listed = (await ask('GET', at(`/${sort}/${number}/comments?per_page=100`), `token-${owner}`)).body as Json[]
       all.push(...listed.filter(({ updated_at: updatedAt }) => String(updatedAt) >= since))
     }
@@ -133,6 +140,7 @@ export async function startGithub() {
 
   const answer = async ({ method, path, headers, body, sent }: Request): Promise<Answer> => {
     const [bare = ''] = path.split('?')
+    noteDiscussed(method, bare)
     const { searchParams: query } = new URL(path, url)
     const patched = method === 'PATCH' ? /\/pulls\/(\d+)$/.exec(bare)?.[1] : undefined
     if (patched !== undefined && (sent as Json).state === 'open' && !(await hasBranch(Number(patched)))) {
@@ -192,7 +200,7 @@ export async function startGithub() {
     deliverTo: (receive: (hook: Hook) => void) => {
       onHook = receive
     },
-    ...{ fail, mend },
+    ...{ fail: front.fail, mend: front.mend, awaitsFaults: front.awaitsFaults },
     pulls,
     openPull: async (login: string, branch: string, title: string) =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),

@@ -3,11 +3,18 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { listening } from '../../support/listening.ts'
 import type { ForgeGit } from './forge-git.ts'
 
-/** What becomes of a request: it is answered so, or its answer is lost after it was done. */
+/**
+ * What happens to a request: it gets this answer; it is done, but its answer is lost, or cut off in the middle; or it is never answered
+ * (a function is told of that).
+ */
 export type Fault =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'lose the answer'
+  | 'cut the answer'
   | 'never answer'
+  | (() => void)
+/** Of requests, by {@link labelOf}. */
+type Matcher = { test(label: string): boolean; source: string }
 export type Request = { method: string; path: string; headers: IncomingHttpHeaders; body: Buffer; sent: unknown }
 export type Answer = { status: number; body: unknown; headers?: Record<string, string> }
 
@@ -27,7 +34,7 @@ export type FrontOptions = {
 
 /** The server of a forge: its API and its git, behind one address. Requests can come to grief. */
 export async function startFront({ git, gitPath, isPassword, answer, onPush, divert, hasEtags }: FrontOptions) {
-  const faults: { matches: RegExp; fault: Fault; after: number }[] = []
+  const faults: { matches: Matcher; fault: Fault; after: number }[] = []
   const requests: string[] = []
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,9 +46,11 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
     const sent = isGit || body.length === 0 ? undefined : JSON.parse(body.toString())
     const asked = { method, path, headers, body, sent }
     if (divert?.(asked)) return void response.end()
-    requests.push(`${method} ${path}`)
-    const found = faults.findIndex((fault) => fault.matches.test(`${method} ${path}`) && fault.after-- === 0)
+    const label = labelOf(asked)
+    requests.push(label)
+    const found = faults.findIndex((fault) => fault.matches.test(label) && fault.after-- === 0)
     const [{ fault } = { fault: undefined }] = found < 0 ? [] : faults.splice(found, 1)
+    if (typeof fault === 'function') return fault()
     if (fault === 'never answer') return
     if (typeof fault === 'object') {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
@@ -50,10 +59,13 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
     }
     if (isGit) {
       if (!isPassword(passwordIn(headers))) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
-      if (fault === 'lose the answer') {
-        await git.serve(request, new Lost() as unknown as ServerResponse, body)
-        response.destroy()
-      } else await git.serve(request, response, body)
+      if (fault === undefined) await git.serve(request, response, body)
+      else {
+        const answer = new Kept()
+        await git.serve(request, answer as unknown as ServerResponse, body)
+        if (fault === 'cut the answer') cut(response, answer)
+        else response.destroy()
+      }
       if (path.endsWith('/git-receive-pack')) await onPush()
       return
     }
@@ -63,11 +75,10 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
     const etag = `"${createHash('sha256').update(text).digest('hex')}"`
     const isKept = hasEtags && method === 'GET' && shown.status === 200
     const isSame = isKept && headers['if-none-match'] === etag
-    response.writeHead(isSame ? 304 : shown.status, {
-      'content-type': 'application/json',
-      ...(isKept ? { etag } : {}),
-      ...shown.headers,
-    })
+    const status = isSame ? 304 : shown.status
+    const shownHeaders = { 'content-type': 'application/json', ...(isKept ? { etag } : {}), ...shown.headers }
+    if (fault === 'cut the answer') return cut(response, { status, headers: shownHeaders, body: Buffer.from(text) })
+    response.writeHead(status, shownHeaders)
     response.end(isSame ? undefined : text)
   }
   const server = createServer((request, response) => {
@@ -80,16 +91,41 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
     /** What was asked of the API or of git, in order. */
     requests,
     /** A request that matches comes to grief: the next one, or the one after some others. */
-    fail: (matches: RegExp, fault: Fault, after = 0) => faults.push({ matches, fault, after }),
-    /** What was to come to grief does not. @returns whether nothing was left to */
-    mend: () => faults.splice(0).length === 0,
+    fail: (matches: Matcher, fault: Fault, after = 0) => faults.push({ matches, fault, after }),
+    awaitsFaults: () => faults.length > 0,
+    /** No fault happens any more. @returns what those were to match that have not happened */
+    mend: () => faults.splice(0).map(({ matches }) => matches.source),
   }
 }
 
-/** A response that nobody reads. */
-class Lost {
-  writeHead(): void {}
-  end(): void {}
+/** What tells requests apart: method and path, the command of git, and the state that a pull request is to have. */
+function labelOf({ method, path, body, sent }: Request): string {
+  const [, command] = path.endsWith('/git-upload-pack') ? (/command=([a-z-]+)/.exec(body.toString('latin1')) ?? []) : []
+  const { state, state_event: event } = (method === 'PATCH' || method === 'PUT' ? sent : {}) as Record<string, unknown>
+  return [method, path, command, state ?? event].filter((part) => part !== undefined).join(' ')
+}
+
+type Shown = { status: number; headers: Record<string, string>; body: Buffer }
+
+/** An answer that is not sent. */
+class Kept implements Shown {
+  status = 200
+  headers: Record<string, string> = {}
+  body: Buffer = Buffer.alloc(0)
+
+  writeHead(status: number, headers: Record<string, string>): void {
+    Object.assign(this, { status, headers })
+  }
+
+  end(body: Buffer): void {
+    this.body = body
+  }
+}
+
+/** Sends the first half of an answer. */
+function cut(response: ServerResponse, { status, headers, body }: Shown): void {
+  response.writeHead(status, { ...headers, 'content-length': String(body.length + 1) })
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy())
 }
 
 function passwordIn({ authorization }: IncomingHttpHeaders): string {

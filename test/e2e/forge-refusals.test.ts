@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { startGitlab } from '../forge/support/described-gitlab.ts'
+import { bridged, bridgedTo } from './forge-support.ts'
+import { candidateDetail, submitted } from './git-support.ts'
+
+test('a pull request that a forge refuses keeps no other waiting, and is tried again', async () => {
+  const { product, github, sync, open } = await bridged()
+  await submitted(product, 'Lunch', 'Lunch is at one.')
+  await submitted(product, 'Tea', 'Tea is at four.')
+  github.fail(/POST .*\/pulls$/, { status: 422, body: { message: 'Validation Failed' } })
+  expect(await sync()).toMatch(/POST .*\/pulls was answered with 422: Validation Failed/)
+  expect(await open()).toHaveLength(1)
+  expect(await sync()).toBeUndefined()
+  expect((await open()).map(({ title }) => title)).toEqual(['Add "Lunch"', 'Add "Tea"'])
+})
+
+test('one that was deleted counts as closed once two comparisons have not found it, and another can take its place', async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  const id = await submitted(product, 'Tea', 'Tea is at four.')
+  await sync()
+  forge.people.all.pop()
+  await sync()
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'pending' })
+  await sync()
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'dismissed' })
+  await product.request('POST', `/api/v1/queue/candidates/${id}/reopen`, { as: product.tokens.curator })
+  for (let n = 0; n < 2; n++) await sync()
+  expect(forge.people.all).toMatchObject([{ title: 'Add "Tea"', state: 'open' }])
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'pending' })
+})
