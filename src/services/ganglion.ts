@@ -136,6 +136,7 @@ export class Ganglion {
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
     this.#database = database
+    this.now = options.now ?? database.now
     this.databaseAddress = options.database
     this.neuronAnswers = new NeuronAnswers(database.revision)
     this.searchAnswers = new SearchAnswers(database.revision)
@@ -146,9 +147,9 @@ export class Ganglion {
     this.sessions = new Sessions(database.db)
     this.oneTimeLinks = new OneTimeLinks(database.db)
     this.audit = new Audit(database.db)
-    this.idempotency = new Idempotency(database.db)
+    this.idempotency = new Idempotency(database.db, this.now)
     this.chatSessions = new ChatSessions(database.db)
-    this.events = new EventLog(database.db)
+    this.events = new EventLog(database.db, { notifications: database.notifications })
     this.sources = new Sources(database.db, this.events)
     this.uploads = new Uploads(database.db)
     this.uploadFiles = new UploadFiles(directory.uploads)
@@ -156,13 +157,12 @@ export class Ganglion {
     this.bucket = bucket
     this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
-    this.jobs = new Jobs(database.db)
+    this.jobs = new Jobs(database.db, database.notifications)
     this.webhooks = new Webhooks(database.db)
     this.forgeLinks = new ForgeLinks(database.db)
     this.forgePulls = new ForgePulls(database.db)
     this.stamps = new Stamps(database.db)
     this.tours = new Tours(database.db)
-    this.now = options.now ?? (() => new Date())
     this.embeddingModel = options.embeddingModel
     const threads = options.threads ?? new Threads()
     this.#ownThreads = options.threads === undefined ? threads : undefined

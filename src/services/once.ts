@@ -41,7 +41,7 @@ export async function once<Result>(
   } catch (error) {
     // A retry may stand on an attempt that got further than this one.
     if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
-    else idempotency.abandon(request)
+    else await idempotency.abandon(request)
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { isPostgresAddress } from './engines/postgres-address.ts'
 import { openSqlite } from './engines/sqlite.ts'
+import type { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 
 /** The operational state, open. */
@@ -11,6 +12,10 @@ export type Database = {
    * cannot tell without being asked: then nothing that was read may be kept.
    */
   revision(): string | undefined
+  /** The time by which rows are written. On PostgreSQL its own: the clocks of several nodes may differ. */
+  now(): Date
+  /** Of what was written, to this process and the others that use the database. */
+  notifications: Notifications
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
+import { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -50,20 +51,27 @@ const sweptAtOnce = 10_000
 export class EventLog {
   readonly #db: Kysely<Schema>
   readonly #maxKept: number
+  readonly #notifications: Notifications
   /** Who waits for a tenant's next event. */
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #arrivals = new Map<string, number>()
+  /** Arrivals at any tenants, of which nothing more is known. */
+  #missed = 0
   /** Pages that are being read. */
   readonly #reading = new Map<string, Promise<StoredEvent[]>>()
 
-  constructor(db: Kysely<Schema>, options: { maxKept?: number } = {}) {
+  constructor(db: Kysely<Schema>, options: { maxKept?: number; notifications?: Notifications } = {}) {
     this.#db = db
     this.#maxKept = options.maxKept ?? maxKept
+    this.#notifications = options.notifications ?? new Notifications()
+    this.#notifications.listen('event', (tenantId) => {
+      if (tenantId === undefined) this.#wakeAll()
+      else this.wake(tenantId)
+    })
   }
 
   async append(tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
     await inTransaction(this.#db, (transaction) => this.insert(transaction, tenantId, events, now), 'read committed')
-    this.wake(tenantId)
   }
 
   /** How far the events of a knowledge base have been told; undefined before {@link begin}. */
@@ -103,7 +111,7 @@ export class EventLog {
       return true
     }
     const isTold = await inTransaction(this.#db, tell, 'read committed')
-    this.wake(kb.tenantId) // also where another process told it
+    if (!isTold) this.wake(kb.tenantId) // another process told it
     return isTold
   }
 
@@ -162,7 +170,7 @@ export class EventLog {
 
   /** A number that changes whenever a tenant may have an event that it had not before. */
   arrivals(tenantId: string): number {
-    return this.#arrivals.get(tenantId) ?? 0
+    return (this.#arrivals.get(tenantId) ?? 0) + this.#missed
   }
 
   /** Resolves once {@link arrivals} of a tenant differs from what was `seen`, or the signal aborts. */
@@ -180,8 +188,13 @@ export class EventLog {
 
   /** Ends every wait for an {@link arrival} of a tenant. */
   wake(tenantId: string): void {
-    this.#arrivals.set(tenantId, this.arrivals(tenantId) + 1)
+    this.#arrivals.set(tenantId, (this.#arrivals.get(tenantId) ?? 0) + 1)
     for (const wake of this.#waiting.get(tenantId) ?? []) wake()
+  }
+
+  #wakeAll(): void {
+    this.#missed += 1
+    for (const wake of [...this.#waiting.values()].flatMap((waiting) => [...waiting])) wake()
   }
 
   /** Removes what has expired; answers how many events. */
@@ -206,7 +219,7 @@ export class EventLog {
     return removed
   }
 
-  /** Appends within a transaction together with whatever else it writes; {@link wake} tells the readers once it is over. */
+  /** Appends within a transaction together with whatever else it writes; once it is committed, readers are woken. */
   async insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
     if (events.length === 0) return
     const last = await takeIds(db, tenantId, events.length)
@@ -223,6 +236,7 @@ export class EventLog {
         .values(rows.slice(start, start + rowsAtOnce))
         .execute()
     }
+    await this.#notifications.send(db, 'event', tenantId)
     await removeBefore(db, tenantId, last - this.#maxKept + 1)
   }
 }

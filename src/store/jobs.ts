@@ -1,6 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { isPostgres } from './engines/is-postgres.ts'
+import { Notifications } from './notifications.ts'
 import type { JobRow, Schema } from './schema.ts'
+import { within } from './transaction.ts'
 
 /** A Source that is to be ingested. */
 export type NewJob = { documentId: string; tenantId: string; kbId: string }
@@ -24,37 +26,33 @@ const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as k
 
 /**
  * The queue of ingests: a row for each that waits or runs, none for what is over. Whoever runs one holds a lease, which others may
- * take over once it ends: a job runs at least once. Its methods also run within a transaction: `new Jobs(transaction)`.
+ * take over once it ends: a job runs at least once. Its methods also run {@link within} a transaction.
  *
  * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
  * after its last one's, but none before the first that waits now; the lowest tag is first.
  */
 export class Jobs {
   readonly #db: Kysely<Schema>
-  readonly #listeners = new Set<JobListener>()
+  readonly #notifications: Notifications
 
-  constructor(db: Kysely<Schema>) {
+  constructor(db: Kysely<Schema>, notifications = new Notifications()) {
     this.#db = db
+    this.#notifications = notifications
   }
 
-  /** @returns false where the Source has a job already. Within a transaction, {@link wake} is to follow it. */
-  async enqueue({ documentId, tenantId, kbId }: NewJob, now: Date): Promise<boolean> {
-    const result = await this.#db
-      .insertInto('jobs')
-      .values({
-        ...{ document_id: documentId, tenant_id: tenantId, kb_id: kbId, owner: null, leased_until: null },
-        ...{ due_at: now.toISOString(), starts: 0, failures: 0 },
-        turn: sql<number>`(select max(tag) from (
-          select coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0) as tag union all
-          select coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0)) as tags)`,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    const isNew = result.numInsertedOrUpdatedRows === 1n
-    if (isNew) this.wake()
-    return isNew
+  /** The same queue within a transaction. */
+  within(transaction: Transaction<Schema>): Jobs {
+    return new Jobs(transaction, this.#notifications)
   }
 
+  /** @returns false where the Source has a job already. */
+  enqueue(job: NewJob, now: Date): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const isNew = await insertJob(transaction, job, now)
+      if (isNew) await this.wake(transaction)
+      return isNew
+    })
+  }
   /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
   async claim(
     owner: string,
@@ -120,14 +118,17 @@ export class Jobs {
   }
 
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */
-  async cancel(documentId: string): Promise<boolean> {
-    const result = await this.#db.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
-    for (const { onCancelled } of this.#listeners) onCancelled(documentId)
-    return result.numDeletedRows === 1n
+  cancel(documentId: string): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
+      await this.#notifications.send(transaction, 'job-cancelled', documentId)
+      return result.numDeletedRows === 1n
+    })
   }
 
-  /** Frees the jobs of all owners: for a process that has the data directory for itself, when it starts. */
+  /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. Others keep theirs on PostgreSQL. */
   async recover(): Promise<void> {
+    if (isPostgres(this.#db)) return
     await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
   }
 
@@ -141,28 +142,50 @@ export class Jobs {
     return at === null ? undefined : new Date(at)
   }
 
-  /** Tells whoever runs jobs that there may be one. */
-  wake(): void {
-    for (const { onWaiting } of this.#listeners) onWaiting()
+  /** Tells whoever runs jobs that there may be one, once the transaction is committed. */
+  async wake(db: Kysely<Schema> = this.#db): Promise<void> {
+    await this.#notifications.send(db, 'job-waiting', '')
   }
 
-  /** @returns how to stop listening. */
-  listen(listener: JobListener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  /** @returns how to stop listening. A cancelling that is missed is noticed by {@link heartbeat}. */
+  listen({ onWaiting, onCancelled }: JobListener): () => void {
+    const stops = [
+      this.#notifications.listen('job-waiting', onWaiting),
+      this.#notifications.listen('job-cancelled', (documentId) => documentId !== undefined && onCancelled(documentId)),
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
   }
 
-  async #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
-    const result = await this.#db
-      .updateTable('jobs')
-      .set({ owner: null, leased_until: null, ...changes })
-      .where('document_id', '=', documentId)
-      .where('owner', '=', owner)
-      .executeTakeFirst()
-    const isReleased = result.numUpdatedRows === 1n
-    if (isReleased) this.wake()
-    return isReleased
+  #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
+    return within(this.#db, async (transaction) => {
+      const result = await transaction
+        .updateTable('jobs')
+        .set({ owner: null, leased_until: null, ...changes })
+        .where('document_id', '=', documentId)
+        .where('owner', '=', owner)
+        .executeTakeFirst()
+      const isReleased = result.numUpdatedRows === 1n
+      if (isReleased) await this.wake(transaction)
+      return isReleased
+    })
   }
+}
+
+async function insertJob(db: Transaction<Schema>, { documentId, tenantId, kbId }: NewJob, now: Date): Promise<boolean> {
+  const result = await db
+    .insertInto('jobs')
+    .values({
+      ...{ document_id: documentId, tenant_id: tenantId, kb_id: kbId, owner: null, leased_until: null },
+      ...{ due_at: now.toISOString(), starts: 0, failures: 0 },
+      turn: sql<number>`(select max(tag) from (
+        select coalesce((select max(turn) + 1 from jobs where kb_id = ${kbId}), 0) as tag union all
+        select coalesce((select min(turn) from jobs where starts = 0), (select max(turn) from jobs), 0)) as tags)`,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return result.numInsertedOrUpdatedRows === 1n
 }
 
 function later(now: Date, milliseconds: number): string {

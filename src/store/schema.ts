@@ -84,6 +84,8 @@ type IdempotencyKeyRow = {
   /** The answer's body as JSON; null until it is known. */
   answer: string | null
   created_at: string
+  /** Until then, the process that answers holds it; null: none does, or it is SQLite, which has one. */
+  leased_until: string | null
 }
 
 type ChatSessionRow = {

@@ -26,19 +26,21 @@ export async function inTransaction<Result>(
   work: (transaction: Transaction<Schema>) => Promise<Result>,
   isolation: Isolation = 'serializable',
 ): Promise<Result> {
-  if (!isPostgres(db)) return db.transaction().execute(work)
   for (let attempt = 1; ; attempt++) {
+    const acts: (() => void)[] = []
     let isCommitting = false
     try {
-      return await db
-        .transaction()
-        .setIsolationLevel(isolation)
-        .execute(async (transaction) => {
-          isCommitting = false
+      const begin = db.transaction()
+      const result = await (isPostgres(db) ? begin.setIsolationLevel(isolation) : begin).execute(
+        async (transaction) => {
+          afterCommits.set(transaction, acts)
           const result = await work(transaction)
           isCommitting = true
           return result
-        })
+        },
+      )
+      for (const act of acts) act()
+      return result
     } catch (error) {
       // A commit whose answer was lost may have happened.
       const isUndone = isSerializationFailure(error) || (error instanceof ConnectionLost && !isCommitting)
@@ -46,6 +48,24 @@ export async function inTransaction<Result>(
       await delay(Math.random() * Math.min(longestPause, firstPause * 2 ** (attempt - 1)))
     }
   }
+}
+
+/** Runs work that writes in the transaction that is open already, or in one of its own. */
+export function within<Result>(
+  db: Kysely<Schema> | Transaction<Schema>,
+  work: (transaction: Transaction<Schema>) => Promise<Result>,
+): Promise<Result> {
+  return db.isTransaction ? work(db as Transaction<Schema>) : inTransaction(db, work, 'read committed')
+}
+
+/** What is to be done once the transaction is committed. By the transaction. */
+const afterCommits = new WeakMap<Kysely<Schema>, (() => void)[]>()
+
+/** Acts once the transaction is committed, and never where it is rolled back; at once without a transaction. */
+export function afterCommit(db: Kysely<Schema> | Transaction<Schema>, act: () => void): void {
+  const acts = afterCommits.get(db)
+  if (acts === undefined) act()
+  else acts.push(act)
 }
 
 /**

@@ -8,6 +8,7 @@ import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
 import { validateAnswer } from '../http/support/openapi-validate.ts'
+import { newState } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 
@@ -50,6 +51,7 @@ export async function startProduct({
   const dataDir = restored ?? join(tempDir(), 'data')
   const ganglion = await Ganglion.open({
     dataDir,
+    ...(await newState()),
     threads,
     embeddingModel,
     publicUrl,

@@ -185,7 +185,7 @@ test('work that throws ends neither the runner nor its job', async () => {
   )
   await enqueue(ganglion, kbId)
   await eventually(async () => {
-    ganglion.jobs.wake()
+    await ganglion.jobs.wake()
     expect(starts).toEqual([1, 2, 3])
   })
   expect(errors.map(String)).toEqual(['Error: disk full', 'Error: disk full'])

@@ -5,6 +5,7 @@ import type { Caller } from '../../src/services/caller.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { Threads } from '../../src/services/threads.ts'
+import { newState } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 
@@ -27,7 +28,8 @@ export type TestBed = {
  */
 export async function newTestBed(options: { threads?: Threads } = { threads }): Promise<TestBed> {
   const dataDir = tempDir()
-  let ganglion = await Ganglion.open({ dataDir, ...options })
+  const state = await newState()
+  let ganglion = await Ganglion.open({ dataDir, ...state, ...options })
   onTestFinished(() => ganglion.close())
   const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
   const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
@@ -40,7 +42,7 @@ export async function newTestBed(options: { threads?: Threads } = { threads }): 
   })
   const reopen = async () => {
     await ganglion.close()
-    ganglion = await Ganglion.open({ dataDir, ...options })
+    ganglion = await Ganglion.open({ dataDir, ...state, ...options })
     return ganglion
   }
   const callers = { curator: caller('curator'), app: caller('app'), reader: caller('reader') }

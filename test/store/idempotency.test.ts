@@ -77,7 +77,7 @@ test('a forgotten request is new again, an abandoned one is a retry', async () =
   await idempotency.forget(request)
   const second = { ...request, bodyHash: 'corrected', subjectId: 'second' }
   expect(await idempotency.begin(second, at('10:01'))).toEqual({ state: 'new', subjectId: 'second' })
-  idempotency.abandon(second)
+  await idempotency.abandon(second)
   expect(await idempotency.begin({ ...second, subjectId: 'third' }, at('10:02'))).toEqual({
     state: 'retry',
     subjectId: 'second',

@@ -20,6 +20,11 @@ export async function newDatabase(): Promise<string> {
   return url.href
 }
 
+/** For what is opened on the engine that the tests run on: where a new database is, unless it is in the data directory. */
+export async function newState(): Promise<{ database?: string }> {
+  return inject('postgres') === undefined ? {} : { database: await newDatabase() }
+}
+
 /** Runs a statement in the server's own database: a template must not be in use. */
 async function runOn(template: string, sql: string): Promise<void> {
   const url = new URL(template)

@@ -1,7 +1,6 @@
 import type { IngestReceipt } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
-import { Jobs } from '../../store/jobs.ts'
 import { seqIdOfDocument } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -25,11 +24,10 @@ export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: 
   await ganglion.transaction(async (db) => {
     const change = { status: 'processing', errorMessage: null, attempt: source.attempt + 1 } as const
     const isFree = await ganglion.sources.change(source.id, ['failed', 'success'], change, db)
-    if (!isFree || !(await new Jobs(db).enqueue(job, ganglion.now()))) throw new GanglionError('already_processing')
+    if (!isFree || !(await ganglion.jobs.within(db).enqueue(job, ganglion.now())))
+      throw new GanglionError('already_processing')
     await insertIngestEvent(ganglion, db, job, 'ingest.started', { status: 'processing' })
   }, 'read committed')
-  ganglion.jobs.wake()
-  ganglion.events.wake(tenantId)
   return { ok: true, message: `The ingest of ${source.filename} begins.` }
 }
 

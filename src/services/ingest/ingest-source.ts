@@ -4,7 +4,7 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { EventData, EventKind, IngestStage } from '../../contract/events.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
-import { type Job, Jobs } from '../../store/jobs.ts'
+import type { Job } from '../../store/jobs.ts'
 import { KeyedLock } from '../../store/keyed-lock.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/sources/source.ts'
@@ -166,7 +166,7 @@ class Run {
   async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
-      if (!(await new Jobs(db).complete(this.#job))) return
+      if (!(await this.#ganglion.jobs.within(db).complete(this.#job))) return
       const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(this.#warnings)] }
       const isSet = await this.#ganglion.sources.change(this.#job.documentId, unfinished, change, db)
       if (isSet)
@@ -180,7 +180,7 @@ class Run {
     const isMoved = await this.#write(async (db) => {
       const { documentId, owner } = this.#job
       const lease = { now: this.#ganglion.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
-      const isHeld = (await new Jobs(db).heartbeat(owner, lease)).length > 0
+      const isHeld = (await this.#ganglion.jobs.within(db).heartbeat(owner, lease)).length > 0
       if (!isHeld || !(await this.#ganglion.sources.change(documentId, [from], change, db))) return false
       if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
       return true
@@ -190,9 +190,7 @@ class Run {
   }
 
   async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
-    const result = await this.#ganglion.transaction(work, 'read committed')
-    this.#ganglion.events.wake(this.#job.tenantId)
-    return result
+    return this.#ganglion.transaction(work, 'read committed')
   }
 
   #insert(db: Transaction<Schema>, kind: EventKind, data: EventData): Promise<void> {

@@ -2,7 +2,6 @@ import type { Transaction } from 'kysely'
 import { textFileTypes } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
-import { Jobs } from '../../store/jobs.ts'
 import type { Schema } from '../../store/schema.ts'
 import { SourceExists } from '../../store/sources/insert-source.ts'
 import type { Source } from '../../store/sources/source.ts'
@@ -47,7 +46,7 @@ export async function storeSource(
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
   // Two of the same bytes go one after the other, and the sweep of orphans stays away.
-  const stored = await blobLocks.run(file.sha256, async () => {
+  return blobLocks.run(file.sha256, async () => {
     if (!force) await refuseDuplicate(ganglion, caller, kbId, file.sha256)
     await blobs.put(file)
     try {
@@ -56,7 +55,7 @@ export async function storeSource(
         replace,
         isVisible: await sourceSight(ganglion, caller, kbId),
         async together(transaction) {
-          if (status !== 'failed') await new Jobs(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
+          if (status !== 'failed') await jobs.within(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)
         },
       })
@@ -64,8 +63,6 @@ export async function storeSource(
       throw error instanceof SourceExists ? duplicateSource(error.existing) : error
     }
   })
-  jobs.wake()
-  return stored
 }
 
 /**

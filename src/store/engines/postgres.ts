@@ -13,6 +13,8 @@ import { migrate } from '../migrations/migrate.ts'
 import type { Schema } from '../schema.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
+import { PostgresNotifications } from './postgres-notifications.ts'
+import { ServerClock } from './server-clock.ts'
 
 /** Connections of one process. */
 const maxConnections = 10
@@ -43,7 +45,19 @@ export async function openPostgres(address: string): Promise<Database> {
     // For a server that is gone without a word. It ends statements by itself before.
     query_timeout: statementTimeout + connectTimeout,
   })
-  return { db, revision: () => undefined, close: () => db.destroy() }
+  try {
+    const clock = await ServerClock.start(db)
+    const notifications = new PostgresNotifications(optionsOf(address))
+    const close = async () => {
+      clock.stop()
+      await notifications.close()
+      await db.destroy()
+    }
+    return { db, revision: () => undefined, now: () => clock.now(), notifications, close }
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
 }
 
 /** On a connection of its own, since it may take long. Kysely holds an advisory lock meanwhile. */

@@ -4,6 +4,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrations/migrate.ts'
+import { Notifications } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
 
 /** How long a statement waits for another process that writes, in milliseconds. */
@@ -28,7 +29,8 @@ export async function openSqlite(file: string): Promise<Database> {
     // It changes with every commit of another connection, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
     const revision = () => `${writes} ${dataVersion.get()?.data_version}`
-    return { db, revision, close: () => db.destroy() }
+    const now = () => new Date()
+    return { db, revision, now, notifications: new Notifications(), close: () => db.destroy() }
   } catch (error) {
     sqlite.close()
     throw error

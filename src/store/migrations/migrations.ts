@@ -24,6 +24,7 @@ export const migrations: Record<string, Migration> = {
   '0015-forges': { up: createForges },
   '0016-event-counters': { up: createEventCounters },
   '0017-repositories': { up: createRepositories },
+  '0018-leases-of-idempotency': { up: addLeases },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -278,4 +279,9 @@ async function createEventCounters(db: Kysely<unknown>): Promise<void> {
     .addColumn('last', 'integer', (column) => column.notNull())
     .execute()
   await sql`insert into event_counters select tenant_id, max(id) from events group by tenant_id`.execute(db)
+}
+
+/** Which requests are being answered by a process: on PostgreSQL there may be several. */
+async function addLeases(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('idempotency_keys').addColumn('leased_until', 'text').execute()
 }

@@ -60,9 +60,7 @@ export class Sources {
       await options.together?.(transaction)
       return row
     }
-    const added = await inTransaction(this.#db, add, 'read committed')
-    this.#events.wake(source.tenantId)
-    return added
+    return inTransaction(this.#db, add, 'read committed')
   }
 
   /** A tenant's Source, archived or not. */

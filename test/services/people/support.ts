@@ -3,6 +3,7 @@ import { Ganglion } from '../../../src/services/ganglion.ts'
 import { hashPassword } from '../../../src/services/people/password.ts'
 import { openSession, type Session } from '../../../src/services/people/session.ts'
 import type { User } from '../../../src/store/accounts/users.ts'
+import { newState } from '../../support/new-database.ts'
 import { signIn } from '../../support/person.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
@@ -25,7 +26,7 @@ export type People = {
 /** A data directory with the tenant `acme`, and a clock that stands still. */
 export async function people(): Promise<People> {
   let now = Date.parse('2026-03-01T10:00:00.000Z')
-  const ganglion = await Ganglion.open({ dataDir: tempDir(), threads, now: () => new Date(now) })
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), ...(await newState()), threads, now: () => new Date(now) })
   onTestFinished(() => ganglion.close())
   const acme = await ganglion.tenants.ensure('acme', ganglion.now())
   return {

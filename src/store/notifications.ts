@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely'
+import type { Schema } from './schema.ts'
+import { afterCommit } from './transaction.ts'
+
+/** What processes tell each other, and what its subject is. */
+export type Topic =
+  /** A tenant has a new event. Its id. */
+  | 'event'
+  /** A job may be claimed. Nothing. */
+  | 'job-waiting'
+  /** A job is cancelled. The id of its Source. */
+  | 'job-cancelled'
+  /** Refs of a knowledge base have moved. Its id. */
+  | 'refs'
+
+/** `subject`: undefined where some may have been missed. */
+export type Listener = (subject: string | undefined) => void
+
+/**
+ * Tells whoever listens what was written, once it is committed. A notification only says that it is worth looking: what is true is in
+ * the tables. This one tells within a process, which is all that there is on SQLite.
+ */
+export class Notifications {
+  readonly #listeners = new Map<Topic, Set<Listener>>()
+
+  /** @param db the transaction that writes what is told of; told once it is over, or never where it is rolled back. */
+  async send(db: Kysely<Schema>, topic: Topic, subject: string): Promise<void> {
+    afterCommit(db, () => this.deliver(topic, subject))
+  }
+
+  /** @returns how to stop listening. */
+  listen(topic: Topic, listener: Listener): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set()
+    this.#listeners.set(topic, listeners.add(listener))
+    return () => listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {}
+
+  protected deliver(topic: Topic, subject: string | undefined): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(subject)
+  }
+
+  /** Some may have been missed. */
+  protected deliverAll(): void {
+    for (const topic of this.#listeners.keys()) this.deliver(topic, undefined)
+  }
+}
