@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
-import { Tenants } from '../../src/store/tenants.ts'
-import { newDatabase } from '../support/new-database.ts'
-import { type PostgresOptions, PostgresServer } from '../support/postgres.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { KnowledgeBases } from '../../../src/store/knowledge-bases.ts'
+import { Tenants } from '../../../src/store/tenants.ts'
+import { newDatabase } from '../../support/new-database.ts'
+import { type PostgresOptions, PostgresServer } from '../../support/postgres.ts'
 
 /** The same database, opened by several nodes. */
 export async function nodes(count: number): Promise<[Database, ...Database[]]> {

@@ -1,12 +1,12 @@
 import { sql, type Transaction } from 'kysely'
 import { expect, test } from 'vitest'
-import { refusalFor } from '../../src/services/failure.ts'
-import { ConnectionLost, DatabaseUnreachable } from '../../src/store/errors.ts'
-import type { Schema } from '../../src/store/schema.ts'
-import { Tenants } from '../../src/store/tenants.ts'
-import { inTransaction } from '../../src/store/transaction.ts'
-import { newDatabase } from '../support/new-database.ts'
-import { numbers, openedNode, ownServer } from './support.ts'
+import { refusalFor } from '../../../src/services/failure.ts'
+import { ConnectionLost, DatabaseUnreachable } from '../../../src/store/errors.ts'
+import type { Schema } from '../../../src/store/schema.ts'
+import { Tenants } from '../../../src/store/tenants.ts'
+import { inTransaction } from '../../../src/store/transaction.ts'
+import { newDatabase } from '../../support/new-database.ts'
+import { numbers, openedNode, ownServer } from '../support/nodes.ts'
 
 test('after a restart of the server, a node goes on', async () => {
   const server = await ownServer({ durable: true })

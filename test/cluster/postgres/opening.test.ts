@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { problemOfAddress } from '../../src/store/engines/postgres-address.ts'
-import { DatabaseTooNew, DatabaseUnreachable } from '../../src/store/errors.ts'
-import { migrations } from '../../src/store/migrations/migrations.ts'
-import { Tenants } from '../../src/store/tenants.ts'
-import { newDatabase } from '../support/new-database.ts'
-import { numbers, openedNode, ownServer } from './support.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { problemOfAddress } from '../../../src/store/engines/postgres-address.ts'
+import { DatabaseTooNew, DatabaseUnreachable } from '../../../src/store/errors.ts'
+import { migrations } from '../../../src/store/migrations/migrations.ts'
+import { Tenants } from '../../../src/store/tenants.ts'
+import { newDatabase } from '../../support/new-database.ts'
+import { numbers, openedNode, ownServer } from '../support/nodes.ts'
 
 test('nodes that open an empty database at once all migrate it, and none loses a write', async () => {
   const server = await ownServer()
