@@ -14,7 +14,7 @@ const areas = {
   search: ['search', 'markdown', 'chat', 'knowledge', 'compare', 'models', 'bench'],
 }
 const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
-const apart = filesOf(['faults', 'client', 'browser', 'cluster/postgres'])
+const apart = filesOf(['faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts'])
 
 export default mergeConfig(
   shared,
