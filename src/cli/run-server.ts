@@ -59,6 +59,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await ganglion.oneTimeLinks.sweep(ganglion.now())
       await ganglion.audit.sweep(ganglion.now())
       await ganglion.events.sweep(ganglion.now())
+      await ganglion.sweepRates()
       await sweepUploads(ganglion)
     }
     await removeReceived(ganglion)

@@ -185,6 +185,7 @@ export function servicesOf(
     hearForge: (link, delivery) => hearDelivery(ganglion, { wake: wakeForge, env: process.env }, link, delivery),
     problems: () => health.problems(),
     nativeGit,
+    countRequest: (rate, callerId) => ganglion.requestCounter.add(`${rate} ${callerId}`, 1),
     freeDiskRatio,
     ...(embeddingModel && { readEmbeddings: () => embeddingFigures(ganglion, embeddingModel) }),
   }

@@ -1,5 +1,4 @@
-import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from '../services/caller.ts'
 import { callerOf } from './auth.ts'
@@ -33,23 +32,15 @@ export type Limits = {
   checkDisk(): Promise<void>
 }
 
-export async function createLimits(
-  app: FastifyInstance,
-  rates: Rates,
-  services: Pick<Services, 'freeDiskRatio'>,
-): Promise<Limits> {
-  await app.register(rateLimit, { global: false })
-  const perMinute = (max: number) =>
-    app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: (request) => callerOf(request).id })
-  const limiters = { read: perMinute(rates.read), write: perMinute(rates.write), chat: perMinute(rates.chat) }
+export function createLimits(rates: Rates, services: Pick<Services, 'countRequest' | 'freeDiskRatio'>): Limits {
   const streams = new Map<string, number>()
   let measured: { at: number; ratio: Promise<number> } | undefined
 
   return {
     async countRequest(request, reply, rate) {
-      const use = await limiters[rate](request)
-      if (use.isAllowed || !use.isExceeded) return
-      const seconds = Math.max(1, use.ttlInSeconds)
+      const { points, endsIn } = await services.countRequest(rate, callerOf(request).id)
+      if (points <= rates[rate]) return
+      const seconds = Math.max(1, Math.ceil(endsIn / 1000))
       reply.header('retry-after', seconds)
       throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
     },

@@ -131,7 +131,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   await describeRoutes(app)
   await descriptionRoutes(app)
   operationRoutes(app, { metrics, isOpen, services })
-  const limits = await createLimits(app, rates, services)
+  const limits = createLimits(rates, services)
   await app.register(
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)

@@ -236,6 +236,8 @@ export interface Services extends OverviewServices, SettingsServices {
   problems(): Promise<Problem[]>
   /** The version of the git that serves clones and pushes; undefined where none is installed, and they are not served. */
   nativeGit(): Promise<string | undefined>
+  /** Counts a request of a caller. @returns how many there were in the current minute, and the milliseconds until it ends */
+  countRequest(rate: string, callerId: string): Promise<{ points: number; endsIn: number }>
   /** Free space of the data directory's disk, 0 to 1. */
   freeDiskRatio(): Promise<number>
   /** Undefined where the server has no embeddings model. */

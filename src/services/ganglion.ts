@@ -29,6 +29,7 @@ import { Jobs } from '../store/jobs.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import { Stamps } from '../store/projection/stamps.ts'
+import { type RateCounter, rateCounter, sweepRates } from '../store/rate-counter.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
 import type { Schema } from '../store/schema.ts'
 import { Sources } from '../store/sources/sources.ts'
@@ -41,7 +42,7 @@ import { beginEvents, followEvents } from './events/follow-events.ts'
 import { SourceTexts } from './ingest/source-texts.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import { watchRefs } from './knowledge-base/ref-watcher.ts'
-import { SignInThrottle } from './people/sign-in-throttle.ts'
+import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
 import { formatFindings } from './push/check-report.ts'
 import { OutsideAdoption } from './push/outside/adopt-outside.ts'
 import { finishApprovals } from './queue/approval.ts'
@@ -93,7 +94,9 @@ export class Ganglion {
   readonly sessions: Sessions
   readonly oneTimeLinks: OneTimeLinks
   readonly audit: Audit
-  readonly signIns = new SignInThrottle()
+  readonly signIns: SignInThrottle
+  /** Requests of callers, by what they count as. */
+  readonly requestCounter: RateCounter
   readonly idempotency: Idempotency
   readonly chatSessions: ChatSessions
   readonly events: EventLog
@@ -147,6 +150,8 @@ export class Ganglion {
     this.sessions = new Sessions(database.db)
     this.oneTimeLinks = new OneTimeLinks(database.db)
     this.audit = new Audit(database.db)
+    this.signIns = new SignInThrottle(rateCounter(database, { name: 'sign-in', span: signInSpan }))
+    this.requestCounter = rateCounter(database, { name: 'request', span: 60_000 })
     this.idempotency = new Idempotency(database.db, this.now)
     this.chatSessions = new ChatSessions(database.db)
     this.events = new EventLog(database.db, { notifications: database.notifications })
@@ -251,6 +256,11 @@ export class Ganglion {
     isolation?: Isolation,
   ): Promise<Result> {
     return inTransaction(this.#database.db, work, isolation)
+  }
+
+  /** Forgets what was counted in spans of time that are over. */
+  async sweepRates(): Promise<void> {
+    await sweepRates(this.#database)
   }
 
   /** Where a curator finds a candidate. */

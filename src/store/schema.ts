@@ -19,6 +19,7 @@ export type Schema = {
   webhooks: WebhookRow
   webhook_deliveries: WebhookDeliveryRow
   stamps: StampRow
+  rate_uses: RateUseRow
   tour_marks: TourMarkRow
   sources: SourceRow
   uploads: UploadRow
@@ -343,6 +344,13 @@ type TourMarkRow = {
   tenant_id: string
   user_id: string
   mark: 'read' | 'search' | 'dismissed'
+}
+
+/** What was counted under a key until a time: on PostgreSQL only. */
+type RateUseRow = {
+  key: string
+  points: number
+  ends_at: string
 }
 
 /** When something was last done. */

@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import { isPostgres } from '../engines/is-postgres.ts'
 import { createAdministration } from './administration-migration.ts'
 import { createForges } from './forge-migration.ts'
 import { createPeople } from './people-migration.ts'
@@ -25,6 +26,7 @@ export const migrations: Record<string, Migration> = {
   '0016-event-counters': { up: createEventCounters },
   '0017-repositories': { up: createRepositories },
   '0018-leases-of-idempotency': { up: addLeases },
+  '0019-rates': { up: createRates },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -284,4 +286,16 @@ async function createEventCounters(db: Kysely<unknown>): Promise<void> {
 /** Which requests are being answered by a process: on PostgreSQL there may be several. */
 async function addLeases(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('idempotency_keys').addColumn('leased_until', 'text').execute()
+}
+
+/** How often something was done: a process that is alone counts in memory. */
+async function createRates(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('rate_uses')
+    .modifyFront(isPostgres(db) ? sql`unlogged` : sql``)
+    .addColumn('key', 'text', (column) => column.primaryKey())
+    .addColumn('points', 'integer', (column) => column.notNull())
+    .addColumn('ends_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('rate_uses_age').on('rate_uses').column('ends_at').execute()
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { SignInThrottle, signInSpan } from '../../../src/services/people/sign-in-throttle.ts'
 import { ApiKeys } from '../../../src/store/accounts/api-keys.ts'
 import { OneTimeLinks } from '../../../src/store/accounts/one-time-links.ts'
 import { Sessions } from '../../../src/store/accounts/sessions.ts'
@@ -8,8 +9,10 @@ import { ChatSessions } from '../../../src/store/chat-sessions.ts'
 import { EventLog, type NewEvent } from '../../../src/store/events.ts'
 import { Idempotency } from '../../../src/store/idempotency.ts'
 import { Jobs } from '../../../src/store/jobs.ts'
+import { rateCounter, sweepRates } from '../../../src/store/rate-counter.ts'
 import { Sources } from '../../../src/store/sources/sources.ts'
 import { inTransaction } from '../../../src/store/transaction.ts'
+import { at } from '../../store/support.ts'
 import { nodes, numbers, withKb } from '../support/nodes.ts'
 
 const event: NewEvent = { kbId: 'kb', kind: 'kb.pushed', isCuratorOnly: false, data: {} }
@@ -209,4 +212,29 @@ test('work that reads, decides and writes is done as if one did it at a time', a
     ),
   )
   expect((await sql`select name from admins`.execute(all[0].db)).rows).toHaveLength(1)
+})
+
+test('what is bounded is counted for all nodes, and begins anew when its time is over by the clock of the database', async () => {
+  const all = await nodes(4)
+  let now = at('10:00')
+  const counters = all.map(({ db }) => rateCounter({ db, now: () => now }, { name: 'test', span: 60_000 }))
+  await Promise.all(counters.map((counter) => counter.add('key', 2)))
+  now = at('10:00:59.999')
+  expect(await counters[0]?.add('key', 1)).toEqual({ points: 9, endsIn: 1 })
+  expect(await sweepRates({ db: all[0].db, now: () => now })).toBe(0)
+  now = at('10:01')
+  expect(await counters[1]?.read('key')).toEqual({ points: 0, endsIn: 0 })
+  expect(await counters[2]?.add('key', 1)).toEqual({ points: 1, endsIn: 60_000 })
+  expect(await counters[3]?.add('key', 1)).toEqual({ points: 2, endsIn: 60_000 })
+  now = at('10:02')
+  expect(await sweepRates({ db: all[0].db, now: () => now })).toBe(1)
+})
+
+test('failures to sign in count for all nodes, also those of the same moment', async () => {
+  const all = await nodes(4)
+  const throttles = all.map((node) => new SignInThrottle(rateCounter(node, { name: 'sign-in', span: signInSpan })))
+  const attempts = numbers(20).map((n) => throttles[n % 4]?.attempt('ada', '192.0.2.1'))
+  const refused = (await Promise.allSettled(attempts)).filter(({ status }) => status === 'rejected')
+  expect(refused).toHaveLength(15)
+  expect(refused[0]).toMatchObject({ reason: { code: 'rate_limited' } })
 })

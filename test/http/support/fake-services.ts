@@ -9,6 +9,7 @@ import type { Neuron } from '../../../src/contract/neurons.ts'
 import type { RetrieveAnswer, SearchHit } from '../../../src/contract/search.ts'
 import type { Role } from '../../../src/contract/vocabulary.ts'
 import type { Services } from '../../../src/http/services.ts'
+import { MemoryCounter } from '../../../src/store/rate-counter.ts'
 
 const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
 const commit = '3f786850e387550fdab836ed7e6dc881de23001b'
@@ -130,6 +131,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     if (candidate === undefined) throw new GanglionError('not_found', `Candidate ${id} is not in this tenant.`)
     return candidate
   }
+  const requests = new MemoryCounter({ span: 60_000 })
   const fake: FakeServices = {
     submitted: [],
     edits: [],
@@ -410,6 +412,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     isReady: () => true,
     problems: async () => [],
     nativeGit: async () => '2.39.5',
+    countRequest: (rate, callerId) => requests.add(`${rate} ${callerId}`, 1),
     freeDiskRatio: async () => 0.5,
     ...overrides,
   }

@@ -3,7 +3,8 @@ import { NewPassword } from '../../../src/contract/people.ts'
 import { hashPassword, isPasswordOf, requireHardPassword } from '../../../src/services/people/password.ts'
 import { openSession } from '../../../src/services/people/session.ts'
 import { signIn } from '../../../src/services/people/sign-in.ts'
-import { SignInThrottle } from '../../../src/services/people/sign-in-throttle.ts'
+import { SignInThrottle, signInSpan } from '../../../src/services/people/sign-in-throttle.ts'
+import { MemoryCounter } from '../../../src/store/rate-counter.ts'
 import { client, password, people } from './support.ts'
 
 const email = 'ada@example.com'
@@ -138,7 +139,7 @@ test('a flood of attempts is told to come back, and takes no memory', async () =
 })
 
 test('attempts at what is closed already are not kept', async () => {
-  const throttle = new SignInThrottle()
+  const throttle = new SignInThrottle(new MemoryCounter({ span: signInSpan }))
   const codes: string[] = []
   const attempt = (account: string, address: string) =>
     throttle.attempt(account, address).catch(({ code }) => void codes.push(code))
