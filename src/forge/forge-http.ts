@@ -33,7 +33,8 @@ const maxKept = 200
 const maxKeptBytes = 32 * 1024 * 1024
 /** Characters of an answer. */
 const maxAnswer = 16 * 1024 * 1024
-const maxPages = 50
+/** Pages of a list: more would take all that a rate limit allows. */
+const maxPages = 200
 /** Characters of what a forge says of an error. */
 const maxMessage = 200
 
@@ -60,11 +61,12 @@ export class ForgeHttp {
     return parsed(schema, (await this.#request('GET', path)).body, path)
   }
 
-  /** All pages of a list. @throws {ForgeError} */
+  /** All pages of a list. @throws {ForgeError}, also for a list that is too long: a part of it could be taken for the whole. */
   async list<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>[]> {
     const all: z.output<Schema>[] = []
     let next: string | undefined = path
-    for (let page = 0; next !== undefined && page < maxPages; page++) {
+    for (let page = 1; next !== undefined; page++) {
+      if (page > maxPages) throw new ForgeError('unexpected', `${path} has more than ${maxPages} pages`)
       const answer = await this.#request('GET', next)
       if (!Array.isArray(answer.body)) throw new ForgeError('unexpected', `${path} is no list`)
       for (const item of answer.body) all.push(parsed(schema, item, path))

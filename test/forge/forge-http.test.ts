@@ -1,0 +1,26 @@
+import { createServer } from 'node:http'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { ForgeHttp } from '../../src/forge/forge-http.ts'
+import { listening } from '../support/listening.ts'
+
+/** A list of so many pages, with an item each. */
+async function pages(count: number) {
+  const apiUrl: string = await listening(
+    createServer((request, response) => {
+      const page = Number(new URL(request.url ?? '/', 'http://forge').searchParams.get('page') ?? 1)
+      const link = page < count ? { link: `<${apiUrl}/items?page=${page + 1}>; rel="next"` } : {}
+      response.writeHead(200, link).end(JSON.stringify([page]))
+    }),
+  )
+  return new ForgeHttp({ apiUrl, headers: {}, authorize: async () => ({}) })
+}
+
+test('a list is read to its end, and one that is too long is an error instead of a part of it', async () => {
+  const all = await (await pages(200)).list('/items', z.number())
+  expect([all.length, all.at(-1)]).toEqual([200, 200])
+  await expect((await pages(201)).list('/items', z.number())).rejects.toMatchObject({
+    code: 'unexpected',
+    message: '/items has more than 200 pages',
+  })
+})
