@@ -63,6 +63,8 @@ export type ReportedFinding = { path: string; line: number; severity: 'error' | 
 export type Report = {
   /** The commit, which is the head of the pull request. */
   head: string
+  /** That of the pull request: some forges report on a commit of a branch, and another branch may have the commit too. */
+  branch: string
   number: number
   /** `waiting`: nothing is wrong, and a curator is to decide. */
   outcome: 'passed' | 'failed' | 'waiting'
@@ -100,11 +102,11 @@ export type Forge = {
   openPulls(): Promise<PullRequest[]>
   /** @throws {ForgeError} `gone` */
   pull(number: number): Promise<PullRequest>
-  /** The newest pull request of a branch of the repository, whatever became of it. */
-  pullOfBranch(branch: string): Promise<PullRequest | undefined>
+  /** The newest pull request of a branch of the repository into another, whatever became of it. */
+  pullOfBranch(branch: string, base: string): Promise<PullRequest | undefined>
   /** @throws {ForgeError} `conflict` where the branch has an open one, or nothing to merge */
   open(pull: NewPullRequest): Promise<PullRequest>
-  /** Sets what is given. Labels are added, and none is taken away. */
+  /** Sets what is given. Labels are added, and none is taken away. A draft stays one: only people say that it is ready. */
   update(number: number, changes: { title?: string; body?: string; labels?: readonly string[] }): Promise<void>
   close(number: number): Promise<void>
   /** @throws {ForgeError} `conflict` where it was merged, or its branch is gone */

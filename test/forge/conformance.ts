@@ -8,7 +8,7 @@ export type ForgeHarness = {
   /** Makes a branch of the repository with a commit of its own. @returns its tip */
   branch(name: string): Promise<string>
   /** As a person, whose login is `ada`. */
-  openPull(branch: string, title: string): Promise<number>
+  openPull(branch: string, title: string, base?: string): Promise<number>
   close(number: number): Promise<unknown>
   reopen(number: number): Promise<unknown>
   /** @returns the commit that this leaves on main. */
@@ -61,13 +61,27 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       })
       expect(await forge.openPulls()).toMatchObject([{ number: opened.number, title: 'Add ganglion/one', body: 'Why' }])
       expect(await forge.pull(opened.number)).toMatchObject({ number: opened.number, isDraft: false })
-      expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number: opened.number })
-      expect(await forge.pullOfBranch('ganglion/on')).toBeUndefined()
+      expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number: opened.number })
+      expect(await forge.pullOfBranch('ganglion/on', 'main')).toBeUndefined()
 
       await forge.update(opened.number, { title: 'Ünïcödé 🎉', body: '', labels: ['more'] })
       expect(await forge.pull(opened.number)).toMatchObject({ title: 'Ünïcödé 🎉', body: '' })
       expect((await labels(opened.number)).sort()).toEqual(['ganglion', 'more', 'zone: yellow'])
       expect(undescribed()).toEqual([])
+    })
+
+    test('keeps pull requests of one branch into others apart', async () => {
+      const { forge, branch, openPull } = await start()
+      await branch('stable')
+      await branch('ganglion/one')
+      const other = await openPull('ganglion/one', 'For the stable edition', 'stable')
+      expect(await forge.pullOfBranch('ganglion/one', 'main')).toBeUndefined()
+      const { number } = await forge.open(fresh('ganglion/one'))
+      expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number, base: 'main' })
+      expect(await forge.pullOfBranch('ganglion/one', 'stable')).toMatchObject({ number: other, base: 'stable' })
+      await forge.close(number)
+      expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number, state: 'closed' })
+      expect((await forge.openPulls()).map((pull) => [pull.number, pull.base])).toEqual([[other, 'stable']])
     })
 
     test('opens a draft', async () => {
@@ -86,7 +100,7 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       await forge.close(number)
       expect(await stateOf()).toBe('closed')
       expect(await forge.openPulls()).toEqual([])
-      expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number, state: 'closed' })
+      expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number, state: 'closed' })
       await forge.reopen(number)
       expect(await stateOf()).toBe('open')
       await close(number)
@@ -133,6 +147,7 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       const finding = { path: 'neurons/a.md', line: 3, severity: 'warning', message: 'No Neuron answers.' } as const
       const report = {
         head,
+        branch: 'ganglion/one',
         number,
         title: 'Waits for a curator',
         summary: 'Why',

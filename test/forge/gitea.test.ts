@@ -64,9 +64,13 @@ test('the newest pull request of a branch is found, whatever became of the other
   await branch('ganglion/one')
   for (let n = 0; n < 3; n++)
     await forge.close((await forge.open({ ...fresh, branch: 'ganglion/one', title: `${n}` })).number)
-  expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number: 3, title: '2', branch: 'ganglion/one' })
+  expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({
+    number: 3,
+    title: '2',
+    branch: 'ganglion/one',
+  })
   const { number } = await forge.open({ ...fresh, branch: 'ganglion/one', title: 'New' })
-  expect(await forge.pullOfBranch('ganglion/one')).toMatchObject({ number, state: 'open' })
+  expect(await forge.pullOfBranch('ganglion/one', 'main')).toMatchObject({ number, state: 'open' })
   expect(server.wrong).toEqual([])
 })
 
@@ -78,7 +82,15 @@ test('findings are comments on lines, are replaced, and are no remarks; those of
   const { number } = await forge.open({ ...fresh, branch: 'one', title: 'One' })
   const said = people.say('ada', number, '<!-- ganglion:report --> Quoted', 'review')
   const finding = { path: 'one.md', line: 2, severity: 'error', message: 'Ask `@ada`.' } as const
-  const report = { number, head, outcome: 'failed', title: 'It fails', summary: '', url: undefined } as const
+  const report = {
+    number,
+    head,
+    branch: 'one',
+    outcome: 'failed',
+    title: 'It fails',
+    summary: '',
+    url: undefined,
+  } as const
   await forge.report({ ...report, findings: [finding, finding] })
   await forge.report({ ...report, findings: [finding] })
   const [, ours] = people.remarks
@@ -98,7 +110,16 @@ test('findings on lines that the forge takes no comments on are a list', async (
   const { number } = await forge.open({ ...fresh, branch: 'one', title: 'One' })
   server.fail(/POST .*reviews/, { status: 422 })
   const findings = [{ path: 'two.md', line: 7, severity: 'warning', message: 'It ends.' } as const]
-  await forge.report({ number, head, outcome: 'waiting', title: 'Waits', summary: '', findings, url: undefined })
+  await forge.report({
+    number,
+    head,
+    branch: 'one',
+    outcome: 'waiting',
+    title: 'Waits',
+    summary: '',
+    findings,
+    url: undefined,
+  })
   expect(server.people.remarks.map(({ text }) => text)).toEqual([
     '<!-- ganglion:report -->\n- ` two.md:7 ` **warning:** ` It ends. `',
   ])

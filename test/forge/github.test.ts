@@ -22,7 +22,7 @@ function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarn
   return {
     forge: openForge({ kind: 'github', url, apiUrl, credential: github[credential], ...fast }),
     branch: async (name) => git.commit(name, { [`${name}.md`]: name }),
-    openPull: (branch, title) => github.openPull('ada', branch, title),
+    openPull: (branch, title, base) => github.openPull('ada', branch, title, base),
     close: (number) => github.close('ada', number),
     reopen: (number) => github.reopen('ada', number),
     merge: (number) => github.merge('ada', number),
@@ -53,7 +53,7 @@ test('a token reports with a status, and says who it is', async () => {
   const head = await branch('ganglion/one')
   expect(await forge.who()).toMatchObject({ id: 'acme' })
   await forge.report({
-    head,
+    ...{ head, branch: 'ganglion/one' },
     number: 1,
     outcome: 'failed',
     title: 'x'.repeat(200),

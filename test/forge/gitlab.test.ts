@@ -99,6 +99,16 @@ test('a server may have a path of its own, and takes no App', async () => {
   expect(() => openForge({ kind, url: server.url, credential: app })).toThrow('GitLab has no Apps')
 })
 
+test('a status is on the branch of its merge request', async () => {
+  const server = await startGitlab()
+  const { forge, branch } = harnessOf(server)
+  const head = await branch('one')
+  const { number } = await forge.open({ ...fresh, branch: 'one', title: 'One' })
+  const report = { number, head, branch: 'one', outcome: 'waiting', title: 'Waits', summary: '' } as const
+  await forge.report({ ...report, findings: [], url: undefined })
+  expect(server.people.statuses).toMatchObject([{ sha: head, ref: 'one' }])
+})
+
 test('what GitLab says of a field is told', async () => {
   const server = await startGitlab()
   const { forge } = harnessOf(server)

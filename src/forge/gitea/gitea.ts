@@ -24,8 +24,6 @@ const draftMark: DraftMark = { prefix: 'WIP: ', known: /^\s*(?:(?:WIP:|\[WIP\])\
 const maxTitle = 255 - draftMark.prefix.length
 /** Items in a page: more are not given, unless the operator says so. */
 const pageSize = 50
-/** Into which all pull requests are to be merged that are made here. */
-const baseBranch = 'main'
 /** Of labels that are made: a grey. */
 const labelColour = '#6e7781'
 
@@ -84,14 +82,14 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
     openPulls,
     pull: pullAt,
-    pullOfBranch: async (branch) => {
-      const path = `${base}/pulls/${baseBranch}/${branch.split('/').map(encodeURIComponent).join('/')}`
+    pullOfBranch: async (branch, into) => {
+      const path = `${base}/pulls/${encodeURIComponent(into)}/${branch.split('/').map(encodeURIComponent).join('/')}`
       const found = await http.get(path, Pull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
       // Of several it gives any: another is open, or was closed not long ago.
       const recent = await http.get(`${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`, Pull.array())
       const others = [...(await openPulls()), ...recent.map(toPull)]
-      const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch)
+      const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
       return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {

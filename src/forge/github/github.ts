@@ -69,10 +69,10 @@ export function openGithub(options: GithubOptions): Forge {
       return pulls.map(toPull)
     },
     pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, Pull)),
-    pullOfBranch: async (branch) => {
-      const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, direction: 'desc' })
-      const [newest] = (await http.list(`${base}/pulls?${query}`, Pull)).filter(({ head }) => head.ref === branch)
-      return newest && toPull(newest)
+    pullOfBranch: async (branch, into) => {
+      const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, base: into, direction: 'desc' })
+      const pulls = (await http.list(`${base}/pulls?${query}`, Pull)).map(toPull)
+      return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const sent = { head: branch, base: into, title, body, draft: isDraft }

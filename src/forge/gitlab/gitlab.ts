@@ -68,9 +68,10 @@ export function openGitlab(options: GitlabOptions): Forge {
       return opened.filter(({ head }) => head !== '')
     },
     pull: pullAt,
-    pullOfBranch: async (branch) => {
-      const pulls = await list({ source_branch: branch, order_by: 'created_at', sort: 'desc' })
-      return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch)
+    pullOfBranch: async (branch, into) => {
+      const wanted = { source_branch: branch, target_branch: into }
+      const pulls = await list({ ...wanted, order_by: 'created_at', sort: 'desc' })
+      return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const named = { source_branch: branch, target_branch: into, title: markedTitle(title, isDraft, draftMark) }
@@ -146,9 +147,11 @@ function remarkOf(number: number, page: string, { id, author, body, created_at: 
 }
 
 /** Waiting is no failure, and `pending` would keep people from merging where pipelines must succeed. */
-function statusOf({ outcome, title, url }: Report) {
+function statusOf({ outcome, title, url, branch }: Report) {
   return {
     ...{ state: outcome === 'failed' ? 'failed' : 'success', name: statusName, description: title.slice(0, maxStatus) },
+    // Without it GitLab takes any branch that has the commit, and the merge request may not show the status.
+    ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),
   }
 }

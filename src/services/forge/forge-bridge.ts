@@ -135,6 +135,6 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
   }
 }
 
-function isMadeHere({ branch, isOwnBranch }: PullRequest): boolean {
-  return isOwnBranch && branch.startsWith(branchPrefix)
+function isMadeHere({ branch, isOwnBranch, base }: PullRequest): boolean {
+  return isOwnBranch && branch.startsWith(branchPrefix) && base === mainBranch
 }

@@ -1,4 +1,4 @@
-import type { PullRequest } from '../../forge/forge.ts'
+import type { PullRequest, Report } from '../../forge/forge.ts'
 import { literalBlock } from '../../knowledge/text/literal.ts'
 import type { ForgePull } from '../../store/forge-pulls.ts'
 import { findCandidate, pendingBelow } from '../../store/projection/candidate-index.ts'
@@ -51,10 +51,11 @@ function isTrusted({ isOwnBranch, labels, base, isDraft }: PullRequest): boolean
   return base === mainBranch && !isDraft && (isOwnBranch || labels.includes(ownLabel))
 }
 
-async function hearPull(linked: Linked, seen: Seen, { number, head, author }: PullRequest): Promise<void> {
+async function hearPull(linked: Linked, seen: Seen, pull: PullRequest): Promise<void> {
   const { forge, kb } = linked
-  const branch = forge.headRef(number)
-  const known = seen.rows.find((row) => row.branch === branch)
+  const { number, head, author, branch } = pull
+  const headRef = forge.headRef(number)
+  const known = seen.rows.find((row) => row.branch === headRef)
   if (known?.head === head && known.reported === head) return
   const caller = callerOfAccount(linked, author.id)
   const topic = `${forge.kind}-${number}`
@@ -67,11 +68,11 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author }: Pu
   const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
-  const row = known ?? newRow(branch, number)
+  const row = known ?? newRow(headRef, number)
   if (known === undefined) seen.rows.push(row)
   // First of all: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
-  await reportTaken(linked, { isTaken, lines, number, head, candidates })
+  await reportTaken(linked, { isTaken, lines, number, head, branch, candidates })
   await agree(linked, row, { reported: head })
 }
 
@@ -84,7 +85,7 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   const taken = await takeCommits(linked, callerOfLink(linked), push)
   await kb.sync()
   if (!taken.isTaken && row.number !== null)
-    await reportTaken(linked, { ...taken, number: row.number, head, candidates: waiting })
+    await reportTaken(linked, { ...taken, number: row.number, head, branch: row.branch, candidates: waiting })
   const own = await ganglion.candidateRefs(kb).headOf(waiting.join('+'))
   await agree(linked, row, {
     head,
@@ -96,12 +97,17 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
 /** Tells what became of commits that a person has written. */
 async function reportTaken(
   { forge, ganglion }: Linked,
-  { isTaken, lines, number, head, candidates }: Taken & { number: number; head: string; candidates: readonly string[] },
+  {
+    isTaken,
+    lines,
+    candidates,
+    ...commit
+  }: Taken & Pick<Report, 'number' | 'head' | 'branch'> & { candidates: readonly string[] },
 ): Promise<void> {
   const [first] = candidates
   const count = candidates.length === 1 ? '1 page waits' : `${candidates.length} pages wait`
   await forge.report({
-    ...{ number, head, findings: [] },
+    ...{ ...commit, findings: [] },
     outcome: isTaken ? 'waiting' : 'failed',
     title: isTaken ? `${count} for a curator` : 'This cannot be taken as it is',
     summary: literalBlock(lines.join('\n'), '').slice(0, forge.limits.body),

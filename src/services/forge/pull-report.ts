@@ -12,15 +12,19 @@ import { type Linked, publicUrl } from './linked.ts'
 /** What the checks say of a candidate's head, the rules being those of a push. */
 export async function reportOf(
   { kb, ganglion, forge }: Linked,
-  { number, head, candidate }: { number: number; head: Oid; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
+  {
+    candidate,
+    ...commit
+  }: { number: number; head: Oid; branch: string; candidate: Pick<CandidateRow, 'id' | 'reason' | 'zone'> },
 ): Promise<Report> {
+  const { head } = commit
   const from = await baseOfHead(kb, head)
   const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ganglion.parser)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
   return {
-    ...{ number, head, outcome: errors > 0 ? 'failed' : 'waiting' },
+    ...{ ...commit, outcome: errors > 0 ? 'failed' : 'waiting' },
     title: errors > 0 ? `The checks found ${found}` : `Waits for a curator; the checks found ${found}`,
     summary: [
       `**Policy:** ${literal(candidate.reason)}${candidate.zone === null ? '' : `, zone ${candidate.zone}`}.`,

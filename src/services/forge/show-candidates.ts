@@ -128,7 +128,7 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
   const { forge } = linked
   const { row, waiting } = shown
   const { branch } = row
-  let known = mayBeOpen ? await forge.pullOfBranch(branch) : undefined
+  let known = mayBeOpen ? await forge.pullOfBranch(branch, mainBranch) : undefined
   if (known === undefined) {
     const text = await textOf(linked, waiting)
     try {
@@ -137,7 +137,7 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
       return agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
     } catch (error) {
       if (!isForgeError(error, 'conflict')) throw error
-      known = await forge.pullOfBranch(branch)
+      known = await forge.pullOfBranch(branch, mainBranch)
       if (known?.state !== 'open') throw error
     }
   }
@@ -173,7 +173,8 @@ async function showReport(linked: Linked, { row, waiting }: Shown): Promise<void
   if (number === null || head === null || reported === head) return
   // What a reviewer committed is tidied away in time.
   const isHere = (await linked.kb.repository.find(head)) !== undefined
-  if (isHere) await linked.forge.report(await reportOf(linked, { number, head, candidate: waiting[0] }))
+  if (isHere)
+    await linked.forge.report(await reportOf(linked, { number, head, branch: row.branch, candidate: waiting[0] }))
   await agree(linked, row, { reported: head })
 }
 

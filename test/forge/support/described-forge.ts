@@ -102,8 +102,8 @@ export async function startDescribed(dialect: Dialect) {
         return { number, title, body, state: state === 'open' ? 'open' : 'closed', head: { ref: branch, sha: head } }
       })
     },
-    openPull: async (login: string, branch: string, title: string) =>
-      people.open(login, { branch, title, body: '', labels: [] }).number,
+    openPull: async (login: string, branch: string, title: string, base = 'main') =>
+      people.open(login, { branch, base, title, body: '', labels: [] }).number,
     close: async (_login: string, number: number) => people.setState(number, 'closed'),
     reopen: async (_login: string, number: number) => people.setState(number, 'open'),
     ready: async (_login: string, number: number) => people.ready(number),

@@ -16,7 +16,10 @@ export function startGitea(kind: 'gitea' | 'forgejo'): Promise<DescribedForge> {
     tokenIn: ({ headers }) => headers.authorization?.replace(/^token /, ''),
     // The route ends in a wildcard, which a description cannot tell.
     described: (path) =>
-      path.replace(/(\/pulls\/main\/)(.+)$/, (_, start: string, branch: string) => start + encodeURIComponent(branch)),
+      path.replace(
+        /(\/pulls\/(?!\d+\/)[^/]+\/)(.+)$/,
+        (_, start: string, branch: string) => start + encodeURIComponent(branch),
+      ),
   })
 }
 
@@ -33,8 +36,14 @@ const routes: Routes = {
   [`POST ${base}/pulls`]: [
     201,
     ({ sent }, people) => {
-      const { head: branch, title, body } = sent as Record<string, string>
-      const made = { branch: branch ?? '', title: title ?? '', body: body ?? '', labels: namesOf(people, sent.labels) }
+      const { head: branch, base: into = '', title, body } = sent as Record<string, string>
+      const made = {
+        base: into,
+        branch: branch ?? '',
+        title: title ?? '',
+        body: body ?? '',
+        labels: namesOf(people, sent.labels),
+      }
       return shown(people, people.open(owner, made))
     },
   ],
@@ -42,7 +51,7 @@ const routes: Routes = {
   [`GET ${base}/pulls/{base}/{head}`]: [
     200,
     ({ path }, people) => {
-      const found = people.all.find(({ branch }) => branch === path.head)
+      const found = people.all.find((pull) => pull.branch === path.head && pull.base === path.base)
       if (found === undefined) throw new Refusal(404, 'Not Found')
       return shown(people, found)
     },
@@ -170,7 +179,7 @@ function shown(people: ForgePeople, pull: FakePull) {
     ...{ user: { login: author }, labels: pull.labels.map((name) => ({ name })), updated_at: local(pull.updatedAt) },
     ...{ merged_by: mergedBy && { login: mergedBy }, merge_commit_sha: mergeCommit },
     head: { label: branch, ref: pull.state === 'open' ? branch : `refs/pull/${number}/head`, sha: head, repo_id: 1 },
-    base: { label: 'main', ref: 'main', repo_id: 1 },
+    base: { label: pull.base, ref: pull.base, repo_id: 1 },
   }
 }
 

@@ -21,8 +21,12 @@ const routes: Routes = {
     ({ query }, people) => {
       const state = query.get('state')
       const branch = query.get('source_branch')
+      const base = query.get('target_branch')
       const found = people.all.filter(
-        (pull) => (state === null || stateOf(pull) === state) && (branch === null || pull.branch === branch),
+        (pull) =>
+          (state === null || stateOf(pull) === state) &&
+          (branch === null || pull.branch === branch) &&
+          (base === null || pull.base === base),
       )
       return page(
         (query.get('sort') === 'asc' ? found : found.reverse()).map((pull) => shown(people, pull)),
@@ -33,9 +37,15 @@ const routes: Routes = {
   [`POST ${merges}`]: [
     201,
     ({ sent }, people) => {
-      const { source_branch: branch, title, description, labels } = sent as Record<string, string>
+      const {
+        source_branch: branch,
+        target_branch: base = '',
+        title,
+        description,
+        labels,
+      } = sent as Record<string, string>
       const texts = { title: title ?? '', body: description ?? '', labels: labels?.split(',') ?? [] }
-      return shown(people, people.open(owner, { branch: branch ?? '', ...texts }))
+      return shown(people, people.open(owner, { base, branch: branch ?? '', ...texts }))
     },
   ],
   [`GET ${merges}/{merge_request_iid}`]: [
@@ -66,7 +76,12 @@ const routes: Routes = {
   [`POST ${project}/statuses/{sha}`]: [
     201,
     ({ path, sent }, { statuses }) => {
-      statuses.push({ sha: path.sha ?? '', state: String(sent.state), text: String(sent.description) })
+      statuses.push({
+        sha: path.sha ?? '',
+        ref: String(sent.ref),
+        state: String(sent.state),
+        text: String(sent.description),
+      })
       return { status: sent.state }
     },
   ],
@@ -87,7 +102,7 @@ function shown(people: ForgePeople, pull: FakePull) {
   return {
     ...{ iid: number, title, description: body, state: stateOf(pull), draft: people.isDraft(pull), labels, sha: head },
     ...{ web_url: `https://gitlab.example.org/${repository}/-/merge_requests/${number}`, author: user(author) },
-    ...{ source_branch: branch, target_branch: 'main', source_project_id: 1, target_project_id: 1 },
+    ...{ source_branch: branch, target_branch: pull.base, source_project_id: 1, target_project_id: 1 },
     // A merge that only moves main has no commit of its own.
     ...{ merge_commit_sha: mergeCommit === head ? null : (mergeCommit ?? null), squash_commit_sha: null },
     ...{ merged_by: mergedBy === undefined ? null : user(mergedBy), updated_at: updatedAt.toISOString() },

@@ -9,7 +9,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
   return {
     forge: openForge({ kind, url, credential: token, writePauseMs: 0, timeoutMs: 1_000 }),
     branch: async (name) => git.commit(name, { [`${name}.md`]: name }),
-    openPull: (branch, title) => server.openPull('ada', branch, title),
+    openPull: (branch, title, base) => server.openPull('ada', branch, title, base),
     close: (number) => server.close('ada', number),
     reopen: (number) => server.reopen('ada', number),
     merge: (number) => server.merge('ada', number),

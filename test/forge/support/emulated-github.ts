@@ -202,8 +202,8 @@ export async function startGithub() {
     },
     ...{ fail: front.fail, mend: front.mend, awaitsFaults: front.awaitsFaults },
     pulls,
-    openPull: async (login: string, branch: string, title: string) =>
-      Number((await act(login, 'POST', '/pulls', { head: branch, base: 'main', title, body: '' })).number),
+    openPull: async (login: string, branch: string, title: string, base = 'main') =>
+      Number((await act(login, 'POST', '/pulls', { head: branch, base, title, body: '' })).number),
     /** As {@link openPull}, of a branch that is shown as one of a fork. */
     openForkPull: async (login: string, branch: string, title: string) => {
       const sent = { head: branch, base: 'main', title, body: '' }

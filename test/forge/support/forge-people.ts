@@ -5,6 +5,7 @@ export type FakePull = {
   title: string
   body: string
   branch: string
+  base: string
   state: 'open' | 'closed' | 'merged'
   author: string
   labels: string[]
@@ -24,7 +25,7 @@ export type FakeRemark = {
   /** Of a review. */
   lines: { id: number; path: string; text: string }[]
 }
-export type FakeStatus = { sha: string; state: string; text: string }
+export type FakeStatus = { sha: string; ref?: string; state: string; text: string }
 
 /** Why a forge does not do what it is asked, and the status that it says so with. */
 export class Refusal extends Error {
@@ -70,12 +71,23 @@ export class ForgePeople {
     return title.startsWith(this.#draftPrefix)
   }
 
-  open(author: string, made: Pick<FakePull, 'branch' | 'title' | 'body' | 'labels'>): FakePull {
+  open(
+    author: string,
+    { base = 'main', ...made }: Pick<FakePull, 'branch' | 'title' | 'body' | 'labels'> & { base?: string },
+  ): FakePull {
     const head = this.git.head(`refs/heads/${made.branch}`)
     if (head === undefined) throw new Refusal(404, 'There is no such branch')
-    if (this.all.some(({ branch, state }) => state === 'open' && branch === made.branch))
+    if (this.all.some((pull) => pull.state === 'open' && pull.branch === made.branch && pull.base === base))
       throw new Refusal(409, 'There is one already')
-    const pull: FakePull = { ...made, number: this.all.length + 1, author, state: 'open', head, updatedAt: new Date() }
+    const pull: FakePull = {
+      ...made,
+      base,
+      number: this.all.length + 1,
+      author,
+      state: 'open',
+      head,
+      updatedAt: new Date(),
+    }
     this.all.push(pull)
     this.git.setRef(this.#headRef(pull.number), head)
     return pull
@@ -134,9 +146,10 @@ export class ForgePeople {
     this.look()
     const heads = this.git.heads()
     const merged = seesMerges && heads.has('main') ? this.git.merged() : new Set()
-    for (const { number, state, branch, head } of this.all) {
+    for (const { number, state, branch, base, head } of this.all) {
       if (state !== 'open') continue
-      if (merged.has(branch)) this.change(number, { state: 'merged', mergedBy: owner, mergeCommit: head })
+      if (base === 'main' && merged.has(branch))
+        this.change(number, { state: 'merged', mergedBy: owner, mergeCommit: head })
       else if (!heads.has(branch)) this.change(number, { state: 'closed' })
     }
   }
