@@ -42,13 +42,14 @@ export async function runServer(environment: Environment): Promise<Answer> {
   }
   try {
     const git = await nativeGit() // Whether there is one is settled at the start.
-    const { dataDir, database, host, port, publicUrl, bucket, identityProvider } = environment
+    const { dataDir, database, bucket, objects, host, port, publicUrl, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
     const { embeddings } = environment
     const failed = (message: string) => server.log.warn(message)
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
-    const ganglion = await Ganglion.open({ dataDir, database, publicUrl, bucket, watch: { onError }, embeddingModel })
+    const stores = { dataDir, database, bucket, objects }
+    const ganglion = await Ganglion.open({ ...stores, publicUrl, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     started.push(startLinting(ganglion, onError))

@@ -8,11 +8,11 @@ import type { Environment } from './settings/environment.ts'
  * a database elsewhere.
  */
 export async function withGanglion<Result>(
-  { dataDir, database }: Pick<Environment, 'dataDir' | 'database'>,
+  { dataDir, database, bucket, objects }: Pick<Environment, 'dataDir' | 'database' | 'bucket' | 'objects'>,
   use: (ganglion: Ganglion) => Promise<Result>,
 ): Promise<Result> {
   if (database === undefined) requireDataDirectory(dataDir)
-  const ganglion = await Ganglion.open({ dataDir, database })
+  const ganglion = await Ganglion.open({ dataDir, database, bucket, objects })
   try {
     return await use(ganglion)
   } finally {

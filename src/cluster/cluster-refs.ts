@@ -34,7 +34,7 @@ const fetchAttempts = 5
 
 /**
  * Refs that several machines share: the database decides where they point, a store holds the packs, and the repository on this
- * machine is a copy of both that is brought up to date before it is read. Only this process may write to it.
+ * machine is a copy of both that is brought up to date before it is read. Other processes may do so as well.
  */
 export class ClusterRefs implements RefStore {
   readonly refs: readonly string[]
@@ -190,11 +190,11 @@ export class ClusterRefs implements RefStore {
   async #setRefs(heads: Heads): Promise<void> {
     const { gitDir } = this.#repository
     for (const [ref, to] of heads) {
-      const here = await this.#repository.readRef(ref)
-      if (here === to) continue
-      if (to === undefined) await moveDerivedRefs(gitDir, 'refs', new Map([[ref, undefined]]))
-      else if (!(await this.#repository.updateRef(ref, here, to))) {
-        throw new GitError('busy', `somebody else moved ${ref} of a copy`)
+      for (;;) {
+        const here = await this.#repository.readRef(ref)
+        if (here === to) break
+        if (to === undefined) await moveDerivedRefs(gitDir, 'refs', new Map([[ref, undefined]]))
+        else if (await this.#repository.updateRef(ref, here, to)) break
       }
     }
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { writeSynced } from '../files/durable-file.ts'
@@ -23,6 +23,8 @@ import type { PackEntry } from '../store/repositories.ts'
 const storedMark = 'ganglion-stored\n'
 /** Packs that are fetched at once. */
 const fetchesAtOnce = 6
+/** Milliseconds after which a pack that was packed anew is removed. */
+const droppedAfter = 60 * 60_000
 /** Of an object. */
 const maxBytes = 1024 ** 3
 
@@ -58,11 +60,12 @@ export class PackCache {
     await publishPack(staged, final)
   }
 
-  /** Removes the packs of the store but these: their objects are in others. */
+  /** Removes the packs of the store but these, since their objects are in others. Young ones stay: somebody may be reading them. */
   async dropAllBut(kept: ReadonlySet<string>): Promise<void> {
     for (const name of await this.#names()) {
       if (kept.has(name)) continue
       const path = packPath(this.#gitDir, name)
+      if (Date.now() - (await stat(`${path}.keep`)).mtimeMs < droppedAfter) continue
       await removePack(path)
       await rm(`${path}.keep`, { force: true })
     }

@@ -45,6 +45,7 @@ export async function createKnowledgeBase(ganglion: Ganglion, input: NewKnowledg
     await ganglion.knowledgeBases.create(identity, ganglion.now())
   } catch (error) {
     await rm(gitDir, { recursive: true, force: true })
+    await ganglion.cluster?.repositories.remove(identity.id)
     throw error instanceof SlugTaken ? alreadyExists(slug) : error
   }
   return { id: identity.id, slug, prefix, tenant: tenant.slug, gitDir }
@@ -63,7 +64,8 @@ async function makeRepository(
   const { id, slug, prefix } = identity
   for (const [key, value] of Object.entries({ id, slug, prefix, ...settings })) document.set(key, value)
   files.set('kb.yaml', document.toString({ lineWidth: 0 }))
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir: ganglion.directory.index(id), parser: ganglion.parser })
+  const { cluster, directory, parser } = ganglion
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
   const at = ganglion.now()
   const message = commitMessage(`Begin the knowledge base ${slug}`, { 'Knowledge-Base': id })
   try {

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ExtractPool } from '../chat/extract/extract-pool.ts'
+import { Cluster } from '../cluster/cluster.ts'
 import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { Repository } from '../git/repository.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import type { ParserPool } from '../markdown/parse/parser-pool.ts'
 import type { RenderPool } from '../markdown/render/render-pool.ts'
@@ -40,6 +42,7 @@ import { type Isolation, inTransaction } from '../store/transaction.ts'
 import { Webhooks } from '../store/webhooks.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
 import { SourceTexts } from './ingest/source-texts.ts'
+import { mainRef, queueRef } from './knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import { watchRefs } from './knowledge-base/ref-watcher.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
@@ -63,6 +66,8 @@ export type GanglionOptions = {
   publicUrl?: string | undefined
   /** The bucket for the bytes of Sources; without it they are in the data directory. */
   bucket?: S3Options | undefined
+  /** The bucket in which several machines keep what they share, with one PostgreSQL database: packs, and the bytes of Sources. */
+  objects?: S3Options | undefined
   /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
   watch?: { onError: (error: unknown) => void }
   now?: () => Date
@@ -87,6 +92,9 @@ export class Ganglion {
   /** Undefined: the file in the data directory. It may hold a password. */
   readonly databaseAddress: string | undefined
   readonly bucket: S3Options | undefined
+  readonly objects: S3Options | undefined
+  /** Set if repositories are shared with other machines: those in the data directory are then copies. */
+  readonly cluster: Cluster | undefined
   readonly tenants: Tenants
   readonly knowledgeBases: KnowledgeBases
   readonly apiKeys: ApiKeys
@@ -158,7 +166,10 @@ export class Ganglion {
     this.sources = new Sources(database.db, this.events)
     this.uploads = new Uploads(database.db)
     this.uploadFiles = new UploadFiles(directory.uploads)
-    const { bucket } = options
+    const { objects } = options
+    const bucket = options.bucket ?? (objects && { ...objects, prefix: `${objects.prefix}blobs/` })
+    this.objects = objects
+    this.cluster = objects && new Cluster(database.db, objects)
     this.bucket = bucket
     this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
@@ -218,6 +229,17 @@ export class Ganglion {
       await opening.catch(() => this.#open.delete(identity.id)) // the next request tries again
       throw error
     }
+  }
+
+  /** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
+  async bringUp({ id }: Pick<KbIdentity, 'id'>): Promise<void> {
+    const gitDir = this.directory.repository(id)
+    if (this.cluster === undefined || !(await this.cluster.prepare(id, gitDir))) return
+    const repository = new Repository(gitDir)
+    await this.cluster
+      .refsOf(id, repository, [queueRef, mainRef])
+      .readHeads()
+      .finally(() => repository.close())
   }
 
   /** The knowledge bases that are open now. */
@@ -306,6 +328,7 @@ export class Ganglion {
       gitDir: this.directory.repository(identity.id),
       indexDir: this.directory.index(identity.id),
       parser: this.parser,
+      cluster: this.cluster,
       onMoved: () => tellEvents(),
     })
     // What cannot be told now, since the disk is full, is told when the refs move again.

@@ -81,6 +81,17 @@ export class Repositories {
     })
   }
 
+  /** Forgets a repository: its packs become orphans of the store. */
+  async remove(kbId: string): Promise<void> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 1)
+      await transaction.deleteFrom('repository_packs').where('kb_id', '=', kbId).execute()
+      await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
+      await transaction.deleteFrom('repositories').where('kb_id', '=', kbId).execute()
+    }
+    await inTransaction(this.#db, work, 'read committed')
+  }
+
   /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
   async isNamed(kbId: string, key: string): Promise<boolean> {
     const work = async (transaction: Transaction<Schema>) => {

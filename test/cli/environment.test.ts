@@ -41,6 +41,8 @@ test('every setting can be set', () => {
       GANGLION_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
       GANGLION_LOG_LEVEL: 'silent',
       GANGLION_BLOBS: 's3://sources/acme/prod/?endpoint=https://s3.example.org/&region=eu-central-1',
+      GANGLION_DATABASE: 'postgres://db.example.org/ganglion',
+      GANGLION_OBJECTS: 's3://shared/?endpoint=https://s3.example.org/&region=eu-central-1',
       AWS_ACCESS_KEY_ID: 'AKID',
       AWS_SECRET_ACCESS_KEY: 'secret',
       GANGLION_RATE_READS: '1',
@@ -71,6 +73,16 @@ test('every setting can be set', () => {
     publicUrl: 'https://kb.example.org/base',
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     logLevel: 'silent',
+    database: 'postgres://db.example.org/ganglion',
+    objects: {
+      endpoint: 'https://s3.example.org',
+      region: 'eu-central-1',
+      bucket: 'shared',
+      prefix: '',
+      accessKeyId: 'AKID',
+      secretAccessKey: 'secret',
+      sessionToken: undefined,
+    },
     bucket: {
       endpoint: 'https://s3.example.org',
       region: 'eu-central-1',
@@ -230,6 +242,13 @@ test.each([
 ])('%s is no bucket', (url) => {
   const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
   expect(() => readEnvironment({ GANGLION_BLOBS: url, ...keys })).toThrow('GANGLION_BLOBS must be like s3://')
+})
+
+test('a bucket that several machines share needs a database that they share', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+  expect(() => readEnvironment({ GANGLION_OBJECTS: 's3://shared', ...keys })).toThrow(
+    'GANGLION_DATABASE is missing: GANGLION_OBJECTS needs it',
+  )
 })
 
 test('a bucket needs its keys', () => {

@@ -5,7 +5,7 @@ import { servicesOf } from '../../src/cli/services.ts'
 import type { Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
+import { Ganglion, type GanglionOptions } from '../../src/services/ganglion.ts'
 import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
 import { validateAnswer } from '../http/support/openapi-validate.ts'
 import { newState } from '../support/new-database.ts'
@@ -34,6 +34,7 @@ export async function startProduct({
   answerer,
   onError,
   restored,
+  shared,
   embeddingModel,
   publicUrl,
   ...options
@@ -47,11 +48,13 @@ export async function startProduct({
   embeddingModel?: EmbeddingModel | undefined
   /** A data directory that was made from a backup of another product. */
   restored?: string
+  /** What it shares with other nodes. */
+  shared?: Pick<GanglionOptions, 'database' | 'objects'>
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
   const ganglion = await Ganglion.open({
     dataDir,
-    ...(await newState()),
+    ...(shared ?? (await newState())),
     threads,
     embeddingModel,
     publicUrl,

@@ -14,6 +14,8 @@ export type S3Server = {
   uploads: Map<string, Buffer[]>
   /** Statuses that the next requests are answered with, whatever they ask; 0: the request is served. */
   failures: number[]
+  /** Whether every request is answered with 403: a status that is not asked for again. */
+  outage: { isOn: boolean }
 }
 
 const accessKeyId = 'AKIDEXAMPLE'
@@ -28,12 +30,14 @@ export async function s3Server(): Promise<S3Server> {
   const encryption: S3Server['encryption'] = new Map()
   const uploads: S3Server['uploads'] = new Map()
   const failures: number[] = []
+  const outage = { isOn: false }
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     const url = new URL(request.url ?? '', 'http://s3')
     const key = decodeURIComponent(url.pathname.replace(/^\/bucket\//, ''))
     const answer = (status: number, text: string | Buffer = '', headers = {}) =>
       response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : text)
+    if (outage.isOn) return answer(403, '<Error><Code>AccessDenied</Code></Error>')
     const failure = failures.shift()
     if (failure) return answer(failure, '<Error><Code>InternalError</Code></Error>')
     if (request.headers.authorization !== authorizationFor(request, url)) {
@@ -91,7 +95,7 @@ export async function s3Server(): Promise<S3Server> {
   const endpoint = await listening(server)
   return {
     options: { endpoint, region, bucket: 'bucket', prefix: 'some where/', accessKeyId, secretAccessKey },
-    ...{ objects, encryption, uploads, failures },
+    ...{ objects, encryption, uploads, failures, outage },
   }
 }
 

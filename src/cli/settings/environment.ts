@@ -28,6 +28,8 @@ export type Environment = {
   logLevel: (typeof logLevels)[number]
   /** The bucket for the bytes of Sources; undefined: the data directory. */
   bucket: S3Options | undefined
+  /** The bucket that several machines share, with a PostgreSQL database; undefined: this machine has all of it. */
+  objects: S3Options | undefined
   /** Requests per key and minute. */
   rateReads: number
   rateWrites: number
@@ -75,6 +77,7 @@ const Variables = z.object({
     .optional(),
   GANGLION_TRUSTED_PROXIES: ProxyList.default(['loopback']),
   GANGLION_BLOBS: BucketUrl.optional(),
+  GANGLION_OBJECTS: BucketUrl.optional(),
   GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
   GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
@@ -149,7 +152,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     const name = issue.path.join('.')
     return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
   })
-  const problems = [...(invalid ?? []), ...missing, ...missingOfBucket(env), ...unknown]
+  const problems = [...(invalid ?? []), ...missing, ...missingOfBuckets(env), ...unknown]
   if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
   return {
     dataDir: resolve(data.GANGLION_DATA),
@@ -160,6 +163,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     trustedProxies: data.GANGLION_TRUSTED_PROXIES,
     logLevel: data.GANGLION_LOG_LEVEL,
     bucket: data.GANGLION_BLOBS && { ...data.GANGLION_BLOBS, ...credentialsOf(env) },
+    objects: data.GANGLION_OBJECTS && { ...data.GANGLION_OBJECTS, ...credentialsOf(env) },
     rateReads: data.GANGLION_RATE_READS,
     rateWrites: data.GANGLION_RATE_WRITES,
     rateChats: data.GANGLION_RATE_CHATS,
@@ -216,11 +220,12 @@ function credentialsOf(env: Readonly<Record<string, string | undefined>>) {
   return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN || undefined }
 }
 
-function missingOfBucket(env: Readonly<Record<string, string | undefined>>): string[] {
-  if (!env.GANGLION_BLOBS) return []
-  return ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
-    .filter((name) => !env[name])
-    .map((name) => `${name} is missing: GANGLION_BLOBS needs it`)
+function missingOfBuckets(env: Readonly<Record<string, string | undefined>>): string[] {
+  const credentials = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+  const needs = { GANGLION_BLOBS: credentials, GANGLION_OBJECTS: ['GANGLION_DATABASE', ...credentials] }
+  return Object.entries(needs).flatMap(([bucket, needed]) =>
+    needed.filter((name) => env[bucket] && !env[name]).map((name) => `${name} is missing: ${bucket} needs it`),
+  )
 }
 
 function wholeNumber(min: number, max: number) {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Cluster } from '../../cluster/cluster.ts'
 import { GroupCommit } from '../../git/group-commit.ts'
 import type { Oid, Signature } from '../../git/objects/object.ts'
 import { clearAbandonedPacks } from '../../git/objects/pack-files.ts'
@@ -46,9 +47,12 @@ export type MainCommit = {
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string }
 
 type KbOptions = {
+  /** Of the repository or, in a cluster, of this machine's copy. */
   gitDir: string
   indexDir: string
   parser: ParserPool
+  /** Where the refs and packs are if several machines share them; without it they are in the repository. */
+  cluster?: Cluster | undefined
   /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
   onMoved?: () => Promise<void>
 }
@@ -62,6 +66,7 @@ export class KnowledgeBase {
   readonly projection: Projection
   /** When work was last handed to the writer, in milliseconds since the epoch. */
   lastWriteAt = 0
+  readonly #cluster: Cluster | undefined
   readonly #refs: RefStore
   readonly #writer: GroupCommit
   readonly #follower: KbFollower
@@ -81,7 +86,9 @@ export class KnowledgeBase {
     this.parser = options.parser
     this.#onMoved = options.onMoved ?? (async () => {})
     this.#follower = new KbFollower(this.repository, this.projection, options.parser)
-    this.#refs = new FolderRefs(this.repository, [queueRef, mainRef])
+    this.#cluster = options.cluster
+    const refs = [queueRef, mainRef]
+    this.#refs = options.cluster?.refsOf(identity.id, this.repository, refs) ?? new FolderRefs(this.repository, refs)
     this.#writer = new GroupCommit(this.repository, this.#refs, {
       begin: () => this.projection.begin(),
       follow: (heads) => this.#follower.follow(heads),
@@ -95,6 +102,7 @@ export class KnowledgeBase {
   /** Clears what a crash left behind. @throws {RepositoryMissing} */
   async recover(): Promise<void> {
     const { gitDir } = this.repository
+    if ((await this.#cluster?.prepare(this.identity.id, gitDir)) === false) throw new RepositoryMissing(gitDir)
     await access(gitDir).catch((cause: unknown) => {
       throw new RepositoryMissing(gitDir, { cause })
     })

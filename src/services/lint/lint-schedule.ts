@@ -61,7 +61,9 @@ export class LintSchedules {
     }
   }
 
-  async #scheduleOf({ id }: KbIdentity): Promise<string | null> {
+  async #scheduleOf(identity: KbIdentity): Promise<string | null> {
+    const { id } = identity
+    await this.#ganglion.bringUp(identity)
     const repository = new Repository(this.#ganglion.directory.repository(id))
     try {
       const main = await repository.readRef(mainRef)

@@ -78,10 +78,12 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
 
 /** Without a write to the repository or its index, which are the server's. */
 async function backUpRepository(
-  { directory, parser }: Ganglion,
+  ganglion: Ganglion,
   identity: KbIdentity,
   file: string,
 ): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
+  const { directory, parser } = ganglion
+  await ganglion.bringUp(identity)
   const gitDir = directory.repository(identity.id)
   const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
   try {

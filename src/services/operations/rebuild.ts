@@ -20,6 +20,7 @@ export async function rebuild(ganglion: Ganglion, selection: readonly KbIdentity
   for (const identity of selection) {
     const { id, slug } = identity
     const indexDir = ganglion.directory.index(id)
+    await ganglion.bringUp(identity)
     await requireRefs(ganglion.directory.repository(id), lastHeads(join(indexDir, projectionFile)))
     await rm(indexDir, { recursive: true, force: true })
     const { projection } = await ganglion.openKb(identity)

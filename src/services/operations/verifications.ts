@@ -16,7 +16,7 @@ export type VerificationRun = {
 }
 
 /** What the process that verifies is told. */
-export type VerifyOrder = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket'> & { kbs: KbIdentity[] }
+export type VerifyOrder = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'> & { kbs: KbIdentity[] }
 
 const program = fileURLToPath(new URL(`./verify-child${import.meta.url.slice(-3)}`, import.meta.url))
 const timeLimitMs = 60 * 60_000
@@ -50,8 +50,9 @@ export class Verifications {
   }
 
   async #verify(tenantId: string): Promise<Verification | undefined> {
-    const { directory, databaseAddress: database, bucket, knowledgeBases } = this.#ganglion
-    const order: VerifyOrder = { dataDir: directory.root, database, bucket, kbs: await knowledgeBases.list(tenantId) }
+    const { directory, databaseAddress: database, bucket, objects, knowledgeBases } = this.#ganglion
+    const kbs = await knowledgeBases.list(tenantId)
+    const order: VerifyOrder = { dataDir: directory.root, database, bucket, objects, kbs }
     const child = fork(program, { stdio: 'ignore', timeout: timeLimitMs, killSignal: 'SIGKILL', execArgv: [] })
     child.unref()
     child.channel?.unref()

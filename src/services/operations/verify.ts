@@ -45,6 +45,7 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
   const { id, slug } = identity
   const found: KbVerification = { id, slug, problems: [], notes: [] }
   const gitDir = ganglion.directory.repository(id)
+  await ganglion.bringUp(identity)
   if (!existsSync(join(gitDir, 'HEAD'))) {
     found.problems.push({ kind: 'repository', message: `There is no repository ${gitDir}.` })
     return found

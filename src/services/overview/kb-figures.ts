@@ -41,6 +41,7 @@ export class KbFiguresCache {
   }
 
   async of(identity: KbIdentity): Promise<KbFigures> {
+    await this.#ganglion.bringUp(identity)
     const repository = new Repository(this.#ganglion.directory.repository(identity.id))
     try {
       const heads = { main: await repository.readRef(mainRef), queue: await repository.readRef(queueRef) }

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { Repository } from '../git/repository.ts'
+import type { PackStore } from '../store/packs/pack-store.ts'
+import { S3Packs } from '../store/packs/s3-packs.ts'
+import { Repositories } from '../store/repositories.ts'
+import type { S3Options } from '../store/s3/s3-bucket.ts'
+import type { Schema } from '../store/schema.ts'
+import { ClusterRefs } from './cluster-refs.ts'
+
+/** What machines share that serve the same knowledge bases: rows that say where refs point, and a store of packs. */
+export class Cluster {
+  readonly repositories: Repositories
+  readonly packs: PackStore
+
+  constructor(db: Kysely<Schema>, objects: S3Options) {
+    this.repositories = new Repositories(db)
+    this.packs = new S3Packs({ ...objects, prefix: `${objects.prefix}packs/` })
+  }
+
+  /** @param repository this machine's copy of the repository of the knowledge base `id` */
+  refsOf(id: string, repository: Repository, refs: readonly string[]): ClusterRefs {
+    return new ClusterRefs(repository, refs, { id, repositories: this.repositories, packs: this.packs })
+  }
+
+  /** Makes an empty copy of a repository where this machine has none. @returns whether there is such a repository */
+  async prepare(id: string, gitDir: string): Promise<boolean> {
+    if ((await this.repositories.version(id)) === 0) return false
+    if (!existsSync(join(gitDir, 'HEAD'))) (await Repository.init(gitDir)).close()
+    return true
+  }
+}

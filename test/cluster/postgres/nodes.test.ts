@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { verify } from '../../../src/services/operations/verify.ts'
+import { Clone, page } from '../../e2e/git-clone.ts'
+import { approve, candidates, submitted } from '../../e2e/git-support.ts'
+import { type Product, startProduct } from '../../e2e/support.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { s3Server } from '../../store/s3-server.ts'
+import { newDatabase } from '../../support/new-database.ts'
+
+/** Nodes that share a database and a bucket, each with a data directory of its own. */
+async function startNodes() {
+  const s3 = await s3Server()
+  const shared = { database: await newDatabase(), objects: s3.options }
+  const node = () => startProduct({ shared })
+  return { s3, node, nodes: [await node(), await node()] as const }
+}
+
+const titles = async (node: Product, status: string) => (await candidates(node, status)).map(({ title }) => title)
+
+async function expectSound(...nodes: Product[]): Promise<void> {
+  for (const { ganglion } of nodes) {
+    const { kbs } = await verify(ganglion)
+    expect(kbs.flatMap(({ problems }) => problems)).toEqual([])
+  }
+}
+
+test('what one node writes the other reads at once', async () => {
+  const { nodes } = await startNodes()
+  const [one, other] = nodes
+  for (let n = 0; n < 5; n++) {
+    const [writer, reader] = n % 2 === 0 ? [one, other] : [other, one]
+    const id = await submitted(writer, `Page ${n}`, `Text ${n}`)
+    expect(await titles(reader, 'pending')).toEqual([`Page ${n}`])
+    const { status, body } = await approve(reader, id)
+    expect(status).toBe(200)
+    const read = await writer.request('GET', `/api/v1/neurons/handbook/${body.seqId}`, { as: writer.tokens.reader })
+    expect(read.body.title).toBe(`Page ${n}`)
+  }
+  await expectSound(...nodes)
+})
+
+test('both nodes approve at the same time, each candidate once, with a seqId of its own', async () => {
+  const { nodes } = await startNodes()
+  const ids = await Promise.all(
+    Array.from({ length: 16 }, (_, n) => submitted(nodes[(n % 2) as 0 | 1], `Page ${n}`, `Text ${n}`)),
+  )
+  const answers = await Promise.all(ids.flatMap((id) => nodes.map((node) => approve(node, id))))
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  const seqIds = new Map(answers.map(({ body }) => [body.candidateId, body.seqId]))
+  expect(answers.every(({ body }) => seqIds.get(body.candidateId) === body.seqId)).toBe(true)
+  expect(new Set(seqIds.values()).size).toBe(16)
+  for (const node of nodes) expect(await titles(node, 'approved')).toHaveLength(16)
+  await expectSound(...nodes)
+})
+
+test('native git pushes to both nodes and clones from either, and a node that lost its disk has all of it', async () => {
+  const { nodes, node } = await startNodes()
+  const clones = await Promise.all(nodes.map((product) => Clone.of(product, product.tokens.curator)))
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(
+      clones.map(async (clone, who) => {
+        await clone.commit({ [`neurons/page-${who}-${round}.md`]: page(`Page ${who} ${round}`, 'Pushed.') })
+        for (let tries = 0; (await clone.push('main')).code !== 0; tries++) {
+          expect(tries).toBeLessThan(20)
+          await clone.git('pull', '--quiet', '--rebase')
+        }
+        await clone.git('pull', '--quiet', '--rebase')
+      }),
+    )
+  }
+  const fresh = await node()
+  const clone = await Clone.of(fresh, fresh.tokens.curator)
+  const { stdout } = await clone.run('ls-tree', '-r', '--name-only', 'HEAD', 'neurons')
+  expect(stdout.trim().split('\n')).toHaveLength(6)
+  expect(nativeGit(fresh.gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  await expectSound(...nodes, fresh)
+})
+
+test('without the store a node reads what it has, and refuses to write until the store is back', async () => {
+  const { nodes, s3 } = await startNodes()
+  const [one] = nodes
+  const id = await submitted(one, 'Page', 'Text')
+  s3.outage.isOn = true
+  expect((await approve(one, id)).status).toBe(503)
+  expect(await titles(one, 'pending')).toEqual(['Page'])
+  s3.outage.isOn = false
+  expect((await approve(one, id)).status).toBe(200)
+  expect(await titles(one, 'approved')).toEqual(['Page'])
+})
