@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Kysely } from 'kysely'
 import { Repository } from '../git/repository.ts'
+import type { Database } from '../store/database.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import { S3Packs } from '../store/packs/s3-packs.ts'
 import { Repositories } from '../store/repositories.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
-import type { Schema } from '../store/schema.ts'
 import { ClusterRefs } from './cluster-refs.ts'
 
 /** What machines share that serve the same knowledge bases: rows that say where refs point, and a store of packs. */
@@ -14,8 +13,8 @@ export class Cluster {
   readonly repositories: Repositories
   readonly packs: PackStore
 
-  constructor(db: Kysely<Schema>, objects: S3Options) {
-    this.repositories = new Repositories(db)
+  constructor({ db, notifications }: Pick<Database, 'db' | 'notifications'>, objects: S3Options) {
+    this.repositories = new Repositories(db, notifications)
     this.packs = new S3Packs({ ...objects, prefix: `${objects.prefix}packs/` })
   }
 

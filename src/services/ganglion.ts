@@ -169,7 +169,7 @@ export class Ganglion {
     const { objects } = options
     const bucket = options.bucket ?? (objects && { ...objects, prefix: `${objects.prefix}blobs/` })
     this.objects = objects
-    this.cluster = objects && new Cluster(database.db, objects)
+    this.cluster = objects && new Cluster(database, objects)
     this.bucket = bucket
     this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
@@ -353,7 +353,9 @@ export class Ganglion {
         await this.search(kb).follow()
       }
       const stopWatching = this.#watch && watchRefs(kb.repository.gitDir, { follow, ...this.#watch })
+      const stopListening = this.#watch && this.#listen(kb, onError)
       const close = async () => {
+        stopListening?.()
         await stopWatching?.()
         await this.candidateRefs(kb).close()
         await this.search(kb).close()
@@ -366,6 +368,14 @@ export class Ganglion {
       await kb.close()
       throw error
     }
+  }
+
+  /** Brings the copy of a repository up to date when another node has moved its refs; whoever watches the copy sees that. */
+  #listen(kb: KnowledgeBase, onError: (error: unknown) => void): (() => void) | undefined {
+    if (this.cluster === undefined) return undefined
+    return this.#database.notifications.listen('refs', (id) => {
+      if (id === undefined || id === kb.identity.id) kb.sync().catch(onError)
+    })
   }
 
   /** Takes what reached main around this server, and tells of what it may not. */

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -31,9 +32,12 @@ const readAttempts = 20
 /** The refs and packs of repositories that several machines share, by knowledge base. */
 export class Repositories {
   readonly #db: Kysely<Schema>
+  readonly #notifications: Notifications
 
-  constructor(db: Kysely<Schema>) {
+  /** @param notifications of `refs` that moved */
+  constructor(db: Kysely<Schema>, notifications: Notifications) {
     this.#db = db
+    this.#notifications = notifications
   }
 
   async version(kbId: string): Promise<number> {
@@ -72,6 +76,7 @@ export class Repositories {
       const version = await raiseVersion(transaction, kbId, 1)
       for (const move of moves) if (!(await moveRef(transaction, kbId, move))) throw new MovedByOther()
       await namePack(transaction, kbId, pack)
+      await this.#notifications.send(transaction, 'refs', kbId)
       check?.()
       return version
     }

@@ -5,6 +5,7 @@ import { approve, candidates, submitted } from '../../e2e/git-support.ts'
 import { type Product, startProduct } from '../../e2e/support.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { s3Server } from '../../store/s3-server.ts'
+import { eventually } from '../../support/eventually.ts'
 import { newDatabase } from '../../support/new-database.ts'
 
 /** Nodes that share a database and a bucket, each with a data directory of its own. */
@@ -12,7 +13,7 @@ async function startNodes() {
   const s3 = await s3Server()
   const shared = { database: await newDatabase(), objects: s3.options }
   const node = () => startProduct({ shared })
-  return { s3, node, nodes: [await node(), await node()] as const }
+  return { s3, shared, node, nodes: [await node(), await node()] as const }
 }
 
 const titles = async (node: Product, status: string) => (await candidates(node, status)).map(({ title }) => title)
@@ -86,4 +87,15 @@ test('without the store a node reads what it has, and refuses to write until the
   s3.outage.isOn = false
   expect((await approve(one, id)).status).toBe(200)
   expect(await titles(one, 'approved')).toEqual(['Page'])
+})
+
+test('a node follows what another writes before somebody asks', async () => {
+  const { nodes, shared } = await startNodes()
+  const [one] = nodes
+  const errors: unknown[] = []
+  const follower = await startProduct({ shared, onError: (error) => errors.push(error) })
+  expect(await titles(follower, 'pending')).toEqual([])
+  const { body } = await approve(one, await submitted(one, 'Page', 'Text'))
+  await eventually(() => expect(nativeGit(follower.gitDir, ['rev-parse', 'main'])).toBe(body.commit))
+  expect(errors).toEqual([])
 })

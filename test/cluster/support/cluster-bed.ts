@@ -21,8 +21,8 @@ export type Faults = { rows?: (rows: Rows) => Partial<Rows>; packs?: (packs: Pac
 
 /** One repository that writers share, each with a copy of its own: a database, and an emulated S3. */
 export async function clusterBed() {
-  const [{ db }, s3] = [await testDatabase(), await s3Server()]
-  const [repositories, packs] = [new Repositories(db), new S3Packs(s3.options)]
+  const [{ db, notifications }, s3] = [await testDatabase(), await s3Server()]
+  const [repositories, packs] = [new Repositories(db, notifications), new S3Packs(s3.options)]
   const open = (gitDir: string, { rows, packs: packFaults }: Faults = {}) => {
     const repository = new Repository(gitDir)
     onTestFinished(() => repository.close())
