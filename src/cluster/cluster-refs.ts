@@ -1,7 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../git/git-error.ts'
 import type { Oid } from '../git/objects/object.ts'
@@ -16,6 +13,7 @@ import { PackNotFound, type PackStore } from '../store/packs/pack-store.ts'
 import type { PackEntry, Repositories, RepositoryState } from '../store/repositories.ts'
 import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
+import { putPack } from './put-pack.ts'
 
 type Shared = {
   /** Of the knowledge base. */
@@ -77,9 +75,10 @@ export class ClusterRefs implements RefStore {
     const staged = stagedPack(this.#repository.gitDir, randomBytes(6).toString('hex'))
     try {
       const name = await stageNewPack(staged, this.#repository, publication, this.#cache)
-      const pack = await this.#put(name, staged)
+      const putAt = clock()
+      const pack = await putPack(this.#shared.packs, { kbId: this.#shared.id, name, path: staged.pack })
       const isDone = await this.#alone(async () => {
-        const version = await this.#name(pack, moves)
+        const version = await this.#name({ ...pack, putAt }, moves)
         if (version !== undefined) await this.#take(version, { name, staged, moves })
         return version !== undefined
       })
@@ -103,16 +102,6 @@ export class ClusterRefs implements RefStore {
     const { id, repositories } = this.#shared
     this.#latest = await repositories.version(id)
   })
-
-  async #put(name: string, { pack: path }: StagedPack): Promise<PutPack> {
-    const putAt = clock()
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(path), hash)
-    const { size } = await stat(path)
-    const key = `${this.#shared.id}/${name}-${randomBytes(4).toString('hex')}.pack`
-    await this.#shared.packs.put(key, { path, size, sha256: hash.digest('hex') })
-    return { key, name, size, putAt }
-  }
 
   /** @returns the new version, `'unseen'` where it is not known; undefined where somebody else was first */
   async #name({ putAt, ...pack }: PutPack, moves: Publication['moves']): Promise<number | 'unseen' | undefined> {

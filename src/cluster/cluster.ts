@@ -2,18 +2,23 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Repository } from '../git/repository.ts'
 import type { Database } from '../store/database.ts'
+import { unlessAtWork } from '../store/engines/advisory-lock.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import { S3Packs } from '../store/packs/s3-packs.ts'
 import { Repositories } from '../store/repositories.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
 import { ClusterRefs } from './cluster-refs.ts'
+import { consolidateShared } from './consolidate-shared.ts'
+import { sweepPacks } from './sweep-packs.ts'
 
 /** What machines share that serve the same knowledge bases: rows that say where refs point, and a store of packs. */
 export class Cluster {
   readonly repositories: Repositories
   readonly packs: PackStore
+  readonly #db: Database['db']
 
   constructor({ db, notifications }: Pick<Database, 'db' | 'notifications'>, objects: S3Options) {
+    this.#db = db
     this.repositories = new Repositories(db, notifications)
     this.packs = new S3Packs({ ...objects, prefix: `${objects.prefix}packs/` })
   }
@@ -21,6 +26,16 @@ export class Cluster {
   /** @param repository this machine's copy of the repository of the knowledge base `id` */
   refsOf(id: string, repository: Repository, refs: readonly string[]): ClusterRefs {
     return new ClusterRefs(repository, refs, { id, repositories: this.repositories, packs: this.packs })
+  }
+
+  /** Does what the packs of a repository want from time to time, unless another node is at it. See {@link consolidateShared}. */
+  async maintain(id: string, gitDir: string, now: Date, signal: AbortSignal): Promise<void> {
+    await unlessAtWork(this.#db, `maintain ${id}`, () => consolidateShared(this, { kbId: id, gitDir, now }, signal))
+  }
+
+  /** See {@link sweepPacks}. */
+  async sweep(now: Date): Promise<void> {
+    await unlessAtWork(this.#db, 'sweep packs', async () => void (await sweepPacks(this, now)))
   }
 
   /** Makes an empty copy of a repository where this machine has none. @returns whether there is such a repository */

@@ -7,7 +7,7 @@ import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
 
 export type RepositoryLoad = {
-  /** Packs: each batch of writes adds one. */
+  /** Packs that may be packed anew: each batch of writes adds one. */
   packs: number
   /** Loose objects, estimated from one of their 256 folders, as git does. */
   looseObjects: number
@@ -19,7 +19,8 @@ const abandonedAfterMs = 60 * 60_000
 /** How much a repository has gathered since it was last consolidated. */
 export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   const names = async (...path: string[]) => readdir(join(gitDir, 'objects', ...path)).catch(() => [])
-  const packs = (await names('pack')).filter((name) => name.endsWith('.pack')).length
+  const files = new Set(await names('pack'))
+  const packs = [...files].filter((name) => name.endsWith('.pack') && !files.has(name.replace(/pack$/, 'keep'))).length
   return { packs, looseObjects: (await names('17')).length * 256 }
 }
 

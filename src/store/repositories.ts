@@ -23,7 +23,7 @@ export type Change = {
   check?: () => void
 }
 
-/** Somebody else moved a ref first. */
+/** Somebody else moved a ref, or replaced a pack, first. */
 class MovedByOther extends Error {}
 
 /** How often a state is read again that changed while it was read. */
@@ -80,10 +80,49 @@ export class Repositories {
       check?.()
       return version
     }
-    return inTransaction(this.#db, work, 'read committed').catch((error: unknown) => {
-      if (error instanceof MovedByOther) return undefined
-      throw error
-    })
+    return this.#unlessMoved(work)
+  }
+
+  /**
+   * Names a pack that holds all objects of others in their place, if all of them are still needed. The others stay in the store for
+   * whoever reads them: see {@link replacedBefore}.
+   * @param keys of the others
+   * @returns whether it was done
+   */
+  async replacePacks(kbId: string, pack: PackEntry, keys: readonly string[], now: Date): Promise<boolean> {
+    const work = async (transaction: Transaction<Schema>) => {
+      await raiseVersion(transaction, kbId, 1)
+      const replaced = await transaction
+        .updateTable('repository_packs')
+        .set({ replaced_at: now.toISOString() })
+        .where('kb_id', '=', kbId)
+        .where('key', 'in', keys)
+        .where('replaced_at', 'is', null)
+        .executeTakeFirst()
+      if (replaced.numUpdatedRows !== BigInt(keys.length)) throw new MovedByOther()
+      await namePack(transaction, kbId, pack)
+      await this.#notifications.send(transaction, 'refs', kbId)
+      return true
+    }
+    return (await this.#unlessMoved(work)) ?? false
+  }
+
+  /** Keys of packs that were replaced before a time. */
+  async replacedBefore(time: Date): Promise<string[]> {
+    const query = this.#db.selectFrom('repository_packs').select('key').where('replaced_at', '<', time.toISOString())
+    return (await query.execute()).map(({ key }) => key)
+  }
+
+  /** Forgets a pack that was replaced, and is gone from the store. */
+  async forgetPack(key: string): Promise<void> {
+    await this.#db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
+  }
+
+  /** Those of some keys whose packs are named, be they replaced. */
+  async named(keys: readonly string[]): Promise<Set<string>> {
+    if (keys.length === 0) return new Set()
+    const query = this.#db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
+    return new Set((await query.execute()).map(({ key }) => key))
   }
 
   /** Forgets a repository: its packs become orphans of the store. */
@@ -105,6 +144,15 @@ export class Repositories {
       return (await query.executeTakeFirst()) !== undefined
     }
     return inTransaction(this.#db, work, 'read committed')
+  }
+
+  async #unlessMoved<Result>(work: (transaction: Transaction<Schema>) => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await inTransaction(this.#db, work, 'read committed')
+    } catch (error) {
+      if (error instanceof MovedByOther) return undefined
+      throw error
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'
 
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
-export const temporaryPrefix = 'ganglion-tmp.'
+const temporaryPrefix = 'ganglion-tmp.'
 /** What may stand beside a pack; the index is first, since without it nobody looks for the rest. */
 const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 const keptBy = 'ganglion '

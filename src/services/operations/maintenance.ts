@@ -16,7 +16,7 @@ const needed = { packs: 400, looseObjects: 20_000 }
  * @returns how to stop it, which also ends what it is doing.
  */
 export function startMaintenance(
-  ganglion: Pick<Ganglion, 'openKbs'>,
+  ganglion: Pick<Ganglion, 'openKbs' | 'cluster' | 'now'>,
   onError: (error: unknown) => void,
   everyMs = intervalMs,
 ): () => Promise<void> {
@@ -36,12 +36,16 @@ export function startMaintenance(
   }
 }
 
-async function maintainAll(ganglion: Pick<Ganglion, 'openKbs'>, stopping: AbortSignal): Promise<void> {
+async function maintainAll(
+  ganglion: Pick<Ganglion, 'openKbs' | 'cluster' | 'now'>,
+  stopping: AbortSignal,
+): Promise<void> {
   for (const kb of await ganglion.openKbs()) {
     if (stopping.aborted) return
     const { gitDir } = kb.repository
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])
     if (await isDue(kb)) await consolidate(gitDir, signal)
+    await ganglion.cluster?.maintain(kb.identity.id, gitDir, ganglion.now(), signal)
     if (isQuiet(kb) && (await isPruneDue(gitDir))) await prune(gitDir, signal)
   }
 }

@@ -13,7 +13,7 @@ import { s3Server } from '../../store/s3-server.ts'
 import { testDatabase } from '../../store/support.ts'
 import { tempDir } from '../../support/temp.ts'
 
-const kbId = '0199a5c2-0000-7000-8000-000000000000'
+export const kbId = '0199a5c2-0000-7000-8000-000000000000'
 
 type Rows = Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
 /** What a writer uses in place of the shared parts, so that something goes wrong. */
