@@ -18,6 +18,7 @@ import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { keepTemporaryFilesIn } from '../store/engines/sqlite.ts'
+import { sweepRates } from '../store/rate-counter.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
@@ -52,7 +53,6 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const ganglion = await Ganglion.open({ ...stores, publicUrl, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
-    started.push(startLinting(ganglion, onError))
     const sweep = async () => {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())
@@ -60,7 +60,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await ganglion.oneTimeLinks.sweep(ganglion.now())
       await ganglion.audit.sweep(ganglion.now())
       await ganglion.events.sweep(ganglion.now())
-      await ganglion.sweepRates()
+      await sweepRates(ganglion.database)
       await sweepUploads(ganglion)
     }
     await removeReceived(ganglion)
@@ -76,21 +76,14 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
-    let wakeForge = (_: string) => {}
     const services = {
-      ...servicesOf(ganglion, {
-        ...{ answerer, webhookPrivate: environment.webhookPrivate, identityProvider },
-        wakeForge: (link) => wakeForge(link),
-      }),
+      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate, identityProvider }),
       isReady: () => isReady,
     }
     const server = await buildServer(services, serverOptions(environment))
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
-    started.push(startWebhooks(ganglion, { onError, allowPrivate: environment.webhookPrivate }))
-    const forges = startForges(ganglion, { env: process.env, onError })
-    started.push(() => forges.stop())
-    wakeForge = forges.wake
+    started.push(await ganglion.database.lead(async () => startDuties(ganglion, environment, onError)))
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
@@ -113,6 +106,20 @@ export async function runServer(environment: Environment): Promise<Answer> {
     await stop()
     throw error
   }
+}
+
+/** Starts what one server does for all that share the state. */
+function startDuties(
+  ganglion: Ganglion,
+  { webhookPrivate }: Environment,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  const stops = [
+    startLinting(ganglion, onError),
+    startWebhooks(ganglion, { onError, allowPrivate: webhookPrivate }),
+    startForges(ganglion, { env: process.env, onError }),
+  ]
+  return async () => void (await Promise.all(stops.map((stop) => stop())))
 }
 
 /** Standard output is left to the announcement. */

@@ -79,13 +79,10 @@ export function servicesOf(
     answerer = ganglion.extracts,
     webhookPrivate = false,
     identityProvider,
-    wakeForge = () => {},
   }: {
     answerer?: Answerer
     webhookPrivate?: boolean
     identityProvider?: IdentityProviderOptions | undefined
-    /** Lets a link to a forge be looked at soon. */
-    wakeForge?: (linkId: string) => void
   } = {},
 ): Omit<Services, 'isReady'> {
   const health = new Health(ganglion)
@@ -182,7 +179,7 @@ export function servicesOf(
     ingestDocument: (caller, docId) => ingestDocument(ganglion, caller, docId),
     readEvents: (caller, query, signal) => readEvents(ganglion, caller, query, signal),
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
-    hearForge: (link, delivery) => hearDelivery(ganglion, { wake: wakeForge, env: process.env }, link, delivery),
+    hearForge: (link, delivery) => hearDelivery(ganglion, process.env, link, delivery),
     problems: () => health.problems(),
     nativeGit,
     countRequest: (rate, callerId) => ganglion.requestCounter.add(`${rate} ${callerId}`, 1),

@@ -31,7 +31,7 @@ import { Jobs } from '../store/jobs.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import { Stamps } from '../store/projection/stamps.ts'
-import { type RateCounter, rateCounter, sweepRates } from '../store/rate-counter.ts'
+import { type RateCounter, rateCounter } from '../store/rate-counter.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
 import type { Schema } from '../store/schema.ts'
 import { Sources } from '../store/sources/sources.ts'
@@ -89,6 +89,8 @@ const tellingPauseMs = 50
 /** One data directory, open: its state, and its knowledge bases as they are asked for. */
 export class Ganglion {
   readonly directory: DataDirectory
+  /** The state that git does not hold. */
+  readonly database: Database
   /** Undefined: the file in the data directory. It may hold a password. */
   readonly databaseAddress: string | undefined
   readonly bucket: S3Options | undefined
@@ -138,7 +140,6 @@ export class Ganglion {
   /** By tenant and name. They never change, and none is ever removed. */
   readonly #identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
   readonly #publicUrl: string
-  readonly #database: Database
   readonly #watch: GanglionOptions['watch']
   readonly #ownThreads: Threads | undefined
   /** The least recently used first. */
@@ -146,7 +147,7 @@ export class Ganglion {
 
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
-    this.#database = database
+    this.database = database
     this.now = options.now ?? database.now
     this.databaseAddress = options.database
     this.neuronAnswers = new NeuronAnswers(database.revision)
@@ -277,12 +278,7 @@ export class Ganglion {
     work: (transaction: Transaction<Schema>) => Promise<Result>,
     isolation?: Isolation,
   ): Promise<Result> {
-    return inTransaction(this.#database.db, work, isolation)
-  }
-
-  /** Forgets what was counted in spans of time that are over. */
-  async sweepRates(): Promise<void> {
-    await sweepRates(this.#database)
+    return inTransaction(this.database.db, work, isolation)
   }
 
   /** Where a curator finds a candidate. */
@@ -320,7 +316,7 @@ export class Ganglion {
     for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
     this.#open.clear()
     await this.#ownThreads?.close()
-    await this.#database.close()
+    await this.database.close()
   }
 
   async #load(identity: KbIdentity): Promise<OpenKb> {

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git/git-process.ts'
 import { nativeGit } from '../git/native-git.ts'
+import { DatabaseUnreachable } from '../store/errors.ts'
 import type { Ganglion } from './ganglion.ts'
 
 /** A part of the server that does not work, and why; for operators, without paths. */
@@ -45,7 +46,8 @@ async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
   const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
   const found = await Promise.all([
     gitProblem(root),
-    ...[root, directory.database].map((path) => accessProblem('database', path)),
+    accessProblem('database', root),
+    databaseProblem(ganglion),
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, incoming, uploads].map((path) => accessProblem('files', path)),
   ])
@@ -64,12 +66,26 @@ async function gitProblem(directory: string): Promise<Problem | undefined> {
   }
 }
 
+async function databaseProblem(ganglion: Ganglion): Promise<Problem | undefined> {
+  try {
+    await ganglion.database.check()
+    return undefined
+  } catch (error) {
+    if (error instanceof DatabaseUnreachable) return { part: 'database', reason: 'the database cannot be reached' }
+    return unwritable('database', error)
+  }
+}
+
 async function accessProblem(part: Problem['part'], path: string): Promise<Problem | undefined> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
     return undefined
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    return { part, reason: `the data directory, or a part of it, ${reasonByCode[code] ?? 'cannot be written'}` }
+    return unwritable(part, error)
   }
+}
+
+function unwritable(part: Problem['part'], error: unknown): Problem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { part, reason: `the data directory, or a part of it, ${reasonByCode[code] ?? 'cannot be written'}` }
 }

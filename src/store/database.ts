@@ -16,6 +16,16 @@ export type Database = {
   now(): Date
   /** Of what was written, to this process and the others that use the database. */
   notifications: Notifications
+  /**
+   * Does something in one process of all that use the database at a time: at once where this one is alone.
+   * @param start begins to do it, and gives how to stop
+   * @returns how to stop, and to leave it to others
+   */
+  lead(start: () => Promise<() => unknown>): Promise<() => unknown>
+  /** Bytes. */
+  size(): Promise<number>
+  /** Throws where it cannot be reached. */
+  check(): Promise<void>
   close(): Promise<void>
 }
 

@@ -10,6 +10,8 @@ export type Topic =
   | 'job-waiting'
   /** A job is cancelled. The id of its Source. */
   | 'job-cancelled'
+  /** A forge has said that something happened. The id of the link to it. */
+  | 'forge'
   /** Refs of a knowledge base have moved. Its id. */
   | 'refs'
 

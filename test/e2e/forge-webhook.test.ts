@@ -41,13 +41,13 @@ test('a running server follows what is submitted here, and what a webhook says h
   const { product, github, link, numberOf } = await bridged()
   const { ganglion } = product
   const errors: unknown[] = []
-  const forges = startForges(ganglion, {
+  const stop = startForges(ganglion, {
     env: { SECRET: github.app.privateKey },
     onError: (error) => errors.push(error),
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
   })
   try {
-    github.deliverTo((hook) => void hearDelivery(ganglion, { wake: forges.wake, env: {} }, link.id, hook))
+    github.deliverTo((hook) => void hearDelivery(ganglion, {}, link.id, hook))
     const id = await submitted(product, 'Tea', 'Tea is at four.')
     const number = await eventually(() => numberOf('Add "Tea"'))
     await github.merge('ada', number)
@@ -59,7 +59,7 @@ test('a running server follows what is submitted here, and what a webhook says h
       }),
     )
   } finally {
-    await forges.stop()
+    await stop()
   }
   expect(errors).toEqual([])
 })
@@ -69,7 +69,7 @@ test('a server that starts looks at once, however long it is until a link is due
   const { ganglion } = product
   await submitted(product, 'Tea', 'Tea is at four.')
   await ganglion.forgeLinks.note(link.id, { dueAt: '2999-01-01T00:00:00.000Z' })
-  const forges = startForges(ganglion, {
+  const stop = startForges(ganglion, {
     env: { SECRET: github.app.privateKey },
     onError: () => {},
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
@@ -77,7 +77,7 @@ test('a server that starts looks at once, however long it is until a link is due
   try {
     await eventually(() => numberOf('Add "Tea"'))
   } finally {
-    await forges.stop()
+    await stop()
   }
 })
 
@@ -86,7 +86,7 @@ test('a forge that is down delays, and is told of since when; a limit is waited 
   const { ganglion } = product
   await submitted(product, 'Tea', 'Tea is at four.')
   github.fail(/access_tokens/, { status: 503 })
-  const forges = startForges(ganglion, {
+  const stop = startForges(ganglion, {
     env: { SECRET: github.app.privateKey },
     onError: () => {},
     open: (forge) => openForge({ ...forge, writePauseMs: 0 }),
@@ -100,7 +100,7 @@ test('a forge that is down delays, and is told of since when; a limit is waited 
     expect(failing?.note).not.toContain(github.app.privateKey.slice(40, 80))
     github.fail(/pulls/, { status: 429, headers: { 'retry-after': '3600' } })
     await ganglion.forgeLinks.note(link.id, { dueAt: null })
-    forges.wake(link.id)
+    await ganglion.database.notifications.send(ganglion.database.db, 'forge', link.id)
     await eventually(async () => {
       const { dueAt, failingSince, failures } = (await ganglion.forgeLinks.find(link.id)) ?? {}
       expect([failures, failingSince]).toEqual([2, failing?.failingSince])
@@ -112,7 +112,7 @@ test('a forge that is down delays, and is told of since when; a limit is waited 
     await eventually(async () => expect(await ganglion.forgeLinks.find(link.id)).toMatchObject({ failures: 3 }))
     expect(github.requests).toHaveLength(before)
   } finally {
-    await forges.stop()
+    await stop()
   }
   expect(await candidates(product, 'pending')).toHaveLength(1)
 })

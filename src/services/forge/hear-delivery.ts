@@ -10,12 +10,12 @@ export type ForgeDelivery = Delivery
 /**
  * Hears a webhook of a forge. It says no more than that there is something to see: what it tells is never read, so one that comes
  * twice, late or never does no harm.
- * @param wake lets a link be looked at soon
+ * Whoever looks after the link is woken.
  * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
  */
 export async function hearDelivery(
-  { forgeLinks }: Pick<Ganglion, 'forgeLinks'>,
-  { wake, env }: { wake: (linkId: string) => void; env: NodeJS.ProcessEnv },
+  { forgeLinks, database }: Pick<Ganglion, 'forgeLinks' | 'database'>,
+  env: NodeJS.ProcessEnv,
   linkId: string,
   delivery: Delivery,
 ): Promise<void> {
@@ -23,5 +23,5 @@ export async function hearDelivery(
   if (link === undefined || link.webhookSecret === null) throw new GanglionError('not_found')
   const secret = await readSecret(link.webhookSecret, env)
   if (!isSigned(link.kind as ForgeKind, secret, delivery)) throw new GanglionError('invalid_token')
-  wake(link.id)
+  await database.notifications.send(database.db, 'forge', link.id)
 }

@@ -16,14 +16,11 @@ const pollMs = 60_000
 const firstRetryMs = 5_000
 const longestRetryMs = 10 * 60_000
 
-export type Forges = {
-  /** A link is looked at now. */
-  wake(linkId: string): void
-  stop(): Promise<void>
-}
-
-/** Keeps linked knowledge bases and their repositories the same, as either changes. */
-export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges {
+/**
+ * Keeps linked knowledge bases and their repositories the same, as either changes.
+ * @returns how to stop it
+ */
+export function startForges(ganglion: Ganglion, options: BridgeOptions): () => Promise<void> {
   const bridge = new ForgeBridge(ganglion, options)
   const busy = new Map<string, Promise<void>>()
   const woken = new Set<string>()
@@ -75,17 +72,16 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): Forges 
   const lookSoon = () => void look().catch(options.onError)
   const timer = setInterval(lookSoon, intervalMs)
   lookSoon()
-  return {
-    wake: (linkId) => {
-      woken.add(linkId)
-      lookSoon()
-    },
-    stop: async () => {
-      stopping.abort()
-      clearInterval(timer)
-      bridge.close()
-      await Promise.all(busy.values())
-    },
+  const stopListening = ganglion.database.notifications.listen('forge', (linkId) => {
+    for (const id of linkId === undefined ? known : [linkId]) woken.add(id)
+    lookSoon()
+  })
+  return async () => {
+    stopListening()
+    stopping.abort()
+    clearInterval(timer)
+    bridge.close()
+    await Promise.all(busy.values())
   }
 }
 

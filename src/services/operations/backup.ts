@@ -31,6 +31,9 @@ export async function backup(
   target: string,
   { version }: { version: string },
 ): Promise<{ dir: string; manifest: Manifest }> {
+  if (ganglion.databaseAddress !== undefined) {
+    throw new BackupError('The state is in PostgreSQL, which makes its own backups: see pg_dump.')
+  }
   const dir = resolve(target)
   await makeEmptyFolder(dir)
   const files = backupFiles(dir)

@@ -41,7 +41,7 @@ export class HealthReports {
   }
 
   async read({ tenantId }: Pick<Caller, 'tenantId'>, freeDisk: number): Promise<HealthReport> {
-    const { directory, stamps, tenants } = this.#ganglion
+    const { stamps, tenants } = this.#ganglion
     const { health, verifications, version } = this.#parts
     const isAlone = (await tenants.list()).length === 1
     return {
@@ -49,7 +49,7 @@ export class HealthReports {
       problems: await health.problems(),
       backedUpAt: await stamps.find('backup'),
       ...(await this.#sizesOf(tenantId)),
-      shared: isAlone ? { database: (await stat(directory.database)).size, freeDisk } : undefined,
+      shared: isAlone ? { database: await this.#ganglion.database.size(), freeDisk } : undefined,
       verification: verifications.latest(tenantId),
     }
   }

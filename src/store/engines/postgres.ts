@@ -13,6 +13,7 @@ import { migrate } from '../migrations/migrate.ts'
 import type { Schema } from '../schema.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
+import { leadOnPostgres } from './postgres-leadership.ts'
 import { PostgresNotifications } from './postgres-notifications.ts'
 import { ServerClock } from './server-clock.ts'
 
@@ -47,13 +48,20 @@ export async function openPostgres(address: string): Promise<Database> {
   })
   try {
     const clock = await ServerClock.start(db)
-    const notifications = new PostgresNotifications(optionsOf(address))
+    const notifications = new PostgresNotifications(optionsOf(address, 'ganglion notifications'))
     const close = async () => {
       clock.stop()
       await notifications.close()
       await db.destroy()
     }
-    return { db, revision: () => undefined, now: () => clock.now(), notifications, close }
+    return {
+      ...{ db, notifications, close },
+      revision: () => undefined,
+      now: () => clock.now(),
+      lead: async (start) => leadOnPostgres(optionsOf(address, 'ganglion leader'), start),
+      size: () => sizeOf(db),
+      check: async () => void (await sql`select 1`.execute(db)),
+    }
   } catch (error) {
     await db.destroy()
     throw error
@@ -79,13 +87,20 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-function optionsOf(address: string): PoolConfig {
+async function sizeOf(db: Kysely<Schema>): Promise<number> {
+  const { rows } = await sql<{ size: number }>`select pg_database_size(current_database()) as size`.execute(db)
+  return rows[0]?.size ?? 0
+}
+
+/** @param name shown in the server's list of connections */
+function optionsOf(address: string, name = 'ganglion'): PoolConfig {
   const url = new URL(address)
   // `sslmode` means what it means to every other client of PostgreSQL.
   url.searchParams.set('uselibpqcompat', 'true')
-  if (!url.searchParams.has('application_name')) url.searchParams.set('application_name', 'ganglion')
   return {
     connectionString: url.href,
+    // Unless the address names another.
+    application_name: name,
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     types: { getTypeParser: parserOf },

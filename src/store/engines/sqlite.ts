@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -29,8 +30,14 @@ export async function openSqlite(file: string): Promise<Database> {
     // It changes with every commit of another connection, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
     const revision = () => `${writes} ${dataVersion.get()?.data_version}`
-    const now = () => new Date()
-    return { db, revision, now, notifications: new Notifications(), close: () => db.destroy() }
+    return {
+      ...{ db, revision, notifications: new Notifications() },
+      now: () => new Date(),
+      lead: (start) => start(),
+      size: async () => (await stat(file)).size,
+      check: () => access(file, constants.R_OK | constants.W_OK),
+      close: () => db.destroy(),
+    }
   } catch (error) {
     sqlite.close()
     throw error

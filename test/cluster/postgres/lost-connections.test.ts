@@ -1,11 +1,16 @@
 import { sql, type Transaction } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { refusalFor } from '../../../src/services/failure.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { Health } from '../../../src/services/health.ts'
+import { backup } from '../../../src/services/operations/backup.ts'
 import { ConnectionLost, DatabaseUnreachable } from '../../../src/store/errors.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { Tenants } from '../../../src/store/tenants.ts'
 import { inTransaction } from '../../../src/store/transaction.ts'
 import { newDatabase } from '../../support/new-database.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
 import { numbers, openedNode, ownServer } from '../support/nodes.ts'
 
 test('after a restart of the server, a node goes on', async () => {
@@ -27,7 +32,15 @@ test('after a restart of the server, a node goes on', async () => {
 test('while the server is away, requests are told that the database cannot be reached', async () => {
   const server = await ownServer()
   const { db } = await openedNode(server.address('ganglion'))
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), database: server.address('ganglion'), threads })
+  onTestFinished(() => ganglion.close())
+  expect(await new Health(ganglion).problems()).toEqual([])
+  expect(await ganglion.database.size()).toBeGreaterThan(1_000_000)
+  await expect(backup(ganglion, tempDir(), { version: '1' })).rejects.toThrow('pg_dump')
   await server.stop()
+  expect(await new Health(ganglion).problems()).toEqual([
+    { part: 'database', reason: 'the database cannot be reached' },
+  ])
   const error = await new Tenants(db).list().catch((error: unknown) => error)
   expect(error).toBeInstanceOf(DatabaseUnreachable)
   expect(refusalFor(error)).toMatchObject({ status: 503, message: 'The database of the server cannot be reached.' })

@@ -39,7 +39,9 @@ test('a node whose connection for notifications is lost wakes everybody, and lis
   const server = await ownServer()
   const [one, other] = [await openedNode(server.address('ganglion')), await openedNode(server.address('ganglion'))]
   const told = await listening(one)
-  await server.run("select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen ganglion'")
+  await server.run(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ganglion notifications'",
+  )
   await expect.poll(() => told, { timeout: 5_000 }).toEqual([undefined, undefined])
   await server.stop()
   await server.begin()

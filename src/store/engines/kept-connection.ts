@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, type ClientConfig } from 'pg'
+
+/** Milliseconds between two questions whether the connection still stands: one that is gone without a word is noticed by that. */
+const heartbeatMs = 5_000
+/** Milliseconds until a connection that was lost is opened again, and between two attempts. */
+const pauseMs = 1_000
+
+type Uses = {
+  /** A connection is open. */
+  opened?(client: Client): Promise<void>
+  /** It still is. */
+  beat(client: Client): Promise<void>
+  /** It is lost, or could not be opened; called again as long as that is so. */
+  lost(): void | Promise<void>
+}
+
+/** A connection to PostgreSQL that is opened again whenever it is lost. */
+export class KeptConnection {
+  readonly #options: ClientConfig
+  readonly #uses: Uses
+  readonly #closing = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(options: ClientConfig, uses: Uses) {
+    this.#options = { ...options, query_timeout: heartbeatMs }
+    this.#uses = uses
+    this.#running = this.#keep()
+  }
+
+  /** Closes it, which is the last time that it is {@link Uses.lost}. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#once().catch(() => {})
+      await this.#uses.lost()
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Until it is lost. */
+  async #once(): Promise<void> {
+    const client = new Client(this.#options)
+    const lost = new AbortController()
+    const over = AbortSignal.any([this.#closing.signal, lost.signal])
+    client.on('error', () => lost.abort()).on('end', () => lost.abort())
+    try {
+      await client.connect()
+      // The server notices a machine that is gone, and frees what it held.
+      await client.query('set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
+      await this.#uses.opened?.(client)
+      while (!over.aborted) {
+        await this.#uses.beat(client)
+        await delay(heartbeatMs, undefined, { signal: over }).catch(() => {})
+      }
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}

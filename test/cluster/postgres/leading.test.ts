@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../../src/store/database.ts'
+import { nodes, openedNode, ownServer } from '../support/nodes.ts'
+
+/** Does something while a node leads; tells by name when it begins and ends. */
+async function leading({ lead }: Database, name: string, told: string[]) {
+  return lead(async () => {
+    told.push(`${name} begins`)
+    return () => told.push(`${name} ends`)
+  })
+}
+
+test('one node at a time leads, and another follows when it leaves', { timeout: 30_000 }, async () => {
+  const [one, other = one] = await nodes(2)
+  const told: string[] = []
+  const leave = await leading(one, 'one', told)
+  await expect.poll(() => told).toEqual(['one begins'])
+  const leaveOther = await leading(other, 'other', told)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(told).toEqual(['one begins'])
+  await leave()
+  expect(told).toEqual(['one begins', 'one ends'])
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual(['one begins', 'one ends', 'other begins'])
+  await leaveOther()
+})
+
+test('a node that loses its connection no longer leads, until it has one again', { timeout: 30_000 }, async () => {
+  const server = await ownServer()
+  const told: string[] = []
+  const leave = await leading(await openedNode(server.address('ganglion')), 'one', told)
+  await expect.poll(() => told).toEqual(['one begins'])
+  await server.stop()
+  await expect.poll(() => told).toEqual(['one begins', 'one ends'])
+  await server.begin()
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual(['one begins', 'one ends', 'one begins'])
+  await leave()
+})
