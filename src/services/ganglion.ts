@@ -369,7 +369,7 @@ export class Ganglion {
   /** Brings the copy of a repository up to date when another node has moved its refs; whoever watches the copy sees that. */
   #listen(kb: KnowledgeBase, onError: (error: unknown) => void): (() => void) | undefined {
     if (this.cluster === undefined) return undefined
-    return this.#database.notifications.listen('refs', (id) => {
+    return this.database.notifications.listen('refs', (id) => {
       if (id === undefined || id === kb.identity.id) kb.sync().catch(onError)
     })
   }
