@@ -50,6 +50,17 @@ test('the store is told how to encrypt, of one request and of parts alike', asyn
   for (const key of ['small', 'large']) expect(encryption.get(`${options.prefix}${key}`)?.sort()).toEqual(told)
 })
 
+test.each([60, -60])('a store whose clock is %i minutes ahead is served by its own', async (minutes) => {
+  const { options, clock, uploads } = await s3Server()
+  clock.ahead = minutes * 60_000
+  const bucket = new S3Bucket(options, { partBytes })
+  expect(await bucket.has('a')).toBe(false)
+  await bucket.put('a', fileOf(randomBytes(2500)))
+  clock.ahead = 0
+  expect(await bucket.has('a')).toBe(true)
+  expect(uploads.size).toBe(0)
+})
+
 test('packs are put, listed, read and deleted by key', async () => {
   const { options } = await s3Server()
   const packs = new S3Packs(options)

@@ -16,11 +16,15 @@ export type S3Server = {
   failures: number[]
   /** Whether every request is answered with 403: a status that is not asked for again. */
   outage: { isOn: boolean }
+  /** Milliseconds by which its clock is ahead. */
+  clock: { ahead: number }
 }
 
 const accessKeyId = 'AKIDEXAMPLE'
 const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG'
 const region = 'eu-test-1'
+/** Milliseconds for which a request can be used. */
+const signatureLifetime = 15 * 60_000
 /** Keys of a listing's page: few, so that every listing has several. */
 const pageSize = 2
 
@@ -31,6 +35,7 @@ export async function s3Server(): Promise<S3Server> {
   const uploads: S3Server['uploads'] = new Map()
   const failures: number[] = []
   const outage = { isOn: false }
+  const clock = { ahead: 0 }
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     const url = new URL(request.url ?? '', 'http://s3')
@@ -42,6 +47,11 @@ export async function s3Server(): Promise<S3Server> {
     if (failure) return answer(failure, '<Error><Code>InternalError</Code></Error>')
     if (request.headers.authorization !== authorizationFor(request, url)) {
       return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
+    }
+    const signedAt = String(request.headers['x-amz-date']).replace(/(....)(..)(..)T(..)(..)/, '$1-$2-$3T$4:$5:')
+    if (Math.abs(Date.parse(signedAt) - Date.now() - clock.ahead) > signatureLifetime) {
+      const date = new Date(Date.now() + clock.ahead).toUTCString()
+      return answer(403, '<Error><Code>RequestTimeTooSkewed</Code></Error>', { date })
     }
     const object = objects.get(key)
     const parts = uploads.get(url.searchParams.get('uploadId') ?? '')
@@ -95,7 +105,7 @@ export async function s3Server(): Promise<S3Server> {
   const endpoint = await listening(server)
   return {
     options: { endpoint, region, bucket: 'bucket', prefix: 'some where/', accessKeyId, secretAccessKey },
-    ...{ objects, encryption, uploads, failures, outage },
+    ...{ objects, encryption, uploads, failures, outage, clock },
   }
 }
 

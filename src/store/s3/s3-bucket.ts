@@ -45,6 +45,8 @@ const bytesPerMillisecond = 500
 const retries = 3
 /** Bytes of a part. What is larger is put in parts: S3 takes 5 GB in one request, and 10,000 parts. */
 const defaultPartBytes = 1024 ** 3
+/** Milliseconds by which clocks may differ. S3 refuses what was signed a quarter of an hour ago or later. */
+const clockTolerance = 5 * 60_000
 
 /** The objects below the prefix of a bucket of an S3-compatible store. Keys are relative to the prefix. */
 export class S3Bucket {
@@ -54,6 +56,8 @@ export class S3Bucket {
   readonly #encryption: Record<string, string>
   readonly #patience: number
   readonly #partBytes: number
+  /** Milliseconds by which the store's clock is ahead of the one here. */
+  #ahead = 0
 
   /** @param limits.patience milliseconds for a request, beside the time for its bytes */
   constructor(
@@ -165,7 +169,7 @@ export class S3Bucket {
     url.search = new URLSearchParams(query).toString()
     const signal = AbortSignal.timeout(this.#patience + Math.ceil(bytes / bytesPerMillisecond))
     const request = { method, headers, ...(body && { body }), signal }
-    const answer = await this.#client.fetch(url, request).catch((cause) => {
+    const answer = await this.#send(url, request).catch((cause) => {
       throw new S3Error('cannot be reached', { cause })
     })
     const isNoObject =
@@ -173,6 +177,17 @@ export class S3Bucket {
     if (answer.ok || isNoObject) return answer
     const code = /<Code>([\w.]{1,100})<\/Code>/.exec(await answer.text())?.[1] ?? 'no code'
     throw new S3Error(`answered ${method} with ${answer.status} (${code})`)
+  }
+
+  /** Where the clock here is wrong, it goes by the store's. */
+  async #send(url: URL, request: RequestInit): Promise<Response> {
+    const sign = () => ({ datetime: new Date(Date.now() + this.#ahead).toISOString().replace(/[-:]|\.\d+/g, '') })
+    const answer = await this.#client.fetch(url, { ...request, aws: sign() })
+    const ahead = Date.parse(answer.headers.get('date') ?? '') - Date.now()
+    if (answer.status !== 403 || !(Math.abs(ahead - this.#ahead) > clockTolerance)) return answer
+    await discard(answer)
+    this.#ahead = ahead
+    return this.#client.fetch(url, { ...request, aws: sign() })
   }
 }
 
