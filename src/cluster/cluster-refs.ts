@@ -78,7 +78,7 @@ export class ClusterRefs implements RefStore {
       const putAt = clock()
       const pack = await putPack(this.#shared.packs, { kbId: this.#shared.id, name, path: staged.pack })
       const isDone = await this.#alone(async () => {
-        const version = await this.#name({ ...pack, putAt }, moves)
+        const version = await this.#name({ ...pack, putAt }, publication)
         if (version !== undefined) await this.#take(version, { name, staged, moves })
         return version !== undefined
       })
@@ -104,13 +104,13 @@ export class ClusterRefs implements RefStore {
   })
 
   /** @returns the new version, `'unseen'` where it is not known; undefined where somebody else was first */
-  async #name({ putAt, ...pack }: PutPack, moves: Publication['moves']): Promise<number | 'unseen' | undefined> {
+  async #name({ putAt, ...pack }: PutPack, { heads, moves }: Publication): Promise<number | 'unseen' | undefined> {
     const { id, repositories } = this.#shared
     const check = () => {
       if (elapsed(putAt) > nameWithin) throw new GitError('busy', 'a pack was put too long ago to be named')
     }
     try {
-      return await repositories.publish(id, { pack, moves, check })
+      return await repositories.publish(id, { pack, heads, moves, check })
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error
       return (await this.#isNamed(pack.key)) ? 'unseen' : undefined

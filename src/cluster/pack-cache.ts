@@ -4,6 +4,7 @@ import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { writeSynced } from '../files/durable-file.ts'
+import { readIfThere } from '../files/read-if-there.ts'
 import { GitError } from '../git/git-error.ts'
 import { indexPack } from '../git/objects/index-pack.ts'
 import type { Oid } from '../git/objects/object.ts'
@@ -87,8 +88,8 @@ export class PackCache {
     for (const file of files) {
       const [, name] = /^pack-([0-9a-f]{40})\.keep$/.exec(file) ?? []
       if (name === undefined || !files.has(`pack-${name}.pack`) || !files.has(`pack-${name}.idx`)) continue
-      const mark = await readFile(`${packPath(this.#gitDir, name)}.keep`, 'utf8')
-      if (mark === storedMark) names.add(name)
+      // Others have such a file for a moment, too.
+      if (readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark) names.add(name)
     }
     return names
   }

@@ -91,7 +91,7 @@ export class GroupCommit {
         const staging = new Staging(this.#repository, heads)
         outcomes = await this.#prepare(todo, staging)
         const moves = this.#movesOf(staging, heads)
-        moved = await this.#publish(staging, moves)
+        moved = await this.#publish(staging, heads, moves)
         if (moved.size === moves.length) {
           this.#follower.commit(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])))
           for (const { settle } of outcomes) settle()
@@ -136,8 +136,8 @@ export class GroupCommit {
     })
   }
 
-  #publish(staging: Staging, moves: readonly RefMove[]): Promise<ReadonlySet<string>> {
+  #publish(staging: Staging, heads: Heads, moves: readonly RefMove[]): Promise<ReadonlySet<string>> {
     for (const [commit, changes] of staging.changes) this.#repository.noteChanges(commit, changes)
-    return this.#store.publish({ objects: staging.objects, moves })
+    return this.#store.publish({ objects: staging.objects, heads, moves })
   }
 }

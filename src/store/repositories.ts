@@ -5,8 +5,7 @@ import { inTransaction } from './transaction.ts'
 
 /** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
 export type PackEntry = { key: string; name: string; size: number }
-/** `from` is what the ref must hold; undefined: it must not exist. */
-type Move = { ref: string; from: string | undefined; to: string }
+type Move = { ref: string; to: string }
 
 export type RepositoryState = {
   /** Grows with every change. 0: nothing was ever published. */
@@ -18,6 +17,8 @@ export type RepositoryState = {
 
 export type Change = {
   pack: PackEntry
+  /** What refs must hold, be they moved or not; undefined: it must not exist. */
+  heads: ReadonlyMap<string, string | undefined>
   moves: readonly Move[]
   /** Called before the commit. What it throws undoes the change. */
   check?: () => void
@@ -67,14 +68,15 @@ export class Repositories {
   }
 
   /**
-   * Names a pack and moves refs: all of it, or, where a ref holds something else, nothing.
+   * Names a pack and moves refs: all of it, or, where a ref does not hold what it must, nothing.
    * @returns the new version; undefined where nothing was done
    * @throws {ConnectionLost} where it may have been done: see {@link isNamed}
    */
-  async publish(kbId: string, { pack, moves, check }: Change): Promise<number | undefined> {
+  async publish(kbId: string, { pack, heads, moves, check }: Change): Promise<number | undefined> {
     const work = async (transaction: Transaction<Schema>) => {
       const version = await raiseVersion(transaction, kbId, 1)
-      for (const move of moves) if (!(await moveRef(transaction, kbId, move))) throw new MovedByOther()
+      if (!(await holds(transaction, kbId, heads))) throw new MovedByOther()
+      for (const move of moves) await moveRef(transaction, kbId, move)
       await namePack(transaction, kbId, pack)
       await this.#notifications.send(transaction, 'refs', kbId)
       check?.()
@@ -169,23 +171,22 @@ async function raiseVersion(transaction: Transaction<Schema>, kbId: string, by: 
   return version
 }
 
-async function moveRef(transaction: Transaction<Schema>, kbId: string, { ref, from, to }: Move): Promise<boolean> {
-  if (from === undefined) {
-    const made = await transaction
-      .insertInto('repository_refs')
-      .values({ kb_id: kbId, ref, oid: to })
-      .onConflict((conflict) => conflict.columns(['kb_id', 'ref']).doNothing())
-      .executeTakeFirst()
-    return made.numInsertedOrUpdatedRows === 1n
-  }
-  const moved = await transaction
-    .updateTable('repository_refs')
-    .set({ oid: to })
-    .where('kb_id', '=', kbId)
-    .where('ref', '=', ref)
-    .where('oid', '=', from)
-    .executeTakeFirst()
-  return moved.numUpdatedRows === 1n
+async function holds(
+  transaction: Transaction<Schema>,
+  kbId: string,
+  heads: ReadonlyMap<string, string | undefined>,
+): Promise<boolean> {
+  const query = transaction.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId)
+  const refs = new Map((await query.execute()).map(({ ref, oid }) => [ref, oid]))
+  return [...heads].every(([ref, oid]) => refs.get(ref) === oid)
+}
+
+async function moveRef(transaction: Transaction<Schema>, kbId: string, { ref, to }: Move): Promise<void> {
+  await transaction
+    .insertInto('repository_refs')
+    .values({ kb_id: kbId, ref, oid: to })
+    .onConflict((conflict) => conflict.columns(['kb_id', 'ref']).doUpdateSet({ oid: to }))
+    .execute()
 }
 
 async function namePack(transaction: Transaction<Schema>, kbId: string, pack: PackEntry): Promise<void> {

@@ -236,3 +236,14 @@ test('a copy that was made of something else is brought to the rows', async () =
   expect([heads.get(queue), await other.repository.readRef(queue)]).toEqual([undefined, undefined])
   expect(await other.repository.readRef(main)).toBe(heads.get(main))
 })
+
+test('what was prepared beside a ref that has moved since is not published, although it leaves that ref as it is', async () => {
+  const bed = await clusterBed()
+  const [one, other] = [await bed.writer(), await bed.writer()]
+  await one.store.publish(await prepared(one, [queue, main], 'a.md'))
+  const approval = await prepared(one, [main], 'approved.md')
+  expect((await other.store.publish(await prepared(other, [queue], 'dismissed.md'))).size).toBe(1)
+  expect((await one.store.publish(approval)).size).toBe(0)
+  expect((await one.store.publish(await prepared(one, [main], 'again.md'))).size).toBe(1)
+  expect(pathsOf(one, main)).toEqual(['a.md', 'again.md'])
+})

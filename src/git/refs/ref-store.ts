@@ -8,6 +8,8 @@ export type RefMove = { ref: string; from: Oid | undefined; to: Oid }
 export type Publication = {
   /** What the moves lead to and the repository does not hold yet. */
   objects: ReadonlyMap<Oid, GitObject>
+  /** The refs on which the moves were prepared. */
+  heads: Heads
   /** In the order of {@link RefStore.refs}. */
   moves: readonly RefMove[]
 }
@@ -23,6 +25,7 @@ export interface RefStore {
   readHeads(): Promise<Heads>
   /**
    * Makes objects durable, then moves refs, in order. Where a ref no longer holds its `from`, neither it nor any after it is moved.
+   * A store for several machines moves none where any ref has moved: what was prepared may rest on those that it leaves as they are.
    * @returns the refs that were moved
    * @throws {GitError} `lock-held`; `unknown-outcome` where the moves may be made, or not
    */

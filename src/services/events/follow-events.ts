@@ -20,6 +20,8 @@ export async function followEvents(log: EventLog, kb: KnowledgeBase, now: () => 
 /** @returns false where another process told something meanwhile. */
 async function tryToFollow(log: EventLog, kb: KnowledgeBase, now: () => Date): Promise<boolean> {
   let told = await log.told(kb.identity.id)
+  // Another process may have told what is not followed here yet: older heads would look as if the refs had been moved back.
+  await kb.sync()
   const heads = kb.projection.heads(kb.projection.read)
   if (told === undefined) {
     await beginEvents(log, kb)

@@ -29,7 +29,7 @@ export async function prepared({ repository, store }: Writer, refs: readonly str
   const staging = new Staging(repository, heads)
   const moves: { ref: string; from: Oid | undefined; to: Oid }[] = []
   for (const ref of refs) moves.push({ ref, from: heads.get(ref), to: await put(staging, ref, path) })
-  return { objects: staging.objects as ReadonlyMap<Oid, GitObject>, moves } satisfies Publication
+  return { objects: staging.objects as ReadonlyMap<Oid, GitObject>, heads, moves } satisfies Publication
 }
 
 export const fsck = ({ repository }: Writer) =>
@@ -92,7 +92,7 @@ export function testRefStore(name: string, makeBed: () => Promise<RefStoreBed>):
 
   test(`${name}: to publish nothing changes nothing`, async () => {
     const { store } = await (await makeBed()).writer()
-    expect((await store.publish({ objects: new Map(), moves: [] })).size).toBe(0)
+    expect((await store.publish({ objects: new Map(), heads: new Map(), moves: [] })).size).toBe(0)
     expect((await store.readHeads()).get(main)).toBeUndefined()
   })
 
