@@ -5,6 +5,7 @@ import { buildServer, type ServerOptions } from '../http/server.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
 import { withoutKey } from '../models/language-model.ts'
 import { firstRun } from '../services/first-run.ts'
+import { readOfferedCredentials } from '../services/forge/offered-credentials.ts'
 import { startForges } from '../services/forge/start-forges.ts'
 import { Ganglion } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
@@ -76,8 +77,10 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
+    const forgeCredentials = await offeredCredentials(environment.forgeCredentials)
+    const { webhookPrivate } = environment
     const services = {
-      ...servicesOf(ganglion, { answerer, webhookPrivate: environment.webhookPrivate, identityProvider }),
+      ...servicesOf(ganglion, { answerer, webhookPrivate, identityProvider, forgeCredentials }),
       isReady: () => isReady,
     }
     const server = await buildServer(services, serverOptions(environment))
@@ -130,4 +133,12 @@ function serverOptions({ logLevel, publicUrl, trustedProxies, ...rates }: Enviro
     pages: consoleRoutes,
     log: { level: logLevel, stream: process.stderr },
   }
+}
+
+/** @throws {Error} with the file's name */
+async function offeredCredentials(path: string | undefined) {
+  if (path === undefined) return []
+  return readOfferedCredentials(path).catch((cause: Error) => {
+    throw new Error(`${path} lists no credentials for forges: ${cause.message}`, { cause })
+  })
 }

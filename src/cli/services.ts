@@ -9,6 +9,7 @@ import { rateAnswer } from '../services/chat/rate-answer.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import { hearDelivery } from '../services/forge/hear-delivery.ts'
+import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
 import { Health } from '../services/health.ts'
@@ -78,10 +79,12 @@ export function servicesOf(
   {
     answerer = ganglion.extracts,
     webhookPrivate = false,
+    forgeCredentials = [],
     identityProvider,
   }: {
     answerer?: Answerer
     webhookPrivate?: boolean
+    forgeCredentials?: readonly OfferedCredential[]
     identityProvider?: IdentityProviderOptions | undefined
   } = {},
 ): Omit<Services, 'isReady'> {
@@ -94,7 +97,7 @@ export function servicesOf(
   }
   return {
     ...overviewServicesOf(ganglion, figures),
-    ...settingsServicesOf(ganglion, { health, webhookPrivate, freeDiskRatio }),
+    ...settingsServicesOf(ganglion, { health, webhookPrivate, forgeCredentials, freeDiskRatio }),
     async authenticate(token) {
       const key = await ganglion.apiKeys.authenticate(token, ganglion.now())
       return (

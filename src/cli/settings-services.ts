@@ -1,6 +1,8 @@
 import type { Services } from '../http/services.ts'
 import type { SettingsServices } from '../http/settings-services.ts'
-import { listForgeLinks } from '../services/forge/manage-links.ts'
+import { linkAsOffered, listOfferedCredentials } from '../services/forge/link-as-offered.ts'
+import { listForgeLinks, unlinkForge } from '../services/forge/manage-links.ts'
+import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import type { Health } from '../services/health.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../services/keys/manage-api-keys.ts'
@@ -20,11 +22,15 @@ import {
 } from '../services/webhooks/manage-webhooks.ts'
 import { packageVersion } from './package-version.ts'
 
-type Parts = { health: Health; webhookPrivate: boolean } & Pick<Services, 'freeDiskRatio'>
+type Parts = {
+  health: Health
+  webhookPrivate: boolean
+  forgeCredentials: readonly OfferedCredential[]
+} & Pick<Services, 'freeDiskRatio'>
 
 export function settingsServicesOf(
   ganglion: Ganglion,
-  { health, webhookPrivate, freeDiskRatio }: Parts,
+  { health, webhookPrivate, forgeCredentials: offered, freeDiskRatio }: Parts,
 ): SettingsServices {
   const receivers = { allowPrivate: webhookPrivate }
   const verifications = new Verifications(ganglion)
@@ -43,6 +49,9 @@ export function settingsServicesOf(
     testWebhook: (caller, id) => testWebhook(ganglion, caller, id, receivers),
     resendEvent: (caller, delivery) => resendEvent(ganglion, caller, delivery, receivers),
     listForgeLinks: ({ tenantId }) => listForgeLinks(ganglion, tenantId),
+    listForgeCredentials: (caller) => listOfferedCredentials(ganglion, caller, offered),
+    linkForge: (caller, request) => linkAsOffered(ganglion, caller, { offered, env: process.env }, request),
+    unlinkForge: async (caller, kb) => void (await unlinkForge(ganglion, caller, kb)),
     readKbSettings: (caller, kb) => readKbSettings(ganglion, caller, kb),
     previewKbSettings: (caller, kb, change) => previewKbSettings(ganglion, caller, kb, change),
     changeKbSettings: (caller, kb, change) => changeKbSettings(ganglion, caller, kb, change),

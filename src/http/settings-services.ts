@@ -7,6 +7,7 @@ import type {
 } from '../contract/administration.ts'
 import type { EventKind } from '../contract/events.ts'
 import type { Caller } from '../services/caller.ts'
+import type { OfferedCredentialSummary, OfferedLinkRequest } from '../services/forge/link-as-offered.ts'
 import type { LinkSummary } from '../services/forge/manage-links.ts'
 import type { ApiKeyPage } from '../services/keys/manage-api-keys.ts'
 import type { HealthReport } from '../services/operations/health-report.ts'
@@ -37,6 +38,12 @@ export interface SettingsServices {
   /** Sends one event again. */
   resendEvent(caller: Caller, delivery: { id: string; eventId: number }): Promise<WebhookDelivery>
   listForgeLinks(caller: Caller): Promise<LinkSummary[]>
+  /** What the operator lets the caller's tenant link with. */
+  listForgeCredentials(caller: Caller): Promise<OfferedCredentialSummary[]>
+  /** @throws {ValidationError} */
+  linkForge(caller: Caller, request: OfferedLinkRequest): Promise<void>
+  /** @throws {GanglionError} `not_found` */
+  unlinkForge(caller: Caller, kb: string): Promise<void>
   readKbSettings(caller: Caller, kb: string): Promise<KbSettingsForm>
   previewKbSettings(caller: Caller, kb: string, change: SettingsChange): Promise<SettingsPreview>
   /** Answers the commit; undefined where nothing differs. */

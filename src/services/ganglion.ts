@@ -291,6 +291,11 @@ export class Ganglion {
     return `${this.#publicUrl}/set-up?link=${token}`
   }
 
+  /** Where a forge sends the webhooks of a link to. */
+  forgeEventsUrl(linkId: string): string {
+    return `${this.#publicUrl}/forge/${linkId}/events`
+  }
+
   /** Where an identity provider sends browsers back to. */
   signInCallbackUrl(): string {
     return `${this.#publicUrl}/sign-in/oidc/callback`

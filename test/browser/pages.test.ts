@@ -3,16 +3,24 @@ import { violationsOf } from './support/axe.ts'
 import { submitted } from './support/candidates.ts'
 import { stageForFile } from './support/stage.ts'
 
+const offered = {
+  ...{ name: 'GitHub', tenant: 'acme', repositories: 'https://github.com/acme/', kind: undefined, apiUrl: undefined },
+  ...{ credential: { token: 'env:GANGLION_FORGE_TOKEN' }, webhookSecret: undefined },
+}
+
 let candidate = ''
-const stage = stageForFile(async (started) => {
-  const [first = ''] = await submitted(started, [
-    {
-      title: 'VIP escalation policy',
-      content: '# VIP\n\nPage the lead. See [[Neurons]] and [[Nobody]].\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
-    },
-  ])
-  candidate = first
-})
+const stage = stageForFile(
+  async (started) => {
+    const [first = ''] = await submitted(started, [
+      {
+        title: 'VIP escalation policy',
+        content: '# VIP\n\nPage the lead. See [[Neurons]] and [[Nobody]].\n\n| a | b |\n|---|---|\n| 1 | 2 |\n',
+      },
+    ])
+    candidate = first
+  },
+  { forgeCredentials: [offered] },
+)
 
 const kb = '/kb/handbook'
 const pages = [
@@ -41,6 +49,7 @@ const pages = [
   { name: 'the findings', path: () => `${kb}/findings`, role: 'curator' },
   { name: 'the settings', path: () => '/settings', role: 'admin' },
   { name: 'the keys', path: () => '/settings/keys', role: 'admin' },
+  { name: 'the forges', path: () => '/settings/forges', role: 'admin' },
   { name: 'the webhooks', path: () => '/settings/webhooks', role: 'admin' },
   { name: 'the health', path: () => '/settings/health', role: 'admin' },
   { name: 'the settings of a knowledge base', path: () => `${kb}/settings`, role: 'admin' },

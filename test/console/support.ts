@@ -9,6 +9,7 @@ import type { PersonRole } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import type { ZodFastify } from '../../src/http/zod-compilers.ts'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import type { OfferedCredential } from '../../src/services/forge/offered-credentials.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import type { IdentityProviderOptions } from '../../src/services/people/identity-provider.ts'
 import { signIn } from '../support/person.ts'
@@ -54,12 +55,15 @@ export async function startConsole({
   publicUrl,
   pages = consoleRoutes,
   webhookPrivate = false,
+  forgeCredentials = [],
 }: {
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions
   publicUrl?: string
   /** Whether webhooks may lead to the own network. */
   webhookPrivate?: boolean
+  /** What administrators may link to forges with. */
+  forgeCredentials?: readonly OfferedCredential[]
   /** Other pages than the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
@@ -67,7 +71,7 @@ export async function startConsole({
   const ganglion = await Ganglion.open({ dataDir, publicUrl, threads })
   const { id: tenantId } = await ganglion.tenants.ensure('acme', ganglion.now())
   const { id: kbId } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
-  const using = { identityProvider, webhookPrivate, ...(answerer === undefined ? {} : { answerer }) }
+  const using = { identityProvider, webhookPrivate, forgeCredentials, ...(answerer === undefined ? {} : { answerer }) }
   const services = { ...servicesOf(ganglion, using), isReady: () => true }
   const app = await buildServer(services, { rateReads: 100_000, rateWrites: 100_000, pages, publicUrl })
   return {

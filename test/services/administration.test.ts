@@ -11,11 +11,13 @@ import { tempDir } from '../support/temp.ts'
 import { addSource } from './ingest-support.ts'
 import { newTestBed } from './support.ts'
 
+const noForges = { forgeCredentials: [] }
+
 async function administered({ webhookPrivate = true } = {}) {
   const bed = await newTestBed()
   const { ganglion, curator } = bed
   const health = new Health(ganglion)
-  const services = settingsServicesOf(ganglion, { health, webhookPrivate, freeDiskRatio: async () => 0.5 })
+  const services = settingsServicesOf(ganglion, { ...noForges, health, webhookPrivate, freeDiskRatio: async () => 0.5 })
   const admin = { ...curator, name: 'Ada' }
   await createKnowledgeBase(ganglion, { tenant: 'umbrella', slug: 'theirs' })
   const stranger = { ...admin, tenantId: (await ganglion.tenants.find('umbrella'))?.id ?? '' }
@@ -142,7 +144,7 @@ test('health says what is known: sizes, the last backup, and what a verification
 
 test('on a server of one tenant, the database and the disk are told too', async () => {
   const { ganglion, curator } = await newTestBed()
-  const parts = { health: new Health(ganglion), webhookPrivate: false, freeDiskRatio: async () => 0.25 }
+  const parts = { ...noForges, health: new Health(ganglion), webhookPrivate: false, freeDiskRatio: async () => 0.25 }
   const { shared } = await settingsServicesOf(ganglion, parts).readHealth(curator)
   expect(shared).toMatchObject({ freeDisk: 0.25, database: expect.any(Number) })
 })

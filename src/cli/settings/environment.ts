@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { Transcriber } from '../../ingest/extracted.ts'
@@ -38,6 +38,8 @@ export type Environment = {
   ingestConcurrency: number
   /** Whether webhooks may go to addresses that are not of the public internet. */
   webhookPrivate: boolean
+  /** The file that lists what administrators may link to forges with. */
+  forgeCredentials: string | undefined
   /** The language model that answers in chats and compiles Sources; without it none does. */
   languageModel: LanguageModel | undefined
   /** What finds chunks by meaning; without it search knows words only. */
@@ -98,6 +100,7 @@ const Variables = z.object({
   GANGLION_TRANSCRIBER_URL: endpointUrl(),
   GANGLION_TRANSCRIBER_MODEL: z.string().optional(),
   GANGLION_TRANSCRIBER_KEY: endpointKey(),
+  GANGLION_FORGE_CREDENTIALS: z.string().refine(isAbsolute, { error: 'must be an absolute path' }).optional(),
   GANGLION_OIDC_ISSUER: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .refine(isPrivateOrEncrypted, { error: 'must be an https URL, or of this machine' })
@@ -169,6 +172,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     rateChats: data.GANGLION_RATE_CHATS,
     ingestConcurrency: data.GANGLION_INGEST_CONCURRENCY,
     webhookPrivate: data.GANGLION_WEBHOOK_PRIVATE,
+    forgeCredentials: data.GANGLION_FORGE_CREDENTIALS,
     languageModel: endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY),
     embeddings: embeddingEndpoint(data),
     transcriber: endpoint(

@@ -3,7 +3,7 @@ import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { isFragment, send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
-import { forgesPage } from './forges-page.ts'
+import { forgesRoutes } from './forges-routes.ts'
 import { healthPage, verification } from './health-page.ts'
 import { kbSettingsRoutes } from './kb-settings-routes.ts'
 import { keysRoutes } from './keys-routes.ts'
@@ -33,11 +33,7 @@ export function settingsRoutes(app: ZodFastify, services: Services): void {
     return reply.redirect('/settings/health', 303)
   })
 
-  app.get('/settings/forges', { config, schema }, async (request, reply) => {
-    const links = await services.listForgeLinks(callerOf(request))
-    return send(reply, forgesPage(visitOf(request), links, new Date()))
-  })
-
+  forgesRoutes(app, services)
   keysRoutes(app, services)
   webhooksRoutes(app, services)
   kbSettingsRoutes(app, services)

@@ -29,7 +29,8 @@ export type LinkSummary = {
   /** Pull requests that are open for candidates. */
   open: number
   maxOpen: number
-  hasWebhook: boolean
+  /** Where the forge sends its webhooks; null: the server looks once a minute. */
+  eventsUrl: string | null
   syncedAt: string | null
   failingSince: string | null
   note: string | null
@@ -89,7 +90,7 @@ export async function listForgeLinks(ganglion: Ganglion, tenantId?: string): Pro
         ...{ id, kind, url, maxOpen, syncedAt, failingSince, note },
         kb: slugs.get(link.kbId) ?? link.kbId,
         open: pulls.filter(({ state, number }) => state === 'open' && number !== null).length,
-        hasWebhook: link.webhookSecret !== null,
+        eventsUrl: link.webhookSecret === null ? null : ganglion.forgeEventsUrl(id),
       }
     }),
   )

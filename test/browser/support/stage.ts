@@ -24,11 +24,14 @@ export type EnterOptions = Pick<BrowserContextOptions, 'javaScriptEnabled' | 'co
 }
 
 /** A server on a socket with pages of the template, and a browser, for all tests of a file. */
-export function stageForFile(prepare: (stage: Console) => Promise<void> = async () => {}): () => Stage {
+export function stageForFile(
+  prepare: (stage: Console) => Promise<void> = async () => {},
+  options: Parameters<typeof startConsole>[0] = {},
+): () => Stage {
   let stage: Stage | undefined
   let browser: Browser | undefined
   beforeAll(async () => {
-    const started = await startConsole()
+    const started = await startConsole(options)
     const url = await started.app.listen({ host: '127.0.0.1', port: 0 })
     await importTemplate(started)
     await prepare(started)

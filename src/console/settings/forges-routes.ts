@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { ValidationError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import type { Services } from '../../http/services.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { send } from '../layout/send.ts'
+import { visitOf } from '../layout/visit.ts'
+import { type ForgesView, forgesPage, mostOpen } from './forges-page.ts'
+
+const text = z.string().max(500).default('')
+const Typed = z.object({ kb: text, credential: text, url: text, maxOpen: text })
+const MaxOpen = z.coerce.number().int().min(1).max(mostOpen)
+const Path = z.object({ kb: z.string().max(200) })
+const notices = {
+  linked: 'Linked. Both sides are compared within a few seconds.',
+  unlinked: 'The link is gone. Both sides stay as they are.',
+} as const
+
+/** Adds the page of links to forges. */
+export function forgesRoutes(app: ZodFastify, services: Services): void {
+  const config = { people: 'admin' } as const
+  const Query = z.object({ done: z.enum(['linked', 'unlinked']).optional().catch(undefined) })
+
+  app.get('/settings/forges', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
+    const { done } = request.query
+    return sendPage(request, reply, { notice: done && notices[done] })
+  })
+
+  app.post('/settings/forges', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
+    const typed = request.body
+    try {
+      const maxOpen = MaxOpen.safeParse(typed.maxOpen)
+      if (!maxOpen.success) throw new ValidationError({ maxOpen: [`must be a number from 1 to ${mostOpen}`] })
+      await services.linkForge(callerOf(request), { ...typed, maxOpen: maxOpen.data })
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error
+      return sendPage(request, reply, { typed, errors: error }, 400)
+    }
+    return reply.redirect('/settings/forges?done=linked', 303)
+  })
+
+  app.post('/settings/forges/:kb/unlink', { config, schema: { hide: true, params: Path } }, async (request, reply) => {
+    await services.unlinkForge(callerOf(request), request.params.kb)
+    return reply.redirect('/settings/forges?done=unlinked', 303)
+  })
+
+  async function sendPage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    said: Pick<ForgesView, 'notice' | 'typed' | 'errors'>,
+    status = 200,
+  ): Promise<FastifyReply> {
+    const caller = callerOf(request)
+    const links = await services.listForgeLinks(caller)
+    const linked = new Set(links.map(({ kb }) => kb))
+    const kbs = (await services.readOverview(caller)).filter(({ slug }) => !linked.has(slug))
+    const credentials = await services.listForgeCredentials(caller)
+    return send(reply, forgesPage(visitOf(request), { links, kbs, credentials, now: new Date(), ...said }), status)
+  }
+}
