@@ -11,6 +11,7 @@ import { Ganglion } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
 import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
+import { startEvicting } from '../services/operations/evict-copies.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
 import { makeSetUpLink } from '../services/people/links.ts'
 import { EmbeddingModel } from '../services/search/embedding-model.ts'
@@ -54,6 +55,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const ganglion = await Ganglion.open({ ...stores, publicUrl, watch: { onError }, embeddingModel })
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
+    if (objects !== undefined) started.push(startEvicting(ganglion, environment.cacheBytes, onError))
     const sweep = async () => {
       await ganglion.idempotency.sweep(ganglion.now())
       await ganglion.chatSessions.sweep(ganglion.now())

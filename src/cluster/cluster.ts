@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Repository } from '../git/repository.ts'
 import type { Database } from '../store/database.ts'
@@ -42,6 +43,24 @@ export class Cluster {
   async prepare(id: string, gitDir: string): Promise<boolean> {
     if ((await this.repositories.version(id)) === 0) return false
     if (!existsSync(join(gitDir, 'HEAD'))) (await Repository.init(gitDir)).close()
+    await noteUse(gitDir)
     return true
   }
+}
+
+/** Notes that a copy is used: see {@link copiesIn}. */
+export async function noteUse(gitDir: string): Promise<void> {
+  const now = new Date()
+  await utimes(join(gitDir, 'HEAD'), now, now)
+}
+
+/** The copies in a folder. `usedAt` in milliseconds since 1970. */
+export async function copiesIn(folder: string): Promise<{ id: string; gitDir: string; usedAt: number }[]> {
+  const copies = []
+  for (const name of await readdir(folder)) {
+    const gitDir = join(folder, name)
+    const head = await stat(join(gitDir, 'HEAD')).catch(() => undefined) // of one that is just being made
+    if (head !== undefined) copies.push({ id: name.replace(/\.git$/, ''), gitDir, usedAt: head.mtimeMs })
+  }
+  return copies
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ExtractPool } from '../chat/extract/extract-pool.ts'
-import { Cluster } from '../cluster/cluster.ts'
+import { Cluster, noteUse } from '../cluster/cluster.ts'
 import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { Repository } from '../git/repository.ts'
@@ -243,6 +246,21 @@ export class Ganglion {
       .finally(() => repository.close())
   }
 
+  /**
+   * Takes the copy of a repository and its index out of their places, unless its knowledge base is open.
+   * @returns the paths that are to be removed
+   */
+  setAside(id: string): string[] {
+    if (this.#open.has(id)) return []
+    // At once, so that nobody opens it meanwhile. A start removes what a crash leaves there.
+    const paths = [this.directory.repository(id), this.directory.index(id)].filter((path) => existsSync(path))
+    return paths.map((path) => {
+      const aside = join(this.directory.incoming, `evicted-${randomUUID()}`)
+      renameSync(path, aside)
+      return aside
+    })
+  }
+
   /** The knowledge bases that are open now. */
   async openKbs(): Promise<KnowledgeBase[]> {
     const opened = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening))
@@ -363,6 +381,7 @@ export class Ganglion {
         closing.abort()
         await telling
         await kb.close()
+        if (this.cluster !== undefined) await noteUse(kb.repository.gitDir)
       }
       return { kb, close }
     } catch (error) {

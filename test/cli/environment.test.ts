@@ -10,6 +10,7 @@ test('an empty environment has a default for everything', () => {
     publicUrl: undefined,
     trustedProxies: ['loopback'],
     logLevel: 'info',
+    cacheBytes: 50 * 1024 ** 3,
     bucket: undefined,
     rateReads: 600,
     rateWrites: 120,
@@ -42,6 +43,7 @@ test('every setting can be set', () => {
       GANGLION_LOG_LEVEL: 'silent',
       GANGLION_BLOBS: 's3://sources/acme/prod/?endpoint=https://s3.example.org/&region=eu-central-1',
       GANGLION_DATABASE: 'postgres://db.example.org/ganglion',
+      GANGLION_CACHE_GB: '7',
       GANGLION_OBJECTS: 's3://shared/?endpoint=https://s3.example.org/&region=eu-central-1',
       AWS_ACCESS_KEY_ID: 'AKID',
       AWS_SECRET_ACCESS_KEY: 'secret',
@@ -73,6 +75,7 @@ test('every setting can be set', () => {
     publicUrl: 'https://kb.example.org/base',
     trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
     logLevel: 'silent',
+    cacheBytes: 7 * 1024 ** 3,
     database: 'postgres://db.example.org/ganglion',
     objects: {
       endpoint: 'https://s3.example.org',

@@ -30,6 +30,8 @@ export type Environment = {
   bucket: S3Options | undefined
   /** The bucket that several machines share, with a PostgreSQL database; undefined: this machine has all of it. */
   objects: S3Options | undefined
+  /** Bytes of copies of repositories that this machine keeps, with their indexes, where several share them. */
+  cacheBytes: number
   /** Requests per key and minute. */
   rateReads: number
   rateWrites: number
@@ -80,6 +82,7 @@ const Variables = z.object({
   GANGLION_TRUSTED_PROXIES: ProxyList.default(['loopback']),
   GANGLION_BLOBS: BucketUrl.optional(),
   GANGLION_OBJECTS: BucketUrl.optional(),
+  GANGLION_CACHE_GB: wholeNumber(1, 1_000_000).default(50),
   GANGLION_LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
   GANGLION_RATE_READS: wholeNumber(1, 1_000_000).default(600),
   GANGLION_RATE_WRITES: wholeNumber(1, 1_000_000).default(120),
@@ -167,6 +170,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     logLevel: data.GANGLION_LOG_LEVEL,
     bucket: data.GANGLION_BLOBS && { ...data.GANGLION_BLOBS, ...credentialsOf(env) },
     objects: data.GANGLION_OBJECTS && { ...data.GANGLION_OBJECTS, ...credentialsOf(env) },
+    cacheBytes: data.GANGLION_CACHE_GB * 1024 ** 3,
     rateReads: data.GANGLION_RATE_READS,
     rateWrites: data.GANGLION_RATE_WRITES,
     rateChats: data.GANGLION_RATE_CHATS,

@@ -1,5 +1,4 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { folderSize } from '../../files/folder-size.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { Health, Problem } from '../health.ts'
@@ -69,22 +68,10 @@ export class HealthReports {
     const open = new Map((await this.#ganglion.openKbs()).map((kb) => [kb.identity.id, kb]))
     const kbs: HealthReport['kbs'] = []
     for (const { id, slug } of await knowledgeBases.list(tenantId)) {
-      const [repository, index] = [await sizeOf(directory.repository(id)), await sizeOf(directory.index(id))]
+      const [repository, index] = [await folderSize(directory.repository(id)), await folderSize(directory.index(id))]
       const kb = open.get(id)
       kbs.push({ slug, repository, index, meaning: kb && this.#ganglion.search(kb).embedder?.progress })
     }
     return { kbs, sources: await sources.totalSize(tenantId) }
   }
-}
-
-/** Bytes of the files in a folder, of those that are there when they are looked at. */
-async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  let total = 0
-  for (const entry of entries) {
-    if (!entry.isFile()) continue
-    const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
-    total += found?.size ?? 0
-  }
-  return total
 }

@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
+import { evictCopies } from '../../../src/services/operations/evict-copies.ts'
 import { verify } from '../../../src/services/operations/verify.ts'
 import { Clone, page } from '../../e2e/git-clone.ts'
 import { approve, candidates, submitted } from '../../e2e/git-support.ts'
@@ -98,4 +101,26 @@ test('a node follows what another writes before somebody asks', async () => {
   const { body } = await approve(one, await submitted(one, 'Page', 'Text'))
   await eventually(() => expect(nativeGit(follower.gitDir, ['rev-parse', 'main'])).toBe(body.commit))
   expect(errors).toEqual([])
+})
+
+test('a node lets go of copies that were not used for longest, and fetches them again when they are asked for', async () => {
+  const { nodes } = await startNodes()
+  const [one] = nodes
+  await createKnowledgeBase(one.ganglion, { tenant: 'acme', slug: 'other' })
+  const { id: tenantId } = (await one.ganglion.tenants.find('acme')) ?? expect.unreachable()
+  const other = await one.ganglion.knowledgeBases.find(tenantId, 'other')
+  const gitDir = one.ganglion.directory.repository(other?.id ?? '')
+  const later = Date.now() + 60 * 60_000
+  await evictCopies(one.ganglion, 1e9, later)
+  expect(existsSync(gitDir)).toBe(true)
+  await evictCopies(one.ganglion, 0, Date.now())
+  expect(existsSync(gitDir)).toBe(true) // it was used just now
+  await evictCopies(one.ganglion, 0, later)
+  expect([existsSync(gitDir), existsSync(one.gitDir)]).toEqual([false, true]) // the second is open
+  expect(readdirSync(one.ganglion.directory.incoming)).toEqual([])
+  const kb = await one.ganglion.kb(tenantId, 'other')
+  expect(kb.heads().main).toBeDefined()
+  expect(nativeGit(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  expect((await approve(one, await submitted(one, 'Page', 'Text'))).status).toBe(200)
+  await expectSound(...nodes)
 })
