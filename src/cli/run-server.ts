@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { consoleRoutes } from '../console/console.ts'
 import { nativeGit } from '../git/native-git.ts'
@@ -85,7 +86,8 @@ export async function runServer(environment: Environment): Promise<Answer> {
       ...servicesOf(ganglion, { answerer, webhookPrivate, identityProvider, forgeCredentials }),
       isReady: () => isReady,
     }
-    const server = await buildServer(services, serverOptions(environment))
+    let isLeaving = false
+    const server = await buildServer(services, { ...serverOptions(environment), isLeaving: () => isLeaving })
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
     started.push(await ganglion.database.lead(async () => startDuties(ganglion, environment, onError)))
@@ -98,7 +100,11 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const address = await server.listen({ host, port })
     const made = await firstRun(ganglion)
     isReady = true
-    closeWithGrace({ delay: SHUTDOWN }, stop)
+    closeWithGrace({ delay: SHUTDOWN + environment.drain * 1_000 }, async ({ signal }) => {
+      isLeaving = true
+      if (signal !== undefined) await delay(environment.drain * 1_000)
+      await stop()
+    })
     const url = publicUrl ?? address
     const setUp = await makeSetUpLink(ganglion)
     const told = {
@@ -128,10 +134,10 @@ function startDuties(
 }
 
 /** Standard output is left to the announcement. */
-function serverOptions({ logLevel, publicUrl, trustedProxies, ...rates }: Environment): ServerOptions {
+function serverOptions({ logLevel, publicUrl, trustedProxies, node, ...rates }: Environment): ServerOptions {
   const { rateReads, rateWrites, rateChats } = rates
   return {
-    ...{ publicUrl, trustedProxies, rateReads, rateWrites, rateChats },
+    ...{ publicUrl, trustedProxies, node, rateReads, rateWrites, rateChats },
     pages: consoleRoutes,
     log: { level: logLevel, stream: process.stderr },
   }

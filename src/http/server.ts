@@ -51,6 +51,10 @@ export type ServerOptions = {
   trustedProxies?: string[]
   /** Where clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
+  /** Which of several nodes answers: told with each answer. */
+  node?: string | undefined
+  /** Whether the server is to end soon: it still answers, but is no longer ready, and keeps no connection open. */
+  isLeaving?: () => boolean
   /** Adds pages for people beside the API. */
   pages?: (app: ZodFastify, context: PagesContext) => Promise<void>
   /** Where the log goes; without it there is none. */
@@ -94,6 +98,8 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     isDraining = true
   })
   const isOpen = () => !isDraining && services.isReady()
+  const isLeaving = () => isDraining || options.isLeaving?.() === true
+  const onEach = { ...securityHeaders, ...(options.node && { 'ganglion-node': options.node }) }
 
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
@@ -103,7 +109,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   parseJsonBodies(app)
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders).header('x-request-id', request.id)
+    reply.headers(onEach).header('x-request-id', request.id)
     done()
   })
   boundArrival(app, timeouts)
@@ -119,7 +125,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   })
   holdExpectations(app)
   app.addHook('onSend', (_, reply, payload, done) => {
-    if (isDraining) reply.header('connection', 'close')
+    if (isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
   app.addHook('onSend', lingerBeforeClosing)
@@ -130,7 +136,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
 
   await describeRoutes(app)
   await descriptionRoutes(app)
-  operationRoutes(app, { metrics, isOpen, services })
+  operationRoutes(app, { metrics, isOpen: () => isOpen() && !isLeaving(), services })
   const limits = createLimits(rates, services)
   await app.register(
     async (api: ZodFastify) => {

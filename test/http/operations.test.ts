@@ -132,6 +132,24 @@ test('the log has one line for each request, and with `debug` also one for its a
   expect(await linesAt('debug')).toHaveLength(6)
 })
 
+test('each answer names the node that gave it, where it has a name', async () => {
+  const { request } = await testServer({}, { node: 'node-1' })
+  for (const path of ['/healthz', '/nothing', '/api/v1/queue/candidates']) {
+    expect((await request('GET', path)).headers['ganglion-node']).toBe('node-1')
+  }
+  expect((await (await testServer()).request('GET', '/healthz')).headers['ganglion-node']).toBeUndefined()
+})
+
+test('a server that is to end soon is not ready, and serves on connections that it does not keep', async () => {
+  let isLeaving = false
+  const { request } = await testServer({}, { isLeaving: () => isLeaving })
+  expect((await request('GET', '/readyz')).status).toBe(200)
+  isLeaving = true
+  expect((await request('GET', '/readyz')).status).toBe(503)
+  const { status, headers } = await request('GET', '/api/v1/queue/candidates', { as: 'curator' })
+  expect([status, headers.connection]).toEqual([200, 'close'])
+})
+
 test('a client does not choose the id of its request', async () => {
   const { request } = await testServer()
   const { headers } = await request('GET', '/healthz', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } })

@@ -21,6 +21,10 @@ export type Environment = {
   host: string
   /** 0: any free port. */
   port: number
+  /** What this one of several nodes is called; undefined: nothing. */
+  node: string | undefined
+  /** Seconds for which a server that is to end still serves, while `/readyz` says that it will not. */
+  drain: number
   /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
   publicUrl: string | undefined
   /** Addresses of proxies, whose word on who they speak for counts; as Fastify takes them. */
@@ -75,6 +79,11 @@ const Variables = z.object({
   GANGLION_DATABASE: DatabaseAddress.optional(),
   GANGLION_HOST: z.string().default('127.0.0.1'),
   GANGLION_PORT: Port.default(4870),
+  GANGLION_NODE: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, { error: 'must be letters, digits, dots, hyphens and underscores, 100 at most' })
+    .optional(),
+  GANGLION_DRAIN: wholeNumber(0, 20).default(0),
   GANGLION_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -165,6 +174,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     database: data.GANGLION_DATABASE,
     host: data.GANGLION_HOST,
     port: data.GANGLION_PORT,
+    node: data.GANGLION_NODE,
+    drain: data.GANGLION_DRAIN,
     publicUrl: data.GANGLION_PUBLIC_URL,
     trustedProxies: data.GANGLION_TRUSTED_PROXIES,
     logLevel: data.GANGLION_LOG_LEVEL,
