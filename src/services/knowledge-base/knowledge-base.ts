@@ -231,8 +231,12 @@ export class KnowledgeBase {
   }
 
   async close(): Promise<void> {
-    await this.#writer.settled()
-    await this.#followedUp
+    let followedUp: Promise<void> | undefined
+    do {
+      await this.#writer.settled()
+      followedUp = this.#followedUp
+      await followedUp
+    } while (followedUp !== this.#followedUp) // What follows up a commit may follow others, too.
     this.projection.close()
     this.repository.close()
   }
