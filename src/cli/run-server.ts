@@ -98,7 +98,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(rereadSources(ganglion, { transcriber, onError }))
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
-    const made = await firstRun(ganglion)
+    const made = await ganglion.database.alone(() => firstRun(ganglion))
     isReady = true
     closeWithGrace({ delay: SHUTDOWN + environment.drain * 1_000 }, async ({ signal }) => {
       isLeaving = true

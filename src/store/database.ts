@@ -22,6 +22,8 @@ export type Database = {
    * @returns how to stop, and to leave it to others
    */
   lead(start: () => Promise<() => unknown>): Promise<() => unknown>
+  /** Does something while no other process that uses the database does such a thing. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result>
   /** Bytes. */
   size(): Promise<number>
   /** Throws where it cannot be reached. */

@@ -34,6 +34,7 @@ export async function openSqlite(file: string): Promise<Database> {
       ...{ db, revision, notifications: new Notifications() },
       now: () => new Date(),
       lead: (start) => start(),
+      alone: (work) => work(),
       size: async () => (await stat(file)).size,
       check: () => access(file, constants.R_OK | constants.W_OK),
       close: () => db.destroy(),

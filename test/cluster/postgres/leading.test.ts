@@ -35,3 +35,20 @@ test('a node that loses its connection no longer leads, until it has one again',
   await expect.poll(() => told, { timeout: 10_000 }).toEqual(['one begins', 'one ends', 'one begins'])
   await leave()
 })
+
+test('what is to be done alone is done by one node after the other', async () => {
+  const all = await nodes(4)
+  const running: string[] = []
+  const most: number[] = []
+  const work = (name: string) => async () => {
+    running.push(name)
+    most.push(running.length)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    running.pop()
+    if (name === '2') throw new Error('no')
+    return name
+  }
+  const results = await Promise.allSettled(all.map(({ alone }, n) => alone(work(String(n)))))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(most).toEqual([1, 1, 1, 1])
+})
