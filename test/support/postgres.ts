@@ -1,6 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, chownSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  chownSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,26 +20,35 @@ const execute = promisify(execFile)
 
 /** Where Debian's packages put the servers, one folder for each version. */
 const debianRoot = '/usr/lib/postgresql'
-const port = 5432
 
 export type PostgresOptions = {
   /** Whether a commit is flushed to the disk. Slower; only where what is tested is durability. */
   durable?: boolean
   /** Parameters of the server, such as `{ max_connections: '20' }`. */
   parameters?: Readonly<Record<string, string>>
+  /** On the loopback interface, beside the socket. */
+  port?: number
+  /** In PEM, for encrypted connections. */
+  certificate?: { cert: string; key: string }
 }
 
-/** A PostgreSQL server that tests start and end, on a Unix socket in a temporary folder of its own. It listens on no port. */
+/** A PostgreSQL server that tests start and end, on a Unix socket in a temporary folder of its own. Unless asked to, it listens on no port. */
 export class PostgresServer {
   readonly #folder: string
+  readonly #port: number
   readonly #settings: string[]
   readonly #account = ordinaryAccount()
   #process: ChildProcess | undefined
 
-  private constructor(folder: string, { durable = false, parameters = {} }: PostgresOptions) {
+  private constructor(folder: string, { durable = false, parameters = {}, port }: PostgresOptions) {
     this.#folder = folder
+    this.#port = port ?? 5432
     const all = {
-      ...{ listen_addresses: '', unix_socket_directories: folder, max_connections: '200' },
+      ...{
+        listen_addresses: port === undefined ? '' : '127.0.0.1',
+        unix_socket_directories: folder,
+        max_connections: '200',
+      },
       ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
       ...parameters,
     }
@@ -55,18 +73,19 @@ export class PostgresServer {
     // Text is ordered as in a dictionary, as in most deployments: so whatever relies on the order of bytes shows.
     args.push('--locale', 'C.UTF-8', '--locale-provider', 'icu', '--icu-locale', 'en')
     await execute(programOf('initdb'), args, { ...server.#account, cwd: folder })
+    if (options.certificate !== undefined) server.#certify(options.certificate)
     await server.begin()
     return server
   }
 
   /** The address of one of its databases. */
   address(database: string): string {
-    return `postgres://ganglion@localhost:${port}/${database}?host=${encodeURIComponent(this.#folder)}`
+    return `postgres://ganglion@localhost:${this.#port}/${database}?host=${encodeURIComponent(this.#folder)}`
   }
 
   /** Starts the server that was stopped or killed, and waits until it answers. */
   async begin(): Promise<void> {
-    const args = ['-D', this.#data, '-p', String(port), ...this.#settings]
+    const args = ['-D', this.#data, '-p', String(this.#port), ...this.#settings]
     const child = spawn(programOf('postgres'), args, {
       ...this.#account,
       cwd: this.#folder,
@@ -106,6 +125,18 @@ export class PostgresServer {
   async remove(): Promise<void> {
     await this.stop('kill')
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  /** With the names that the server looks for. */
+  #certify({ cert, key }: { cert: string; key: string }): void {
+    for (const [name, text] of [
+      ['server.crt', cert],
+      ['server.key', key],
+    ] as const) {
+      const file = join(this.#data, name)
+      writeFileSync(file, text, { mode: 0o600 })
+      if (this.#account !== undefined) chownSync(file, this.#account.uid, this.#account.gid)
+    }
   }
 
   get #data(): string {
