@@ -49,8 +49,11 @@ export async function ganglion(
 }
 
 /** The one line of JSON that a command with `--json` prints. */
-export async function ganglionJson(args: string[]): Promise<{ code: number; json: unknown }> {
-  const { code, stdout, stderr } = await ganglion([...args, '--json'])
+export async function ganglionJson(
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; json: unknown }> {
+  const { code, stdout, stderr } = await ganglion([...args, '--json'], env)
   if (!/^[^\n]+\n$/.test(stdout) || stderr !== '') throw new Error(`not one line of JSON: ${stdout}${stderr}`)
   return { code, json: JSON.parse(stdout) }
 }

@@ -10,6 +10,8 @@ export type Deployment = {
   token: string
   /** The key of those who push to the server. */
   pusher: { id: string; token: string }
+  /** Where its state is, if not in the data directory. */
+  database?: string
 }
 export type Server = { url: string; process: ChildProcess }
 
@@ -20,11 +22,12 @@ const Made = z.object({ id: z.string(), gitDir: z.string() })
 const Key = z.object({ id: z.string(), token: z.string() })
 
 /** A data directory with one knowledge base and keys that may do everything. */
-export async function newDeployment(dataDir: string): Promise<Deployment> {
-  const kb = Made.parse((await ganglionJson(['kb', 'create', kbSlug, '--tenant', tenant, '--data', dataDir])).json)
-  const create = ['key', 'create', '--tenant', tenant, '--role', 'curator', '--data', dataDir]
-  const { token } = Key.parse((await ganglionJson(create)).json)
-  const pusher = Key.parse((await ganglionJson([...create, '--name', 'Pusher'])).json)
+export async function newDeployment(dataDir: string, env: Record<string, string> = {}): Promise<Deployment> {
+  const make = async (...args: string[]) => (await ganglionJson([...args, '--data', dataDir], env)).json
+  const kb = Made.parse(await make('kb', 'create', kbSlug, '--tenant', tenant))
+  const create = ['key', 'create', '--tenant', tenant, '--role', 'curator']
+  const { token } = Key.parse(await make(...create))
+  const pusher = Key.parse(await make(...create, '--name', 'Pusher'))
   return { dataDir, gitDir: kb.gitDir, kbId: kb.id, token, pusher }
 }
 
@@ -49,6 +52,6 @@ export async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): P
 }
 
 /** What `ganglion verify` has to say. */
-export function verify({ dataDir }: Deployment): Promise<Ran> {
-  return ganglion(['verify', '--json', '--data', dataDir])
+export function verify({ dataDir }: Deployment, env: Record<string, string> = {}): Promise<Ran> {
+  return ganglion(['verify', '--json', '--data', dataDir], env)
 }

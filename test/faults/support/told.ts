@@ -11,8 +11,8 @@ const toldDecisions: Readonly<Record<string, string>> = { dismiss: 'dismissed', 
 const serverCommitter = 'ganglion@ganglion.invalid'
 
 /** What was told otherwise than it happened: nothing where every change is told once, in its order. */
-export async function wronglyTold({ dataDir, kbId }: Deployment, history: History): Promise<string[]> {
-  const events = await storedEvents(dataDir, kbId)
+export async function wronglyTold({ dataDir, database, kbId }: Deployment, history: History): Promise<string[]> {
+  const events = await storedEvents(database ?? DataDirectory.open(dataDir).database, kbId)
   const { line, queue } = history
   const approvals = approvalsOf(history)
   const isNew = firstVersions(line)
@@ -81,8 +81,8 @@ function differences(happened: readonly string[], told: readonly string[]): stri
   })
 }
 
-async function storedEvents(dataDir: string, kbId: string): Promise<StoredEvent[]> {
-  const { db, close } = await openDatabase(DataDirectory.open(dataDir).database)
+async function storedEvents(database: string, kbId: string): Promise<StoredEvent[]> {
+  const { db, close } = await openDatabase(database)
   try {
     const kb = (await new KnowledgeBases(db).list()).find(({ id }) => id === kbId)
     const log = new EventLog(db)
