@@ -266,6 +266,16 @@ test('a bucket that several machines share needs a database that they share', ()
   )
 })
 
+test('what is wrong with the address of a database is told without the password in it', () => {
+  const database = 'postgres://ganglion:hunter2@db.example.org/ganglion'
+  expect(readEnvironment({ GANGLION_DATABASE: `${database}?sslmode=require` }).database).toBe(
+    `${database}?sslmode=require`,
+  )
+  for (const wrong of [`${database}?sslmode=maybe`, database.replace('postgres', 'mysql')]) {
+    expect(() => readEnvironment({ GANGLION_DATABASE: wrong })).toThrow(/^(?!.*hunter2).*\n {2}GANGLION_DATABASE /s)
+  }
+})
+
 test('a bucket needs its keys', () => {
   expect(() => readEnvironment({ GANGLION_BLOBS: 's3://sources', AWS_ACCESS_KEY_ID: 'AKID' })).toThrow(
     'AWS_SECRET_ACCESS_KEY is missing: GANGLION_BLOBS needs it',

@@ -8,7 +8,7 @@ import type { KbVerification } from '../../services/operations/verification.ts'
 import { verify } from '../../services/operations/verify.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
-import { act } from '../command.ts'
+import { act, UsageError } from '../command.ts'
 import { packageVersion } from '../package-version.ts'
 import { Selection, select, selecting } from '../select.ts'
 import { table } from '../table.ts'
@@ -85,7 +85,10 @@ export function addOperationCommands(program: Command): void {
         '\nThe data directory must be empty or not there yet: stop its server and move it away first.',
       ),
     z.object({ dir: z.string().min(1) }),
-    async ({ dir }, { dataDir }) => {
+    async ({ dir }, { dataDir, database }) => {
+      if (database !== undefined) {
+        throw new UsageError('restore makes a data directory with its own database: unset GANGLION_DATABASE')
+      }
       const restored = await restore(dir, dataDir)
       const lines = restored.kbs.map(
         ({ slug, id, seqFloor, warnings }) =>
