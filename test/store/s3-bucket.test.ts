@@ -69,6 +69,7 @@ test('packs are put, listed, read and deleted by key', async () => {
   for (const key of keys) await packs.put(key, fileOf(bytes))
   expect(await keysOf(packs)).toEqual(keys)
   expect(await buffer(await packs.get('kb/one.pack', 100))).toEqual(bytes)
+  expect([await packs.has('kb/one.pack'), await packs.has('kb/four.pack')]).toEqual([true, false])
   await packs.delete('kb/one.pack')
   await packs.delete('kb/one.pack')
   await expect(packs.get('kb/one.pack', 100)).rejects.toThrow(PackNotFound)

@@ -57,6 +57,7 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
     found.problems.push(
       ...problems('repository', await untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))),
     )
+    found.problems.push(...problems('repository', await missingPacks(ganglion, id)))
     await verifyContents(ganglion, identity, stored, scratch, found)
     found.problems.push(...problems('source', await missingBytes(ganglion, id)))
   } catch (error) {
@@ -66,6 +67,15 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
     await rm(scratch, { recursive: true, force: true })
   }
   return found
+}
+
+/** Packs that other nodes could not fetch. */
+async function missingPacks({ cluster }: Ganglion, kbId: string): Promise<string[]> {
+  const missing: string[] = []
+  for (const { key } of (await cluster?.repositories.state(kbId))?.packs ?? []) {
+    if (!(await cluster?.packs.has(key))) missing.push(`The pack ${key} is gone from the bucket.`)
+  }
+  return missing
 }
 
 /** Sources whose bytes are gone. */

@@ -20,6 +20,7 @@ export interface PackStore {
   put(key: string, file: ReceivedFile): Promise<void>
   /** @param size in bytes, which says how long to wait. @throws {PackNotFound} */
   get(key: string, size: number): Promise<Readable>
+  has(key: string): Promise<boolean>
   /** Nothing happens where there is none. */
   delete(key: string): Promise<void>
   /** In no order. */

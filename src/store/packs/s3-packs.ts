@@ -24,6 +24,10 @@ export class S3Packs implements PackStore {
     return bytes
   }
 
+  has(key: string): Promise<boolean> {
+    return this.#bucket.has(key)
+  }
+
   async delete(key: string): Promise<void> {
     await this.#bucket.delete(key)
   }

@@ -106,6 +106,7 @@ test('a node follows what another writes before somebody asks', async () => {
 test('a node lets go of copies that were not used for longest, and fetches them again when they are asked for', async () => {
   const { nodes } = await startNodes()
   const [one] = nodes
+  expect(await titles(one, 'pending')).toEqual([])
   await createKnowledgeBase(one.ganglion, { tenant: 'acme', slug: 'other' })
   const { id: tenantId } = (await one.ganglion.tenants.find('acme')) ?? expect.unreachable()
   const other = await one.ganglion.knowledgeBases.find(tenantId, 'other')
@@ -123,4 +124,17 @@ test('a node lets go of copies that were not used for longest, and fetches them 
   expect(nativeGit(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   expect((await approve(one, await submitted(one, 'Page', 'Text'))).status).toBe(200)
   await expectSound(...nodes)
+})
+
+test('a pack that is gone from the bucket is found by verify, as long as a node has a copy', async () => {
+  const { nodes, s3 } = await startNodes()
+  const [one] = nodes
+  await submitted(one, 'Page', 'Text')
+  const [key = ''] = [...s3.objects.keys()].filter((name) => name.endsWith('.pack'))
+  s3.objects.delete(key)
+  const { kbs } = await verify(one.ganglion)
+  const name = key.slice(key.indexOf('packs/') + 'packs/'.length)
+  expect(kbs.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
+    `The pack ${name} is gone from the bucket.`,
+  ])
 })

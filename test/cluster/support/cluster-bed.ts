@@ -70,6 +70,7 @@ function boundPacks(packs: PackStore): PackStore {
   return {
     put: (key, file) => packs.put(key, file),
     get: (key, size) => packs.get(key, size),
+    has: (key) => packs.has(key),
     delete: (key) => packs.delete(key),
     list: () => packs.list(),
   }
