@@ -67,11 +67,17 @@ test('the workflows run on pull requests only, of this version, and pin what the
   expect(pipeline().variables.GANGLION_PACKAGE).toBe(`ganglion@${version}`)
 })
 
-test.each([github, forgejo])('%s is a workflow by the published schema', (path) => {
-  const file = new URL('../forge/descriptions/github-workflow.json', import.meta.url)
-  const isWorkflow = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(file, 'utf8')))
-  expect(isWorkflow(parse(read(path))), JSON.stringify(isWorkflow.errors)).toBe(true)
-  expect(isWorkflow({ ...parse(read(path)), jobs: { check: { steps: 'none' } } })).toBe(false)
+test.each([
+  // Forgejo and Gitea run GitHub's workflows, and publish no schema of their own.
+  [github, 'github-workflow.json', { jobs: { check: { steps: 'none' } } }],
+  [forgejo, 'github-workflow.json', { jobs: { check: { steps: 'none' } } }],
+  [gitlab, 'gitlab-ci.json', { ganglion: { script: ['true'], artifacts: { when: 'now and then' } } }],
+])('%s is valid by the published schema', (path, name, broken) => {
+  const file = new URL(`../forge/descriptions/${name}`, import.meta.url)
+  // Formats only name what a text is.
+  const isValid = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(readFileSync(file, 'utf8')))
+  expect(isValid(parse(read(path))), JSON.stringify(isValid.errors)).toBe(true)
+  expect(isValid({ ...parse(read(path)), ...broken })).toBe(false)
 })
 
 test.each([github, forgejo, gitlab])(
