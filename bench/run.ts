@@ -16,6 +16,7 @@ import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { aimsTable } from './support/aims.ts'
 import { benchVectors } from './vectors.ts'
+import { benchWithoutGit } from './without-git.ts'
 
 type Bench = (folders: readonly string[]) => Promise<string[]> | string[]
 
@@ -32,6 +33,7 @@ const ordinary: Record<string, Bench> = {
   http: benchHttp,
   'git-start': benchGitStart,
   'git-door': benchGitDoor,
+  'without-git': benchWithoutGit,
 }
 /** Run only where they are named: they take long, or read folders. */
 const special: Record<string, Bench> = {

@@ -32,6 +32,8 @@ test.each([
   [JSON.stringify([{ ...whole, repositories: 'ftp://github.com/acme/' }]), 'must be an http or https URL'],
   [JSON.stringify([{ ...whole, repositories: 'https://github.com/acme/../' }]), 'must be a plain address'],
   [JSON.stringify([{ ...whole, tokn: 'env:TOKEN' }]), 'tokn'],
+  [JSON.stringify([{ ...whole, token: 'env:TOKEN' }]), 'must have either a token, or an app and its key'],
+  [JSON.stringify([{ ...whole, key: undefined }]), 'must have either a token, or an app and its key'],
   [JSON.stringify([whole, whole]), 'acme GitHub is there twice'],
 ])('%s is refused', async (text, message) => {
   await expect(readOfferedCredentials(fileOf(text))).rejects.toThrow(message)

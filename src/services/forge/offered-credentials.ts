@@ -22,18 +22,27 @@ export type OfferedCredential = {
 
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 const Reference = z.string().refine(isReference, { error: 'must be env:NAME or file:/path' })
-const common = {
-  name: z.string().trim().min(1).max(100),
-  tenant: z.string().min(1),
-  repositories: Url.refine((url) => new URL(url).href === url, { error: 'must be a plain address' }),
-  kind: z.enum(forgeKinds).optional(),
-  apiUrl: Url.optional(),
-  webhookSecret: Reference.optional(),
-}
-const Offered = z.union([
-  z.strictObject({ ...common, token: Reference }),
-  z.strictObject({ ...common, app: z.string().min(1), key: Reference }),
-])
+const Offered = z
+  .strictObject({
+    name: z.string().trim().min(1).max(100),
+    tenant: z.string().min(1),
+    repositories: Url.refine((url) => new URL(url).href === url, { error: 'must be a plain address' }),
+    kind: z.enum(forgeKinds).optional(),
+    apiUrl: Url.optional(),
+    token: Reference.optional(),
+    app: z.string().min(1).optional(),
+    key: Reference.optional(),
+    webhookSecret: Reference.optional(),
+  })
+  .transform(({ token, app, key, kind, apiUrl, webhookSecret, ...rest }, context): OfferedCredential => {
+    const offered = { ...rest, kind, apiUrl, webhookSecret }
+    if (token !== undefined && app === undefined && key === undefined) return { ...offered, credential: { token } }
+    if (token === undefined && app !== undefined && key !== undefined) {
+      return { ...offered, credential: { appId: app, privateKey: key } }
+    }
+    context.addIssue('must have either a token, or an app and its key')
+    return z.NEVER
+  })
 
 /** Reads the file that lists them: a JSON array. @throws {Error} with what is wrong with it */
 export async function readOfferedCredentials(path: string): Promise<OfferedCredential[]> {
@@ -42,10 +51,7 @@ export async function readOfferedCredentials(path: string): Promise<OfferedCrede
   const names = data.map(({ tenant, name }) => `${tenant} ${name}`)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw new Error(`${twice} is there twice`)
-  return data.map(({ name, tenant, repositories, kind, apiUrl, webhookSecret, ...secret }) => {
-    const credential = 'token' in secret ? { token: secret.token } : { appId: secret.app, privateKey: secret.key }
-    return { name, tenant, repositories, kind, apiUrl, webhookSecret, credential }
-  })
+  return data
 }
 
 /** Names of groups and repositories, as every forge allows them: nothing that a server could read in another way. */
