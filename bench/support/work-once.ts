@@ -1,0 +1,38 @@
+import type { Caller } from '../../src/services/caller.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
+import { milliseconds } from './measure.ts'
+import { generateNotes } from './notes.ts'
+
+/** Opens the one knowledge base of a data directory, approves and reads, and says how long each took: the medians, in milliseconds. */
+const approvals = 50
+const reads = 1_000
+
+const begin = performance.now()
+const ganglion = await Ganglion.open({ dataDir: process.argv[2] ?? '' })
+const [identity] = await ganglion.knowledgeBases.list()
+if (identity === undefined) throw new Error('there is no knowledge base')
+const kb = await ganglion.openKb(identity)
+const opening = performance.now() - begin
+
+const { tenantId, slug } = identity
+const curator: Caller = { id: 'key:bench', name: 'Bench', tenantId, role: 'curator', connectors: [] }
+const seqIds = kb.projection.read.all`SELECT seq_id FROM neurons LIMIT ${reads}`.map(({ seq_id }) => String(seq_id))
+const reading: number[] = []
+for (const seqId of seqIds) reading.push(await milliseconds(() => readNeuron(ganglion, curator, { kb: slug, seqId })))
+
+const approving: number[] = []
+for (const [n, { title, text }] of generateNotes(approvals).entries()) {
+  const candidate = { kind: 'external-feed' as const, title: `${title} ${process.pid} ${n}`, content: text }
+  const rest = { knowledgeBaseId: slug, metadata: null, confidence: null, impactEstimate: null }
+  const { candidateId } = await submitCandidate(ganglion, curator, { ...candidate, ...rest })
+  approving.push(await milliseconds(() => approveCandidate(ganglion, curator, candidateId, {})))
+}
+await ganglion.close()
+console.log(JSON.stringify({ opening, approval: median(approving), read: median(reading) }))
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
