@@ -9,6 +9,7 @@ import { rateAnswer } from '../services/chat/rate-answer.ts'
 import { submitFeedback } from '../services/chat/submit-feedback.ts'
 import { readEvents } from '../services/events/read-events.ts'
 import { hearDelivery } from '../services/forge/hear-delivery.ts'
+import { listFailingLinks } from '../services/forge/manage-links.ts'
 import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
 import type { Ganglion } from '../services/ganglion.ts'
 import { openGitDoor } from '../services/git/open-git-door.ts'
@@ -120,6 +121,7 @@ export function servicesOf(
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     listQueue: (caller, query) => listQueue(ganglion, figures, caller, query),
+    listFailingLinks: (caller, kb) => listFailingLinks(ganglion, caller, kb),
     reviewCandidate: (caller, candidateId, view) => reviewCandidate(ganglion, caller, candidateId, view),
     similarNeurons: (caller, candidateId) => similarNeurons(ganglion, caller, candidateId),
     nextInQueue: (caller, candidateId, view) => nextInQueue(ganglion, caller, candidateId, view),

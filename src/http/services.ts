@@ -41,6 +41,7 @@ import type { Rating } from '../services/chat/rate-answer.ts'
 import type { EventStream } from '../services/events/read-events.ts'
 import type { FileContent } from '../services/file-content.ts'
 import type { ForgeDelivery } from '../services/forge/hear-delivery.ts'
+import type { FailingLink } from '../services/forge/manage-links.ts'
 import type { GitAddress, GitDoor } from '../services/git/git-door.ts'
 import type { Problem } from '../services/health.ts'
 import type { PeopleServices } from '../services/people/people-services.ts'
@@ -104,6 +105,8 @@ export interface Services extends OverviewServices, SettingsServices {
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
   /** A page of the queue, with what people filter it by. */
   listQueue(caller: Caller, query: QueueQuery): Promise<QueuePage>
+  /** Of one knowledge base, or of all. */
+  listFailingLinks(caller: Caller, kb?: string): Promise<FailingLink[]>
   /** A candidate with all that a curator decides by, and its neighbours in a view of the queue. */
   reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
   /** Undefined while search is busy. */

@@ -42,6 +42,7 @@ export function answersOf(services: Services) {
     const [visit, caller] = [visitOf(request), callerOf(request)]
     const { after, before, pick, done, did = [] } = params
     const queue = await services.listQueue(caller, { ...viewOf(params), after, before, limit: pageLength })
+    const failingLinks = await services.listFailingLinks(caller, params.kb)
     const outcomes = await Promise.all(
       did.map(async ([id, result]) => ({ outcome: await services.readOutcome(caller, id), result })),
     )
@@ -49,7 +50,7 @@ export function answersOf(services: Services) {
       outcomes.length > 0
         ? togetherNotice(visit, outcomes, params)
         : done !== undefined && outcomeNotice(visit, await services.readOutcome(caller, done), params)
-    const shown = { queue, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
+    const shown = { queue, failingLinks, params, place: { after, before }, isAllPicked: pick !== undefined, notice }
     const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
     return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
   }

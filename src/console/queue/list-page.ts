@@ -1,4 +1,5 @@
 import { candidateKinds } from '../../contract/vocabulary.ts'
+import type { FailingLink } from '../../services/forge/manage-links.ts'
 import type { QueueCounts, QueueEntry, QueuePage } from '../../services/queue/list-queue.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
@@ -22,6 +23,7 @@ import { candidatePath, listPath, type QueueParams } from './view.ts'
 
 export type ListPage = {
   queue: QueuePage
+  failingLinks: readonly FailingLink[]
   params: QueueParams
   /** Where this page begins, for the links that come back to it. */
   place: { after?: string | undefined; before?: string | undefined }
@@ -44,12 +46,18 @@ export function queueListPage(visit: Visit, list: ListPage): Html {
     notice,
     main: html`<h1>Queue</h1>
       <p class="hint">Proposed changes to pages. Open one to see what it changes, then approve or dismiss it.</p>
+      ${list.failingLinks.map(failingNotice)}
       ${keysHelp()}
       ${filterForm(queue, params)}
       ${zoneLinks(queue.counts, params)}
       ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}
       ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
   })
+}
+
+function failingNotice({ kb, url, failingSince }: FailingLink): Html {
+  return html`<p class="warning">Since ${when(failingSince)}, ${kb} could not be compared with <a href="${url}" rel="noreferrer">its pull
+    requests</a>: what was decided there is not here yet. The server goes on trying.</p>`
 }
 
 function filterForm({ counts, connectors, knowledgeBases }: QueuePage, params: QueueParams): Html {

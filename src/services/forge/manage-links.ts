@@ -96,6 +96,24 @@ export async function listForgeLinks(ganglion: Ganglion, tenantId?: string): Pro
   )
 }
 
+/** A knowledge base that could not be compared with its repository since a time: what is said on its pull requests is not here yet. */
+export type FailingLink = { kb: string; url: string; failingSince: string }
+
+/** Of one knowledge base by its slug, or of all that the tenant has. */
+export async function listFailingLinks(
+  { forgeLinks, knowledgeBases }: Pick<Ganglion, 'forgeLinks' | 'knowledgeBases'>,
+  { tenantId }: Pick<Acting, 'tenantId'>,
+  slug?: string,
+): Promise<FailingLink[]> {
+  const failing = (await forgeLinks.list(tenantId)).filter((link) => link.failingSince !== null)
+  if (failing.length === 0) return []
+  const slugs = new Map((await knowledgeBases.list(tenantId)).map((kb) => [kb.id, kb.slug]))
+  return failing.flatMap(({ kbId, url, failingSince }) => {
+    const kb = slugs.get(kbId)
+    return kb === undefined || failingSince === null || (slug ?? kb) !== kb ? [] : [{ kb, url, failingSince }]
+  })
+}
+
 /** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */
 export async function unlinkForge(ganglion: Ganglion, by: Acting, kb: string): Promise<ForgeLink> {
   const link = await linkOf(ganglion, by, kb)

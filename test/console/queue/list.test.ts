@@ -162,3 +162,24 @@ test('hostile text stays text', async () => {
   expect(all.document.querySelectorAll('[href^="javascript:" i]')).toHaveLength(0)
   expect(all.body).not.toContain('style=')
 })
+
+test('the queue says since when pull requests could not be compared', async () => {
+  const { curator, newKb, ganglion } = desk()
+  const [kb, other] = [await newKb(), await newKb()]
+  const [known] = (await ganglion.knowledgeBases.list()).filter(({ slug }) => slug === kb.slug)
+  const link = await ganglion.forgeLinks.create(
+    {
+      ...{ tenantId: known?.tenantId ?? '', kbId: known?.id ?? '', kind: 'github', apiUrl: null, webhookSecret: null },
+      ...{ url: 'https://github.com/acme/x', credential: { token: 'env:TOKEN' }, maxOpen: 50 },
+    },
+    new Date(),
+  )
+  const warnings = async (slug: string) => (await curator.get(`/queue?kb=${slug}`)).texts('main > .warning')
+  expect(await warnings(kb.slug)).toEqual([])
+  const note = 'a note for administrators'
+  await ganglion.forgeLinks.note(link?.id ?? '', { failingSince: '2026-01-02T03:04:05.000Z', failures: 1, note })
+  const [warning] = await warnings(kb.slug)
+  expect(warning).toMatch(new RegExp(`^Since .+, ${kb.slug} could not be compared with its pull requests`))
+  expect(warning).not.toContain(note)
+  expect(await warnings(other.slug)).toEqual([])
+})

@@ -395,6 +395,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     listApiKeys: notFaked,
     revokeApiKey: notFaked,
     addWebhook: notFaked,
+    listFailingLinks: async () => [],
     listForgeLinks: notFaked,
     listForgeCredentials: notFaked,
     linkForge: notFaked,
