@@ -11,6 +11,7 @@ import { serve } from '../cli/support.ts'
 import { agreed } from '../e2e/forge-day.ts'
 import { startProduct } from '../e2e/support.ts'
 import { startGithub } from '../forge/support/emulated-github.ts'
+import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
 import { scaled } from './support/cycles.ts'
 
@@ -44,8 +45,13 @@ test(`a server that is killed ${kills} times ends with one pull request for each
     for (let n = 0; n < count / kills; n++) await submit(++submitted)
     await delay(1_000 + Math.random() * 8_000)
     const open = (await github.pulls()).filter(({ state, draft }) => state === 'open' && draft !== true)
-    const [first, second, third] = open.map(({ number }) => Number(number))
-    if (first !== undefined) await github.merge('ada', first, kill % 2 === 0 ? 'merge' : 'squash').catch(() => {})
+    const [first, second, third, fourth] = open.map(({ number }) => Number(number))
+    const method = (['merge', 'squash', 'rebase'] as const)[kill % 3]
+    if (first !== undefined) await github.merge('ada', first, method).catch(() => {})
+    if (fourth !== undefined) {
+      edit(open.find(({ number }) => number === fourth))
+      if (kill % 2 === 0) await github.merge('bob', fourth, 'squash').catch(() => {})
+    }
     if (second !== undefined && kill % 3 === 0) {
       await github.comment('bob', second, 'Not this one.')
       await github.close('bob', second)
@@ -78,6 +84,14 @@ test(`a server that is killed ${kills} times ends with one pull request for each
     await bridge.close()
     await ganglion.close()
     return { linkId: link.id, token: made.token }
+  }
+
+  /** A reviewer commits to the branch. */
+  function edit(pull: Record<string, unknown> | undefined): void {
+    const { ref } = pull?.head === undefined ? { ref: '' } : (pull.head as { ref: string })
+    const [path = ''] = nativeGit(github.git.dir, ['diff', '--name-only', `main...${ref}`]).split('\n')
+    const page = nativeGit(github.git.dir, ['show', `${ref}:${path}`])
+    github.git.commit(ref, { [path]: `${page}\n\nSaid better.\n` })
   }
 
   async function submit(n: number): Promise<void> {
