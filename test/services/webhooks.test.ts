@@ -55,7 +55,10 @@ async function newSender(answer?: (n: number) => number) {
   const { ganglion, kbId, app } = await newTestBed()
   const tenantId = app.tenantId
   await addSource(ganglion, { id: 'd', kbId })
-  await ganglion.transaction((db) => db.deleteFrom('events').execute())
+  await ganglion.transaction(async (db) => {
+    await db.deleteFrom('events').execute()
+    await db.deleteFrom('event_counters').execute()
+  })
   const time = { now: new Date() }
   const clocked: Ganglion = Object.assign(Object.create(ganglion), {
     now: () => time.now,
