@@ -162,7 +162,9 @@ export class Ganglion {
     this.sessions = new Sessions(database.db)
     this.oneTimeLinks = new OneTimeLinks(database.db)
     this.audit = new Audit(database.db)
-    this.signIns = new SignInThrottle(rateCounter({ db: database.db, now: this.now }, { name: 'sign-in', span: signInSpan }))
+    this.signIns = new SignInThrottle(
+      rateCounter({ db: database.db, now: this.now }, { name: 'sign-in', span: signInSpan }),
+    )
     this.requestCounter = rateCounter({ db: database.db, now: this.now }, { name: 'request', span: 60_000 })
     this.idempotency = new Idempotency(database.db, this.now)
     this.chatSessions = new ChatSessions(database.db)
