@@ -2,6 +2,7 @@ import { type ErrorCode, GanglionError } from '../contract/errors.ts'
 import { GitError } from '../git/git-error.ts'
 import { isBusyState, stateOf } from '../store/engines/postgres-errors.ts'
 import { DatabaseUnreachable } from '../store/errors.ts'
+import { PackNotFound } from '../store/packs/pack-store.ts'
 import { S3Error } from '../store/s3/s3-bucket.ts'
 import { RefMissing, RepositoryMissing } from './knowledge-base/kb-refs.ts'
 
@@ -33,7 +34,7 @@ export function refusalFor(error: unknown): GanglionError {
   if (isStorageFull(error)) return new GanglionError('insufficient_storage')
   if (isCausedBy(error, (cause) => cause instanceof GitError && cause.code === 'no-git'))
     return new GanglionError('unavailable', 'git cannot be started on the server.')
-  if (isCausedBy(error, (cause) => cause instanceof RefMissing || cause instanceof RepositoryMissing))
+  if (isCausedBy(error, isRepositoryGone))
     return new GanglionError('unavailable', 'The repository of the knowledge base is damaged, or is not there.')
   if (isCausedBy(error, (cause) => cause instanceof DatabaseUnreachable))
     return new GanglionError('unavailable', 'The database of the server cannot be reached.')
@@ -43,6 +44,10 @@ export function refusalFor(error: unknown): GanglionError {
   if (isCausedBy(error, isUnwritable))
     return new GanglionError('unavailable', 'The data of the server cannot be written.')
   return new GanglionError(codeFor(error))
+}
+
+function isRepositoryGone(error: Error): boolean {
+  return error instanceof RefMissing || error instanceof RepositoryMissing || error instanceof PackNotFound
 }
 
 function codeFor(error: unknown): ErrorCode {

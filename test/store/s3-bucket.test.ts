@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { PackNotFound, type PackStore } from '../../src/store/packs/pack-store.ts'
 import { S3Packs } from '../../src/store/packs/s3-packs.ts'
 import { S3Bucket, S3Error } from '../../src/store/s3/s3-bucket.ts'
+import { listening } from '../support/listening.ts'
 import { tempDir } from '../support/temp.ts'
 import { s3Server } from './s3-server.ts'
 
@@ -74,4 +76,15 @@ test('packs are put, listed, read and deleted by key', async () => {
   await packs.delete('kb/one.pack')
   await expect(packs.get('kb/one.pack', 100)).rejects.toThrow(PackNotFound)
   expect(await keysOf(packs)).toEqual(keys.slice(1))
+})
+
+test('an object that breaks off is told of as the failure of the store that it is', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': 1000 })
+    response.write('begun', () => response.destroy())
+  })
+  const { options } = await s3Server()
+  const bucket = new S3Bucket({ ...options, endpoint: await listening(server) })
+  const read = (await bucket.get('a', 1000)) ?? expect.unreachable()
+  await expect(buffer(read)).rejects.toThrow(new S3Error('broke off in the middle of an object'))
 })

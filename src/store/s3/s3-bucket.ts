@@ -82,7 +82,7 @@ export class S3Bucket {
     await discard(await this.#ask('PUT', key, { headers, body: await openAsBlob(path), bytes: size }))
   }
 
-  /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} */
+  /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} also while the bytes are read */
   async get(key: string, bytes: number, range?: ByteRange): Promise<Readable | undefined> {
     const headers = range && { range: `bytes=${range.first}-${range.last}` }
     const answer = await this.#ask('GET', key, { ...(headers && { headers }), bytes })
@@ -90,7 +90,7 @@ export class S3Bucket {
       await discard(answer)
       return undefined
     }
-    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body)
+    return Readable.from(answer.body === null ? [] : bytesOf(answer.body), { objectMode: false })
   }
 
   /** @throws {S3Error} */
@@ -188,6 +188,14 @@ export class S3Bucket {
     await discard(answer)
     this.#ahead = ahead
     return this.#client.fetch(url, { ...request, aws: sign() })
+  }
+}
+
+async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (cause) {
+    throw new S3Error('broke off in the middle of an object', { cause })
   }
 }
 

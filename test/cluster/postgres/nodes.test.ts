@@ -126,8 +126,8 @@ test('a node lets go of copies that were not used for longest, and fetches them 
   await expectSound(...nodes)
 })
 
-test('a pack that is gone from the bucket is found by verify, as long as a node has a copy', async () => {
-  const { nodes, s3 } = await startNodes()
+test('a pack that is gone from the bucket is found by verify, and a node without a copy refuses to read', async () => {
+  const { nodes, s3, node } = await startNodes()
   const [one] = nodes
   await submitted(one, 'Page', 'Text')
   const [key = ''] = [...s3.objects.keys()].filter((name) => name.endsWith('.pack'))
@@ -137,4 +137,7 @@ test('a pack that is gone from the bucket is found by verify, as long as a node 
   expect(kbs.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
     `The pack ${name} is gone from the bucket.`,
   ])
+  const fresh = await node()
+  const read = await fresh.request('GET', '/api/v1/queue/candidates?kb=handbook', { as: fresh.tokens.curator })
+  expect(read.status).toBe(503)
 })
