@@ -15,6 +15,7 @@ import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { aimsTable } from './support/aims.ts'
+import { benchTransport } from './transport.ts'
 import { benchVectors } from './vectors.ts'
 import { benchWithoutGit } from './without-git.ts'
 
@@ -34,6 +35,7 @@ const ordinary: Record<string, Bench> = {
   'git-start': benchGitStart,
   'git-door': benchGitDoor,
   'without-git': benchWithoutGit,
+  transport: benchTransport,
 }
 /** Run only where they are named: they take long, or read folders. */
 const special: Record<string, Bench> = {

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { encodePack } from '../src/git/objects/pack.ts'
+import { Repository } from '../src/git/repository.ts'
+import { withQuarantine } from '../src/git/transport/incoming-pack.ts'
+import { missingObjects } from '../src/git/transport/missing-objects.ts'
+import { fetchPack, pushToRemote } from '../src/git/transport/remote.ts'
+import { packLimits } from '../src/services/git/git-transfers.ts'
+import { serveBareGit } from './support/bare-git-server.ts'
+import { importNotes } from './support/imported-notes.ts'
+import { durableGit, inTurn, milliseconds, show, type Timing, workFolder } from './support/measure.ts'
+
+const neurons = 10_000
+const branches = 50
+const run = promisify(execFile)
+
+/** What a link to a forge moves over HTTP, in process, against native git's own client; both with native git at the other end. */
+export async function benchTransport(): Promise<string[]> {
+  const { ganglion, gitDir } = await importNotes(neurons)
+  await ganglion.close()
+  const main = durableGit(gitDir, ['rev-parse', 'main'])
+  durableGit(gitDir, ['fast-import', '--quiet', '--force'], branchStream())
+  const names = Array.from({ length: branches }, (_, n) => `refs/heads/bench/${n}`)
+  const heads = durableGit(gitDir, ['rev-parse', ...names]).split('\n')
+  const root = workFolder()
+  const { url, stop } = await serveBareGit(root)
+  const repository = new Repository(gitDir)
+  let made = 0
+  const bare = () => {
+    const name = `remote-${made++}.git`
+    durableGit(root, ['init', '--quiet', '--bare', name])
+    durableGit(join(root, name), ['config', 'http.receivepack', 'true'])
+    return { name, url: `${url}/${name}`, dir: join(root, name) }
+  }
+  const access = (remote: string) => ({ url: remote, username: 'bench', password: 'bench' })
+  const ours = async (remote: string, updates: { ref: string; to: string }[], haves: string[]) => {
+    const wants = updates.map(({ to }) => to)
+    const { pack } = encodePack(await missingObjects(repository, wants, haves))
+    const refused = await pushToRemote(
+      access(remote),
+      updates.map((update) => ({ ...update, from: undefined })),
+      pack,
+    )
+    if (refused.size > 0) throw new Error([...refused.values()].join())
+  }
+  const native = (dir: string, ...args: string[]) => run('git', args, { cwd: dir, maxBuffer: 1 << 28 })
+  const onFresh = (work: (remote: { url: string; dir: string }) => Promise<unknown>) => async () => {
+    const remote = bare()
+    const time = await milliseconds(() => work(remote))
+    rmSync(remote.dir, { recursive: true })
+    return time
+  }
+  const full = bare()
+  await native(gitDir, 'push', '--quiet', full.url, 'main')
+  const onFull = (work: () => Promise<unknown>) => async () => {
+    const time = await milliseconds(work)
+    durableGit(full.dir, ['update-ref', '--stdin'], names.map((name) => `delete ${name}\n`).join(''))
+    return time
+  }
+  const updates = names.map((ref, n) => ({ ref, to: heads[n] ?? '' }))
+  const times = await inTurn(5, {
+    first: onFresh((remote) => ours(remote.url, [{ ref: 'refs/heads/main', to: main }], [])),
+    firstGit: onFresh((remote) => native(gitDir, 'push', '--quiet', remote.url, 'main')),
+    branches: onFull(() => ours(full.url, updates, [main])),
+    branchesGit: onFull(() => native(gitDir, 'push', '--quiet', full.url, ...names)),
+    fetch: onFresh(({ dir }) =>
+      withQuarantine(dir, fetchPack(access(full.url), { wants: [main], haves: [] }), packLimits, async (quarantine) => {
+        await (await quarantine.admit())()
+      }),
+    ),
+    fetchGit: onFresh(({ dir }) => native(dir, 'fetch', '--quiet', full.url, 'main')),
+  })
+  repository.close()
+  stop()
+  const row = (what: string, mine: Timing, peer: Timing) =>
+    `| ${what} | ${show(mine)} | ${show(peer)} | ${(mine.median / peer.median).toFixed(2)}× |`
+  return [
+    `| milliseconds: median (min–max); ${neurons} Neurons | in process | native git | ratio |`,
+    '|---|---|---|---|',
+    row('first push of main', times.first, times.firstGit),
+    row(`${branches} new branches of a commit each, in one push`, times.branches, times.branchesGit),
+    row('fetch of the whole of main, checked', times.fetch, times.fetchGit),
+  ]
+}
+
+/** Branches of main, each with a page of its own. */
+function branchStream(): string {
+  return Array.from({ length: branches }, (_, n) => {
+    const page = `---\ntitle: Bench ${n}\n---\n\nOf ${n}.\n`
+    return [
+      `commit refs/heads/bench/${n}`,
+      `committer Bench <bench@example.com> ${1_700_000_000 + n} +0000`,
+      'data 5\nBench',
+      'from refs/heads/main^0',
+      `M 100644 inline neurons/bench-${n}.md`,
+      `data ${Buffer.byteLength(page)}\n${page}`,
+    ].join('\n')
+  }).join('\n')
+}
