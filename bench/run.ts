@@ -1,5 +1,6 @@
 import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
+import { benchCluster } from './cluster.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
 import { benchGitStart } from './git-start.ts'
@@ -40,6 +41,7 @@ const ordinary: Record<string, Bench> = {
 /** Run only where they are named: they take long, or read folders. */
 const special: Record<string, Bench> = {
   search: benchSearch,
+  cluster: benchCluster,
   pending: benchPending,
   soak: benchSoak,
   answers: benchAnswers,

@@ -4,7 +4,7 @@ import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { importDirectory } from '../../src/services/import/import-directory.ts'
 import { milliseconds, workFolder } from './measure.ts'
-import { generateNotes } from './notes.ts'
+import { type GeneratedNote, generateNotes } from './notes.ts'
 
 type Imported = { dataDir: string; tenantId: string; kbId: string; importing: number }
 
@@ -24,15 +24,20 @@ export async function importNotes(count: number) {
   return { ...template, ganglion, dataDir, gitDir }
 }
 
-/** Writes generated notes into a folder, and imports it into a new data directory. */
-export async function importAnew(count: number): Promise<Imported> {
-  const dir = workFolder()
-  const dataDir = join(dir, 'data')
-  const vault = join(dir, 'vault')
-  for (const { path, text } of generateNotes(count)) {
+/** @returns a folder that holds the notes */
+export function writeNotes(notes: readonly GeneratedNote[]): string {
+  const vault = workFolder()
+  for (const { path, text } of notes) {
     mkdirSync(dirname(join(vault, path)), { recursive: true })
     writeFileSync(join(vault, path), text)
   }
+  return vault
+}
+
+/** Writes generated notes into a folder, and imports it into a new data directory. */
+export async function importAnew(count: number): Promise<Imported> {
+  const dataDir = join(workFolder(), 'data')
+  const vault = writeNotes(generateNotes(count))
   const ganglion = await Ganglion.open({ dataDir })
   const { id } = await createKnowledgeBase(ganglion, { tenant: 'bench', slug: 'bench' })
   const tenantId = (await ganglion.tenants.find('bench'))?.id ?? ''
