@@ -13,9 +13,15 @@ export class DatabaseTooNew extends Error {
 /** The database cannot be reached: nothing was executed. */
 export class DatabaseUnreachable extends Error {
   constructor(cause: unknown) {
-    super('The database cannot be reached.', { cause })
+    super(`The database cannot be reached: ${reasonOf(cause)}`, { cause })
     this.name = 'DatabaseUnreachable'
   }
+}
+
+/** A host with several addresses fails with an error for each. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ')
+  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** The connection broke while a statement was under way: it may have been executed, or not. */

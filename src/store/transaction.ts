@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { isPostgres } from './engines/is-postgres.ts'
-import { isSerializationFailure } from './engines/postgres-errors.ts'
+import { isSerializationFailure, isUniqueViolation } from './engines/postgres-errors.ts'
 import { ConnectionLost } from './errors.ts'
 import type { Schema } from './schema.ts'
 
@@ -9,6 +9,8 @@ import type { Schema } from './schema.ts'
 export type Isolation = 'serializable' | 'read committed'
 
 const maxAttempts = 10
+/** Attempts where a row is there already: another transaction may have made it after it was looked for. */
+const maxRaces = 3
 /** Milliseconds before the second attempt, at most; twice as long before each one after it. */
 const firstPause = 10
 const longestPause = 500
@@ -44,7 +46,8 @@ export async function inTransaction<Result>(
     } catch (error) {
       // A commit whose answer was lost may have happened.
       const isUndone = isSerializationFailure(error) || (error instanceof ConnectionLost && !isCommitting)
-      if (!isUndone || attempt === maxAttempts) throw error
+      const isRaced = isolation === 'serializable' && isUniqueViolation(error) && attempt < maxRaces
+      if (!(isUndone || isRaced) || attempt === maxAttempts) throw error
       await delay(Math.random() * Math.min(longestPause, firstPause * 2 ** (attempt - 1)))
     }
   }

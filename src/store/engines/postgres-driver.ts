@@ -49,7 +49,8 @@ export class PostgresDriver implements Driver {
 
 class PostgresConnection implements DatabaseConnection {
   readonly #pool: Pool
-  #client: PoolClient
+  /** Undefined once it is released. */
+  #client: PoolClient | undefined
   #isLost = false
   #inTransaction = false
 
@@ -92,7 +93,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
-    this.#client.release(this.#isLost)
+    this.#client?.release(this.#isLost)
+    this.#client = undefined
   }
 
   async #runTwice<Row>(compiled: CompiledQuery): Promise<QueryResult<Row>> {
@@ -115,6 +117,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async #query(sql: string, parameters: readonly unknown[]) {
     try {
+      if (this.#client === undefined) throw new Error('The connection is released.')
       return await this.#client.query(sql, parameters.map(withoutNul))
     } catch (error) {
       if (!isUnreachable(error)) throw error
@@ -136,8 +139,8 @@ async function connect(pool: Pool): Promise<PoolClient> {
     try {
       return await pool.connect()
     } catch (error) {
-      if (!isUnreachable(error)) throw error
-      if (Date.now() > deadline) throw new DatabaseUnreachable(error)
+      // A wrong password, or an unknown database, is not waited for.
+      if (!isUnreachable(error) || Date.now() > deadline) throw new DatabaseUnreachable(error)
       await delay(reconnectPause)
     }
   }

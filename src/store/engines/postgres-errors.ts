@@ -35,6 +35,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
+/** Whether a row is there that was not when it was looked for, so that looking again finds it. */
+export function isUniqueViolation(error: unknown): boolean {
+  return stateOf(error) === '23505'
+}
+
 /** Whether a statement was given up because of others: it is worth trying again later. */
 export function isBusyState(state: string | undefined): boolean {
   // lock_not_available, query_canceled by statement_timeout, serialization_failure, deadlock_detected, insufficient resources

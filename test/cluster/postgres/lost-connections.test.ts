@@ -73,6 +73,18 @@ test('a SELECT whose connection is lost is asked again, and a write is not', asy
   expect(await reading).toEqual([{ slug: 'acme', slept: '' }])
 })
 
+test('a SELECT that loses its connection to a server that goes is told so', async () => {
+  const server = await ownServer()
+  const { db } = await openedNode(server.address('ganglion'))
+  const reading = db.selectNoFrom(sql<string>`pg_sleep(20)::text`.as('slept')).execute()
+  const failed = expect(reading).rejects.toThrow(DatabaseUnreachable)
+  await expect
+    .poll(() => server.run("select 1 from pg_stat_activity where query like 'select pg_sleep%'"))
+    .toHaveLength(1)
+  await server.stop()
+  await failed
+})
+
 test('a transaction that loses its connection before the commit is done again; one that loses it at the commit is not', async () => {
   const { db } = await openedNode(await newDatabase())
   const killSelf = sql`select pg_terminate_backend(pg_backend_pid())`

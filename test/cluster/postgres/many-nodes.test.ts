@@ -238,3 +238,17 @@ test('failures to sign in count for all nodes, also those of the same moment', a
   expect(refused).toHaveLength(15)
   expect(refused[0]).toMatchObject({ reason: { code: 'rate_limited' } })
 })
+
+test('of nodes that give several people one e-mail at once, one succeeds and the others are told', async () => {
+  const all = await nodes(4)
+  const taken = await Promise.all(
+    all.map(({ db }, n) =>
+      inTransaction(db, async (transaction) => {
+        const users = new Users(transaction)
+        const user = await users.create({ email: `${n}@example.org`, name: 'A', passwordHash: null }, new Date())
+        return users.setEmail(user?.id ?? '', 'shared@example.org')
+      }),
+    ),
+  )
+  expect(taken.filter(Boolean)).toHaveLength(1)
+})

@@ -38,9 +38,15 @@ test('a database of a newer version is refused, without its password', async () 
 test('a server that cannot be reached is told as such, without the password', async () => {
   const error = await openDatabase('postgres://ganglion:hunter2@127.0.0.1:1/ganglion').catch((error: unknown) => error)
   expect(error).toBeInstanceOf(DatabaseUnreachable)
+  expect(String(error)).toMatch(/cannot be reached: .*ECONNREFUSED/)
   expect(`${error} ${JSON.stringify(error)} ${Error.prototype.toString.call((error as Error).cause)}`).not.toContain(
     'hunter2',
   )
+})
+
+test('a database that is not there is told at once', async () => {
+  const address = (await newDatabase()).replace(/test_\w+/, 'nowhere')
+  await expect(openDatabase(address)).rejects.toThrow('database "nowhere" does not exist')
 })
 
 test('a database of another encoding is refused', async () => {
