@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { day } from '../e2e/forge-day.ts'
+import { bridgedTo, type FakeForge } from '../e2e/forge-support.ts'
+import { startGitea } from '../forge/support/described-gitea.ts'
+import { startGitlab } from '../forge/support/described-gitlab.ts'
+
+const size = { count: 60, maxOpen: 50 }
+
+/** What `forge.test.ts` does to GitHub with kills, without a process of its own. */
+test.each<[string, () => Promise<FakeForge>]>([
+  ['Gitea', () => startGitea('gitea')],
+  ['Forgejo', () => startGitea('forgejo')],
+  ['GitLab', startGitlab],
+])(
+  'after a long day on %s, cut off at one request after the other, both sides agree',
+  { timeout: 600_000 },
+  async (_, start) => {
+    expect(await day(await bridgedTo(await start(), size), size)).toBeGreaterThan(50)
+  },
+)
