@@ -20,6 +20,8 @@ type Shared = {
   id: string
   repositories: Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
   packs: PackStore
+  /** Runs work when others that ask for a turn of the same name have had theirs; see `inTurn`. */
+  inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result>
 }
 
 /** Milliseconds after which a pack that was put is no longer named: the sweep of orphans may already be at it. */
@@ -27,6 +29,8 @@ const nameWithin = 60 * 60_000
 /** Milliseconds for which the outcome of a commit whose answer was lost is looked for. */
 const defaultPatience = 30_000
 const lookAgainAfter = 200
+/** Milliseconds for which writers take turns after one of them was too late. */
+const turnsAfterRace = 10_000
 /** How often the packs of a repository are fetched that others pack anew meanwhile. */
 const fetchAttempts = 5
 
@@ -44,6 +48,8 @@ export class ClusterRefs implements RefStore {
   /** The version that the repository here is a copy of. */
   #copied: { version: number; heads: Heads } | undefined
   #latest = 0
+  /** As of `performance.now`. */
+  #takesTurnsUntil = 0
 
   /** @param patience milliseconds for which the outcome of a commit whose answer was lost is looked for */
   constructor(repository: Repository, refs: readonly string[], shared: Shared, patience = defaultPatience) {
@@ -82,12 +88,21 @@ export class ClusterRefs implements RefStore {
         if (version !== undefined) await this.#take(version, { name, staged, moves })
         return version !== undefined
       })
-      if (!isDone) return new Set()
+      if (!isDone) {
+        this.#takesTurnsUntil = performance.now() + turnsAfterRace
+        return new Set()
+      }
       this.#repository.rememberObjects(publication.objects)
       return new Set(moves.map(({ ref }) => ref))
     } finally {
       await discardPack(staged)
     }
+  }
+
+  /** Most repositories are written to by one node at a time, which then needs no lock. */
+  attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (performance.now() > this.#takesTurnsUntil) return work()
+    return this.#shared.inTurn(`write ${this.#shared.id}`, work)
   }
 
   stamp(): () => Promise<boolean> {

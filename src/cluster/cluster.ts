@@ -3,7 +3,7 @@ import { readdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Repository } from '../git/repository.ts'
 import type { Database } from '../store/database.ts'
-import { unlessAtWork } from '../store/engines/advisory-lock.ts'
+import { inTurn, unlessAtWork } from '../store/engines/advisory-lock.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import { S3Packs } from '../store/packs/s3-packs.ts'
 import { Repositories } from '../store/repositories.ts'
@@ -26,7 +26,11 @@ export class Cluster {
 
   /** @param repository this machine's copy of the repository of the knowledge base `id` */
   refsOf(id: string, repository: Repository, refs: readonly string[]): ClusterRefs {
-    return new ClusterRefs(repository, refs, { id, repositories: this.repositories, packs: this.packs })
+    const { repositories, packs } = this
+    return new ClusterRefs(repository, refs, {
+      ...{ id, repositories, packs },
+      inTurn: (name, work) => inTurn(this.#db, name, work),
+    })
   }
 
   /** Does what the packs of a repository want from time to time, unless another node is at it. See {@link consolidateShared}. */

@@ -21,7 +21,8 @@ export type Follower = {
 }
 
 type Pending = {
-  work: (staging: Staging) => Promise<unknown>
+  /** Undefined: the follower is to be brought up to the refs, and nothing else. */
+  work?: (staging: Staging) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -56,14 +57,23 @@ export class GroupCommit {
    */
   run<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve: (value) => resolve(value as T), reject })
-      this.#pump ??= this.#drain()
+      this.#enqueue({ work, resolve: (value) => resolve(value as T), reject })
     })
+  }
+
+  /** Brings the follower up to the refs as they are now. @throws {GitError} `busy` */
+  follow(): Promise<void> {
+    return new Promise((resolve, reject) => this.#enqueue({ resolve: () => resolve(), reject }))
   }
 
   /** Resolves when nothing is waiting or under way. */
   async settled(): Promise<void> {
     while (this.#pump !== undefined) await this.#pump
+  }
+
+  #enqueue(pending: Pending): void {
+    this.#queue.push(pending)
+    this.#pump ??= this.#drain()
   }
 
   async #drain(): Promise<void> {
@@ -82,33 +92,40 @@ export class GroupCommit {
   async #commitBatch(batch: readonly Pending[]): Promise<void> {
     let todo = batch
     for (let attempt = 0; attempt < attempts; attempt++) {
-      await this.#follower.begin()
-      let moved: ReadonlySet<string>
-      let outcomes: Outcome[]
-      try {
-        const heads = await this.#store.readHeads()
-        await this.#follower.follow(heads)
-        const staging = new Staging(this.#repository, heads)
-        outcomes = await this.#prepare(todo, staging)
-        const moves = this.#movesOf(staging, heads)
-        moved = await this.#publish(staging, heads, moves)
-        if (moved.size === moves.length) {
-          this.#follower.commit(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])))
-          for (const { settle } of outcomes) settle()
-          return
-        }
-      } catch (error) {
-        this.#follower.rollback()
-        throw error
-      }
-      // Another writer was first. What reached only refs that did move is done; the follower will read it from git.
-      this.#follower.rollback()
-      const done = outcomes.filter(({ touched }) => touched.size > 0 && touched.isSubsetOf(moved))
-      for (const { settle } of done) settle()
-      todo = outcomes.filter((outcome) => !done.includes(outcome)).map(({ pending }) => pending)
+      const tryOnce = () => this.#attempt(todo)
+      todo = await (todo.some(({ work }) => work !== undefined) ? this.#store.attempt(tryOnce) : tryOnce())
+      if (todo.length === 0) return
       await delay(Math.random() * Math.min(2 ** attempt, 50))
     }
     throw new GitError('busy', 'other writers kept moving the refs')
+  }
+
+  /** @returns what is to be done again, since another writer was first. */
+  async #attempt(todo: readonly Pending[]): Promise<readonly Pending[]> {
+    await this.#follower.begin()
+    let moved: ReadonlySet<string>
+    let outcomes: Outcome[]
+    try {
+      const heads = await this.#store.readHeads()
+      await this.#follower.follow(heads)
+      const staging = new Staging(this.#repository, heads)
+      outcomes = await this.#prepare(todo, staging)
+      const moves = this.#movesOf(staging, heads)
+      moved = await this.#publish(staging, heads, moves)
+      if (moved.size === moves.length) {
+        this.#follower.commit(new Map(this.#store.refs.map((ref) => [ref, staging.head(ref)])))
+        for (const { settle } of outcomes) settle()
+        return []
+      }
+    } catch (error) {
+      this.#follower.rollback()
+      throw error
+    }
+    // What reached only refs that did move is done; the follower will read it from git.
+    this.#follower.rollback()
+    const done = outcomes.filter(({ touched }) => touched.size > 0 && touched.isSubsetOf(moved))
+    for (const { settle } of done) settle()
+    return outcomes.filter((outcome) => !done.includes(outcome)).map(({ pending }) => pending)
   }
 
   async #prepare(todo: readonly Pending[], staging: Staging): Promise<Outcome[]> {
@@ -117,7 +134,7 @@ export class GroupCommit {
       const mark = staging.mark()
       this.#follower.savepoint()
       try {
-        const value = await pending.work(staging)
+        const value = await pending.work?.(staging)
         const touched = new Set(this.#store.refs.filter((ref) => staging.head(ref) !== mark.heads.get(ref)))
         outcomes.push({ pending, touched, settle: () => pending.resolve(value) })
       } catch (error) {

@@ -247,3 +247,24 @@ test('what was prepared beside a ref that has moved since is not published, alth
   expect((await one.store.publish(await prepared(one, [main], 'again.md'))).size).toBe(1)
   expect(pathsOf(one, main)).toEqual(['a.md', 'again.md'])
 })
+
+test('a writer asks for a turn once another was first, to write and not to follow', async () => {
+  const bed = await clusterBed()
+  const turns: string[] = []
+  const [one, other] = [await bed.writer({ onTurn: (name) => turns.push(name) }), await bed.writer()]
+  const commits = commitsOf(one)
+  await commits.run((staging) => put(staging, main, 'a.md'))
+  expect(turns).toEqual([])
+  let isFirst = true
+  await commits.run(async (staging) => {
+    if (isFirst) await commitsOf(other).run((theirs) => put(theirs, main, 'b.md'))
+    isFirst = false
+    return put(staging, main, 'c.md')
+  })
+  expect(turns).toHaveLength(1)
+  await commits.follow()
+  expect(turns).toHaveLength(1)
+  await commits.run((staging) => put(staging, main, 'd.md'))
+  expect(turns).toHaveLength(2)
+  await expectSound(bed, ['a.md', 'b.md', 'c.md', 'd.md'])
+})

@@ -34,6 +34,10 @@ export class FolderRefs implements RefStore {
     }
   }
 
+  attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work()
+  }
+
   stamp(): () => boolean {
     return stampRefs(this.#repository.gitDir, this.refs)
   }

@@ -30,6 +30,11 @@ export interface RefStore {
    * @throws {GitError} `lock-held`; `unknown-outcome` where the moves may be made, or not
    */
   publish(publication: Publication): Promise<ReadonlySet<string>>
+  /**
+   * Runs an attempt to read the refs, prepare commits on top of them and publish those. Writers that keep getting in each other's way
+   * may take turns.
+   */
+  attempt<Result>(work: () => Promise<Result>): Promise<Result>
   /** Notes the state of the refs, before they are read. @returns whether they are unchanged for certain */
   stamp(): () => boolean | Promise<boolean>
 }

@@ -134,7 +134,7 @@ export class KnowledgeBase {
       return
     }
     try {
-      await this.#writer.run(async () => {})
+      await this.#writer.follow()
     } catch (error) {
       if (main === undefined || !isStorageFull(error)) throw error
     }

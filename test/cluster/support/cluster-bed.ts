@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { ClusterRefs } from '../../../src/cluster/cluster-refs.ts'
 import { GroupCommit } from '../../../src/git/group-commit.ts'
 import { Repository } from '../../../src/git/repository.ts'
+import { inTurn } from '../../../src/store/engines/advisory-lock.ts'
 import type { PackStore } from '../../../src/store/packs/pack-store.ts'
 import { S3Packs } from '../../../src/store/packs/s3-packs.ts'
 import { Repositories } from '../../../src/store/repositories.ts'
@@ -17,17 +18,26 @@ export const kbId = '0199a5c2-0000-7000-8000-000000000000'
 
 type Rows = Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
 /** What a writer uses in place of the shared parts, so that something goes wrong. */
-export type Faults = { rows?: (rows: Rows) => Partial<Rows>; packs?: (packs: PackStore) => Partial<PackStore> }
+export type Faults = {
+  /** Told of each turn that is asked for. */
+  onTurn?: (name: string) => void
+  rows?: (rows: Rows) => Partial<Rows>
+  packs?: (packs: PackStore) => Partial<PackStore>
+}
 
 /** One repository that writers share, each with a copy of its own: a database, and an emulated S3. */
 export async function clusterBed() {
   const [{ db, notifications }, s3] = [await testDatabase(), await s3Server()]
   const [repositories, packs] = [new Repositories(db, notifications), new S3Packs(s3.options)]
-  const open = (gitDir: string, { rows, packs: packFaults }: Faults = {}) => {
+  const open = (gitDir: string, { onTurn, rows, packs: packFaults }: Faults = {}) => {
     const repository = new Repository(gitDir)
     onTestFinished(() => repository.close())
     const shared = {
       id: kbId,
+      inTurn: <Result>(name: string, work: () => Promise<Result>) => {
+        onTurn?.(name)
+        return inTurn(db, name, work)
+      },
       repositories: { ...boundRows(repositories), ...rows?.(repositories) },
       packs: { ...boundPacks(packs), ...packFaults?.(packs) },
     }
