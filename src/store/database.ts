@@ -26,6 +26,8 @@ export type Database = {
   alone<Result>(work: () => Promise<Result>): Promise<Result>
   /** Bytes. */
   size(): Promise<number>
+  /** Copies everything, as it is at one moment, into a new SQLite file for the owner's eyes only, which is not synced to the disk. */
+  copyTo(file: string): Promise<void>
   /** Throws where it cannot be reached. */
   check(): Promise<void>
   close(): Promise<void>

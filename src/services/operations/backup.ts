@@ -6,7 +6,6 @@ import { writeBundle } from '../../git/bundle.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { listRefs } from '../../git/refs/refs.ts'
 import type { Repository } from '../../git/repository.ts'
-import { copyDatabase } from '../../store/copy-database.ts'
 import { openDatabase } from '../../store/database.ts'
 import { KnowledgeBases } from '../../store/knowledge-bases.ts'
 import { projectionFile } from '../../store/projection/projection.ts'
@@ -24,21 +23,23 @@ const attempts = 100
 /**
  * Copies everything that is not derived into a folder that is empty or does not exist, while a server is running too. The
  * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk.
- * @throws {BackupError} for a folder that holds something, {GitError} for a repository that cannot be copied whole.
+ * @throws {BackupError} for a folder that holds something, and for a cluster; {GitError} for a repository that cannot be copied whole.
  */
 export async function backup(
   ganglion: Ganglion,
   target: string,
   { version }: { version: string },
 ): Promise<{ dir: string; manifest: Manifest }> {
-  if (ganglion.databaseAddress !== undefined) {
-    throw new BackupError('The state is in PostgreSQL, which makes its own backups: see pg_dump.')
+  if (ganglion.cluster !== undefined) {
+    throw new BackupError(
+      'Repositories are in a bucket: back up PostgreSQL (pg_dump), and then the versions of the bucket.',
+    )
   }
   const dir = resolve(target)
   await makeEmptyFolder(dir)
   const files = backupFiles(dir)
   const createdAt = ganglion.now().toISOString()
-  copyDatabase(ganglion.directory.database, files.database)
+  await ganglion.database.copyTo(files.database)
   await mkdir(files.repositories)
   const kbs: Manifest['kbs'] = []
   for (const { tenant, ...identity } of await registered(files.database)) {

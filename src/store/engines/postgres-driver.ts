@@ -26,8 +26,10 @@ export class PostgresDriver implements Driver {
     return new PostgresConnection(this.#pool, await connect(this.#pool))
   }
 
-  async beginTransaction(connection: PostgresConnection, { isolationLevel }: TransactionSettings): Promise<void> {
-    await connection.begin(isolationLevel === undefined ? 'begin' : `begin isolation level ${isolationLevel}`)
+  async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
+    const { isolationLevel, accessMode } = settings
+    const isolation = isolationLevel && `isolation level ${isolationLevel}`
+    await connection.begin(['begin', isolation, accessMode].filter(Boolean).join(' '))
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {

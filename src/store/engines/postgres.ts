@@ -13,6 +13,7 @@ import { migrate } from '../migrations/migrate.ts'
 import type { Schema } from '../schema.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
+import { dumpPostgres } from './postgres-dump.ts'
 import { aloneOnPostgres, leadOnPostgres } from './postgres-locks.ts'
 import { PostgresNotifications } from './postgres-notifications.ts'
 import { ServerClock } from './server-clock.ts'
@@ -61,6 +62,7 @@ export async function openPostgres(address: string): Promise<Database> {
       lead: async (start) => leadOnPostgres(optionsOf(address, 'ganglion leader'), start),
       alone: (work) => aloneOnPostgres(db, work),
       size: () => sizeOf(db),
+      copyTo: (file) => dumpPostgres(db, file),
       check: async () => void (await sql`select 1`.execute(db)),
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { copyDatabase } from '../copy-database.ts'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { Notifications } from '../notifications.ts'
@@ -36,6 +37,7 @@ export async function openSqlite(file: string): Promise<Database> {
       lead: (start) => start(),
       alone: (work) => work(),
       size: async () => (await stat(file)).size,
+      copyTo: async (copy) => copyDatabase(file, copy),
       check: () => access(file, constants.R_OK | constants.W_OK),
       close: () => db.destroy(),
     }

@@ -13,6 +13,14 @@ test('the command line works on the database of the environment, and says what i
     json: { knowledgeBases: [{ slug: 'handbook' }] },
   })
   expect(await ganglionJson(['verify'], env)).toMatchObject({ code: 0, json: { ok: true } })
-  expect((await ganglion(['backup', join(tempDir(), 'backup')], env)).stderr).toContain('pg_dump')
+  const backup = join(tempDir(), 'backup')
+  expect(
+    await ganglionJson(['key', 'create', '--tenant', 'acme', '--role', 'reader', '--name', 'site'], env),
+  ).toMatchObject({ code: 0 })
+  expect(await ganglionJson(['backup', backup], env)).toMatchObject({ code: 0 })
+  const restored = { GANGLION_DATA: join(tempDir(), 'restored') }
+  expect(await ganglionJson(['restore', backup], restored)).toMatchObject({ code: 0 })
+  expect(await ganglionJson(['verify'], restored)).toMatchObject({ code: 0, json: { ok: true } })
+  expect(await ganglionJson(['key', 'list'], restored)).toEqual(await ganglionJson(['key', 'list'], env))
   expect((await ganglion(['restore', tempDir()], env)).stderr).toContain('unset GANGLION_DATABASE')
 })

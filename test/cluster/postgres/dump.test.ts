@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { Audit } from '../../../src/store/audit.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { EventLog } from '../../../src/store/events.ts'
+import { Webhooks } from '../../../src/store/webhooks.ts'
+import { tempDir } from '../../support/temp.ts'
+import { nodes, numbers, withKb } from '../support/nodes.ts'
+
+test('a copy in SQLite has the same rows, and goes on where they end', async () => {
+  const [database] = await nodes(1)
+  const tenantId = await withKb(database)
+  const log = new EventLog(database.db)
+  const event = { kbId: 'kb', kind: 'kb.pushed', isCuratorOnly: true, data: { commit: 'ü' } } as const
+  await log.append(
+    tenantId,
+    numbers(1_200).map(() => event),
+    new Date(),
+  )
+  const entry = { actor: { id: 'a', name: 'A' }, action: 'a.b', subject: 's', detail: '', address: null }
+  await new Audit(database.db).record(tenantId, entry, new Date())
+  await new Webhooks(database.db).create(
+    { tenantId, kbId: 'kb', url: 'https://a.example', kinds: [], cursor: 2 },
+    new Date(),
+  )
+
+  const file = join(tempDir(), 'copy.db')
+  await database.copyTo(file)
+  const copy = await openDatabase(file)
+  onTestFinished(() => copy.close())
+  const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'`.execute(copy.db)
+  const names = rows.map(({ name }) => name).filter((name) => !/^(sqlite|kysely)_/.test(name))
+  const rowsOf = async ({ db }: typeof copy, name: string) =>
+    (await sql<object>`select * from ${sql.table(name)}`.execute(db)).rows
+      .map((row) => JSON.stringify(Object.entries(row).sort()))
+      .sort()
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) expect(await rowsOf(copy, name)).toEqual(await rowsOf(database, name))
+
+  const restored = new EventLog(copy.db)
+  await restored.append(tenantId, [event], new Date())
+  expect(await restored.range(tenantId)).toEqual({ first: 1, last: 1_201 })
+  await new Audit(copy.db).record(tenantId, entry, new Date())
+  expect((await new Audit(copy.db).list(tenantId, { limit: 9 })).map(({ id }) => id)).toEqual([2, 1])
+})
