@@ -12,6 +12,7 @@ import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
 import { benchTyped } from './quality/typed.ts'
 import { benchReview } from './review.ts'
+import { benchScale } from './scale.ts'
 import { benchSearch } from './search.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
@@ -42,6 +43,7 @@ const ordinary: Record<string, Bench> = {
 const special: Record<string, Bench> = {
   search: benchSearch,
   cluster: benchCluster,
+  scale: benchScale,
   pending: benchPending,
   soak: benchSoak,
   answers: benchAnswers,
