@@ -67,18 +67,20 @@ export async function dataWithTenants(...slugs: string[]): Promise<string> {
   return root
 }
 
-/** Starts `serve --json` on a free port; answers the process and the line that it prints once it listens. */
+/** Starts `serve --json` on a free port; answers the process, the line that it prints once it listens, and its log as it grows. */
 export async function serve(
   data: string,
   env: Record<string, string> = {},
-): Promise<{ child: ChildProcess; line: Record<string, string> }> {
+): Promise<{ child: ChildProcess; line: Record<string, string>; log: string[] }> {
   const settings = { GANGLION_PORT: '0', GANGLION_LOG_LEVEL: 'error', ...env }
   const child = startNode([main, 'serve', '--data', data, '--json'], { env: settings })
   if (child.stdout === null) throw new Error('no output')
   child.stderr?.pipe(process.stderr)
+  const log: string[] = []
+  child.stderr?.on('data', (chunk: Buffer) => log.push(chunk.toString()))
   const [line] = await Promise.race([
     once(createInterface(child.stdout), 'line'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`serve ended with ${code}`))),
   ])
-  return { child, line: JSON.parse(String(line)) }
+  return { child, line: JSON.parse(String(line)), log }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { nativeGit } from '../git/support/native-git.ts'
+import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'
 import { ganglionProcess, serve } from './support.ts'
 
@@ -10,7 +11,7 @@ test('without a git all is served but clones and pushes, which say what is missi
   const empty = join(tempDir(), 'bin')
   mkdirSync(empty)
   const data = join(tempDir(), 'data')
-  const { line, child } = await serve(data, { PATH: empty })
+  const { line, child, log } = await serve(data, { PATH: empty, GANGLION_LOG_LEVEL: 'warn' })
   const { url = '', kb = '', curatorToken = '' } = line
   const headers = { authorization: `Bearer ${curatorToken}`, 'content-type': 'application/json' }
   const call = async (path: string, body?: object) => {
@@ -19,6 +20,7 @@ test('without a git all is served but clones and pushes, which say what is missi
     return { status: answer.status, body: z.looseObject({}).parse(await answer.json()) }
   }
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', git: null })
+  await eventually(() => expect(log.join('')).toContain('No git is installed: all is served but clones and pushes.'))
 
   const proposal = {
     kb,
