@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessMissing } from '../git/refs/stale-lock.ts'
 import { Repository } from '../git/repository.ts'
 import type { Database } from '../store/database.ts'
 import { inTurn, unlessAtWork } from '../store/engines/advisory-lock.ts'
@@ -55,7 +56,8 @@ export class Cluster {
 /** Notes that a copy is used: see {@link copiesIn}. */
 export async function noteUse(gitDir: string): Promise<void> {
   const now = new Date()
-  await utimes(join(gitDir, 'HEAD'), now, now)
+  // Whoever removed it will have it fetched again.
+  await utimes(join(gitDir, 'HEAD'), now, now).catch(unlessMissing)
 }
 
 /** The copies in a folder. `usedAt` in milliseconds since 1970. */

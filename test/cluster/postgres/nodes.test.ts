@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
 import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
 import { evictCopies } from '../../../src/services/operations/evict-copies.ts'
 import { verify } from '../../../src/services/operations/verify.ts'
 import { Clone, page } from '../../e2e/git-clone.ts'
@@ -10,6 +11,7 @@ import { nativeGit } from '../../git/support/native-git.ts'
 import { s3Server } from '../../store/s3-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newDatabase } from '../../support/new-database.ts'
+import { threads } from '../../support/threads.ts'
 
 /** Nodes that share a database and a bucket, each with a data directory of its own. */
 async function startNodes() {
@@ -19,6 +21,7 @@ async function startNodes() {
   return { s3, shared, node, nodes: [await node(), await node()] as const }
 }
 
+const nodeOptions = ({ databaseAddress: database, objects }: Ganglion) => ({ database, objects })
 const titles = async (node: Product, status: string) => (await candidates(node, status)).map(({ title }) => title)
 
 async function expectSound(...nodes: Product[]): Promise<void> {
@@ -140,4 +143,20 @@ test('a pack that is gone from the bucket is found by verify, and a node without
   const fresh = await node()
   const read = await fresh.request('GET', '/api/v1/queue/candidates?kb=handbook', { as: fresh.tokens.curator })
   expect(read.status).toBe(503)
+})
+
+test('a copy that was deleted does not keep a node from closing, and is made again', async () => {
+  const { nodes } = await startNodes()
+  const [one, other] = nodes
+  const { ganglion, gitDir, kbId } = one
+  const { status } = await approve(one, await submitted(one, 'Page', 'Text'))
+  expect(status).toBe(200)
+  await ganglion.close()
+  rmSync(gitDir, { recursive: true })
+  const again = await Ganglion.open({ dataDir: one.dataDir, threads, ...nodeOptions(ganglion) })
+  onTestFinished(() => again.close())
+  const [identity] = await again.knowledgeBases.list()
+  const kb = await again.openKb(identity ?? expect.unreachable())
+  expect([kb.identity.id, kb.heads().main]).toEqual([kbId, (await other.ganglion.openKb(kb.identity)).heads().main])
+  rmSync(gitDir, { recursive: true })
 })
