@@ -126,9 +126,8 @@ export class Jobs {
     })
   }
 
-  /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. Others keep theirs on PostgreSQL. */
+  /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. */
   async recover(): Promise<void> {
-    if (isPostgres(this.#db)) return
     await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
   }
 

@@ -6,7 +6,7 @@ import { JobRunner, type JobRunnerOptions } from './job-runner.ts'
 type Options = IngestOptions & Pick<JobRunnerOptions, 'concurrency' | 'heartbeatMs'>
 
 /**
- * Ingests Sources as they come, and those that another process left unfinished: this one must have the data directory for itself.
+ * Ingests Sources as they come, and those that another process left unfinished. This one must have the data directory for itself.
  * @returns how to stop it, which puts back what is under way.
  */
 export async function startIngest(
@@ -14,7 +14,8 @@ export async function startIngest(
   steps: IngestSteps,
   options: Options,
 ): Promise<() => Promise<void>> {
-  await ganglion.jobs.recover()
+  // Where others may run jobs, a lease ends by itself.
+  if (ganglion.databaseAddress === undefined) await ganglion.jobs.recover()
   for (const { id: documentId, tenantId, kbId } of await ganglion.sources.unfinished()) {
     await ganglion.jobs.enqueue({ documentId, tenantId, kbId }, ganglion.now())
   }
