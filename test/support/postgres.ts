@@ -20,6 +20,8 @@ const execute = promisify(execFile)
 
 /** Where Debian's packages put the servers, one folder for each version. */
 const debianRoot = '/usr/lib/postgresql'
+/** Milliseconds for which a server that starts is waited for. */
+const startTime = 30_000
 
 export type PostgresOptions = {
   /** Whether a commit is flushed to the disk. Slower; only where what is tested is durability. */
@@ -74,7 +76,12 @@ export class PostgresServer {
     args.push('--locale', 'C.UTF-8', '--locale-provider', 'icu', '--icu-locale', 'en')
     await execute(programOf('initdb'), args, { ...server.#account, cwd: folder })
     if (options.certificate !== undefined) server.#certify(options.certificate)
-    await server.begin()
+    try {
+      await server.begin()
+    } catch (error) {
+      await server.remove()
+      throw error
+    }
     return server
   }
 
@@ -96,7 +103,9 @@ export class PostgresServer {
     child.stderr?.on('data', (bytes: Buffer) => {
       said = `${said}${bytes}`.slice(-4_000)
     })
+    const deadline = Date.now() + startTime
     while (!(await this.#answers())) {
+      if (Date.now() > deadline) throw new Error(`PostgreSQL does not answer:\n${said}`)
       if (child.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${said}`)
       await delay(20)
     }
