@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { PackNotFound, type PackStore } from '../../src/store/packs/pack-store.ts'
 import { S3Packs } from '../../src/store/packs/s3-packs.ts'
@@ -62,6 +64,22 @@ test.each([60, -60])('a store whose clock is %i minutes ahead is served by its o
   expect(await bucket.has('a')).toBe(true)
   expect(uploads.size).toBe(0)
 })
+
+test('a store that does not answer is given up in time, whatever is collected as garbage meanwhile', async () => {
+  const endpoint = await listening(createServer((request) => void request.resume()))
+  const { options } = await s3Server()
+  const bucket = new S3Bucket({ ...options, endpoint }, { patience: 300 })
+  const collecting = setInterval(collectGarbage(), 20)
+  await expect(bucket.put('a', fileOf(randomBytes(10)))).rejects.toThrow('cannot be reached')
+  await expect(bucket.get('a', 10)).rejects.toThrow('cannot be reached')
+  clearInterval(collecting)
+})
+
+/** What V8 shows only with a flag. */
+function collectGarbage(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc')
+}
 
 test('packs are put, listed, read and deleted by key', async () => {
   const { options } = await s3Server()

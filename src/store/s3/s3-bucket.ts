@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, openAsBlob } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { ByteRange, ReceivedFile } from '../blobs/blob-store.ts'
 
@@ -34,7 +34,7 @@ export type S3Object = { key: string; storedAt: Date }
 type Asked = {
   query?: Record<string, string>
   headers?: Record<string, string>
-  body?: Blob | string
+  body?: Buffer | string
   /** Of the request and the answer. */
   bytes?: number
 }
@@ -42,9 +42,11 @@ type Asked = {
 /** Milliseconds for a request, beside the time for its bytes at a slow pace. */
 const defaultPatience = 60_000
 const bytesPerMillisecond = 500
-const retries = 3
-/** Bytes of a part. What is larger is put in parts: S3 takes 5 GB in one request, and 10,000 parts. */
-const defaultPartBytes = 1024 ** 3
+const attempts = 4
+/** Milliseconds before the second attempt, on average. */
+const firstPause = 50
+/** Bytes of a part, which is in memory while it is put. What is larger is put in parts: S3 takes 10,000 of 5 MB at least. */
+const defaultPartBytes = 16 * 1024 ** 2
 /** Milliseconds by which clocks may differ. S3 refuses what was signed a quarter of an hour ago or later. */
 const clockTolerance = 5 * 60_000
 
@@ -64,7 +66,7 @@ export class S3Bucket {
     { endpoint, bucket, prefix, encryption, kmsKey, sessionToken, ...access }: S3Options,
     limits: { patience?: number; partBytes?: number } = {},
   ) {
-    this.#client = new AwsClient({ ...access, ...(sessionToken && { sessionToken }), service: 's3', retries })
+    this.#client = new AwsClient({ ...access, ...(sessionToken && { sessionToken }), service: 's3' })
     this.#bucket = `${endpoint}/${bucket}`
     this.#prefix = prefix
     this.#encryption = {
@@ -77,9 +79,15 @@ export class S3Bucket {
 
   /** Puts a file, a large one in parts. The store itself checks the bytes against their hash. @throws {S3Error} */
   async put(key: string, { path, sha256, size }: ReceivedFile): Promise<void> {
-    if (size > this.#partBytes) return this.#putInParts(key, path, size)
-    const headers = { ...this.#encryption, 'x-amz-content-sha256': sha256 }
-    await discard(await this.#ask('PUT', key, { headers, body: await openAsBlob(path), bytes: size }))
+    const file = await open(path)
+    try {
+      if (size > this.#partBytes) return await this.#putInParts(key, file, size)
+      const headers = { ...this.#encryption, 'x-amz-content-sha256': sha256 }
+      const body = await readRange(file, { first: 0, last: size - 1 })
+      await discard(await this.#ask('PUT', key, { headers, body, bytes: size }))
+    } finally {
+      await file.close()
+    }
   }
 
   /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} also while the bytes are read */
@@ -124,7 +132,7 @@ export class S3Bucket {
   }
 
   /** Nobody sees the object before its last part is there. What fails is called off, so that its parts are not kept. */
-  async #putInParts(key: string, path: string, size: number): Promise<void> {
+  async #putInParts(key: string, file: FileHandle, size: number): Promise<void> {
     const started = await this.#ask('POST', key, { query: { uploads: '' }, headers: this.#encryption })
     const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await started.text())?.[1]
     if (uploadId === undefined) throw new S3Error('began an upload without an id')
@@ -133,7 +141,7 @@ export class S3Bucket {
       for (let first = 0; first < size; first += this.#partBytes) {
         const partNumber = String(parts.length + 1)
         const range = { first, last: Math.min(first + this.#partBytes, size) - 1 }
-        const etag = await this.#putPart(key, { query: { partNumber, uploadId }, path, range })
+        const etag = await this.#putPart(key, { partNumber, uploadId }, await readRange(file, range))
         parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${etag}</ETag></Part>`)
       }
       const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
@@ -146,15 +154,9 @@ export class S3Bucket {
     }
   }
 
-  async #putPart(
-    key: string,
-    { query, path, range }: { query: Record<string, string>; path: string; range: ByteRange },
-  ): Promise<string> {
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(path, { start: range.first, end: range.last }), hash)
-    const headers = { 'x-amz-content-sha256': hash.digest('hex') }
-    const body = (await openAsBlob(path)).slice(range.first, range.last + 1)
-    const answer = await this.#ask('PUT', key, { query, headers, body, bytes: body.size })
+  async #putPart(key: string, query: Record<string, string>, body: Buffer): Promise<string> {
+    const headers = { 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') }
+    const answer = await this.#ask('PUT', key, { query, headers, body, bytes: body.length })
     await discard(answer)
     return answer.headers.get('etag') ?? ''
   }
@@ -168,8 +170,7 @@ export class S3Bucket {
     const url = new URL(key === '' ? `${this.#bucket}/` : `${this.#bucket}/${this.#prefix}${key}`)
     url.search = new URLSearchParams(query).toString()
     const signal = AbortSignal.timeout(this.#patience + Math.ceil(bytes / bytesPerMillisecond))
-    const request = { method, headers, ...(body && { body }), signal }
-    const answer = await this.#send(url, request).catch((cause) => {
+    const answer = await this.#send(url, { method, headers, ...(body && { body }) }, signal).catch((cause) => {
       throw new S3Error('cannot be reached', { cause })
     })
     const isNoObject =
@@ -180,15 +181,37 @@ export class S3Bucket {
   }
 
   /** Where the clock here is wrong, it goes by the store's. */
-  async #send(url: URL, request: RequestInit): Promise<Response> {
-    const sign = () => ({ datetime: new Date(Date.now() + this.#ahead).toISOString().replace(/[-:]|\.\d+/g, '') })
-    const answer = await this.#client.fetch(url, { ...request, aws: sign() })
+  async #send(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
+    const answer = await this.#try(url, request, signal)
     const ahead = Date.parse(answer.headers.get('date') ?? '') - Date.now()
     if (answer.status !== 403 || !(Math.abs(ahead - this.#ahead) > clockTolerance)) return answer
     await discard(answer)
     this.#ahead = ahead
-    return this.#client.fetch(url, { ...request, aws: sign() })
+    return this.#try(url, request, signal)
   }
+
+  /** Asks again, after longer and longer pauses, where the store fails or is asked too much. */
+  async #try(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[-:]|\.\d+/g, '')
+      const signed = await this.#client.sign(url, { ...request, aws: { datetime } })
+      // As a part of the request, the signal would do nothing once the request is collected as garbage.
+      const answer = await fetch(signed, { signal })
+      if ((answer.status < 500 && answer.status !== 429) || attempt === attempts) return answer
+      await discard(answer)
+      await delay(Math.random() * firstPause * 2 ** attempt)
+    }
+  }
+}
+
+async function readRange(file: FileHandle, { first, last }: ByteRange): Promise<Buffer> {
+  const bytes = Buffer.alloc(last - first + 1)
+  for (let read = 0; read < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, first + read)
+    if (bytesRead === 0) throw new Error('The file is shorter than it was.')
+    read += bytesRead
+  }
+  return bytes
 }
 
 async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
