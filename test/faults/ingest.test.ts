@@ -85,7 +85,8 @@ test(`every Source that was acknowledged is ingested once in ${kills} kills`, as
   expect(await readBack(api, ledger, () => true)).toEqual([])
   await end(server.process, 'SIGTERM')
   await following
-  expect(remains(dataDir, scratch)).toEqual([])
+  // The small process that starts gits notices the end of its server, and then removes its folder.
+  await expect.poll(() => remains(dataDir, scratch), { timeout: 10_000 }).toEqual([])
   const history = await readWholeHistory(gitDir)
   expect(auditSources(deployment, ledger)).toEqual([])
   expect(follower.problems).toEqual([])
