@@ -16,7 +16,7 @@ import { startEvicting } from '../services/operations/evict-copies.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
 import { makeSetUpLink } from '../services/people/links.ts'
 import { EmbeddingModel } from '../services/search/embedding-model.ts'
-import { removeReceived, sweepBlobs, sweepPacks, sweepUploads } from '../services/sources/sweep.ts'
+import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
@@ -67,15 +67,17 @@ export async function runServer(environment: Environment): Promise<Answer> {
       await sweepRates(ganglion.database)
       await sweepUploads(ganglion)
     }
+    const sweepStores = (failed: (error: unknown) => void) => {
+      sweepBlobs(ganglion).catch(failed)
+      ganglion.cluster?.sweep(ganglion.now()).catch(failed)
+    }
     await removeReceived(ganglion)
     await sweep()
-    sweepBlobs(ganglion).catch(() => {})
-    sweepPacks(ganglion).catch(() => {})
+    sweepStores(() => {})
     // What one sweep cannot remove, because the database is busy, the next one does.
     const sweeping = setInterval(() => {
       sweep().catch(() => {})
-      sweepBlobs(ganglion).catch(onError)
-      sweepPacks(ganglion).catch(onError)
+      sweepStores(onError)
     }, SWEEP_INTERVAL)
     started.push(() => clearInterval(sweeping))
     let isReady = false

@@ -56,7 +56,7 @@ export class Cluster {
 /** Notes that a copy is used: see {@link copiesIn}. */
 export async function noteUse(gitDir: string): Promise<void> {
   const now = new Date()
-  // Whoever removed it will have it fetched again.
+  // A copy that was removed meanwhile is fetched again.
   await utimes(join(gitDir, 'HEAD'), now, now).catch(unlessMissing)
 }
 

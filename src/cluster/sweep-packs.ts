@@ -2,9 +2,9 @@ import type { PackStore } from '../store/packs/pack-store.ts'
 import type { Repositories } from '../store/repositories.ts'
 
 const hour = 60 * 60_000
-/** Milliseconds for which a pack is kept after another took its place, for whoever still reads it, */
+/** Milliseconds for which a pack is kept after another took its place: nodes may still be reading it. */
 const keptReplaced = hour
-/** and for which one is kept that nothing names: whoever put it names it within an hour, or never. */
+/** Milliseconds for which a pack is kept that nothing names: a node that put one names it within an hour, or never. */
 const keptOrphan = 24 * hour
 /** Keys that are looked up in one statement. */
 const keysAtOnce = 500

@@ -20,11 +20,6 @@ export async function sweepUploads({ uploads, uploadFiles, uploadLocks, now }: G
   }
 }
 
-/** Removes packs from the store of a cluster that no repository needs. */
-export async function sweepPacks({ cluster, now }: Ganglion): Promise<void> {
-  await cluster?.sweep(now())
-}
-
 /** Removes blobs that no Source names. */
 export async function sweepBlobs({ blobs, blobLocks, sources, now }: Ganglion): Promise<void> {
   await sweepOrphans(blobs, { locks: blobLocks, isNamed: (sha256) => sources.hasBytes(sha256), now: now() })

@@ -10,10 +10,10 @@ export type ReceivedFile = {
   size: number
 }
 
+export type StoredBlob = { sha256: string; storedAt: Date }
+
 /** Which bytes are meant: from the first to the last, both counted from 0 and included. */
 export type ByteRange = { first: number; last: number }
-
-export type StoredBlob = { sha256: string; storedAt: Date }
 
 /** The store has no such blob. */
 export class BlobNotFound extends Error {
