@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ExtractPool } from '../chat/extract/extract-pool.ts'
-import { Cluster, noteUse } from '../cluster/cluster.ts'
+import { Cluster } from '../cluster/cluster.ts'
 import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { Repository } from '../git/repository.ts'
@@ -23,7 +22,6 @@ import { FolderBlobs } from '../store/blobs/folder-blobs.ts'
 import { S3Blobs } from '../store/blobs/s3-blobs.ts'
 import { UploadFiles } from '../store/blobs/upload-files.ts'
 import { ChatSessions } from '../store/chat-sessions.ts'
-import { coalesce } from '../store/coalesce.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { EventLog } from '../store/events.ts'
@@ -43,15 +41,12 @@ import { Tenants } from '../store/tenants.ts'
 import { Tours } from '../store/tours.ts'
 import { type Isolation, inTransaction } from '../store/transaction.ts'
 import { Webhooks } from '../store/webhooks.ts'
-import { beginEvents, followEvents } from './events/follow-events.ts'
 import { SourceTexts } from './ingest/source-texts.ts'
 import { mainRef, queueRef } from './knowledge-base/kb-refs.ts'
-import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
-import { watchRefs } from './knowledge-base/ref-watcher.ts'
+import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
+import { loadKb } from './load-kb.ts'
+import { OpenKbs } from './open-kbs.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
-import { formatFindings } from './push/check-report.ts'
-import { OutsideAdoption } from './push/outside/adopt-outside.ts'
-import { finishApprovals } from './queue/approval.ts'
 import { FileStreams } from './read/file-streams.ts'
 import { NeuronAnswers } from './read/neuron-answers.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
@@ -80,14 +75,8 @@ export type GanglionOptions = {
   threads?: Threads
 }
 
-type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
-
-const openAtOnce = 64
 /** Names of knowledge bases that are kept in memory. */
 const maxIdentities = 1_000
-const idleMs = 60_000
-/** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
-const tellingPauseMs = 50
 
 /** One data directory, open: its state, and its knowledge bases as they are asked for. */
 export class Ganglion {
@@ -143,10 +132,9 @@ export class Ganglion {
   /** By tenant and name. They never change, and none is ever removed. */
   readonly #identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
   readonly #publicUrl: string
-  readonly #watch: GanglionOptions['watch']
+  readonly #onError: (error: unknown) => void
   readonly #ownThreads: Threads | undefined
-  /** The least recently used first. */
-  readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
+  readonly #open: OpenKbs
 
   private constructor(directory: DataDirectory, database: Database, options: GanglionOptions) {
     this.directory = directory
@@ -193,7 +181,8 @@ export class Ganglion {
     this.diffs = threads.diffs
     this.extracts = threads.extracts
     this.#searchPool = threads.search
-    this.#watch = options.watch
+    this.#onError = (error) => options.watch?.onError(error)
+    this.#open = new OpenKbs((identity) => loadKb(this, identity, options.watch), this.#onError)
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
 
@@ -215,26 +204,14 @@ export class Ganglion {
   async kbOfCandidate(tenantId: string, candidateId: string): Promise<KnowledgeBase> {
     if (!isUuid(candidateId)) throw new GanglionError('not_found')
     const isNamed = (kb: KbIdentity) => kb.tenantId === tenantId && candidateBelongsTo(candidateId, kb.id)
-    const open = [...this.#open.values()].map(({ identity }) => identity)
-    const identity = open.find(isNamed) ?? (await this.knowledgeBases.list(tenantId)).find(isNamed)
+    const identity = this.#open.identities().find(isNamed) ?? (await this.knowledgeBases.list(tenantId)).find(isNamed)
     if (identity === undefined) throw new GanglionError('not_found')
     return this.openKb(identity)
   }
 
   /** Opens a knowledge base, finishing what a crash interrupted, or brings the open one up to its refs. */
   async openKb(identity: KbIdentity): Promise<KnowledgeBase> {
-    const opening = this.#open.get(identity.id)?.opening ?? this.#load(identity)
-    this.#open.delete(identity.id)
-    this.#open.set(identity.id, { identity, opening, usedAt: Date.now() })
-    this.#closeIdle()
-    try {
-      const { kb } = await opening
-      await kb.sync()
-      return kb
-    } catch (error) {
-      await opening.catch(() => this.#open.delete(identity.id)) // the next request tries again
-      throw error
-    }
+    return this.#open.open(identity)
   }
 
   /** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
@@ -265,8 +242,7 @@ export class Ganglion {
 
   /** The knowledge bases that are open now. */
   async openKbs(): Promise<KnowledgeBase[]> {
-    const opened = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening))
-    return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value.kb] : []))
+    return this.#open.all()
   }
 
   /** The search index of an open knowledge base. */
@@ -288,7 +264,7 @@ export class Ganglion {
   candidateRefs(kb: KnowledgeBase): CandidateRefs {
     const known = this.#candidateRefs.get(kb)
     if (known !== undefined) return known
-    const refs = new CandidateRefs(kb, { onError: (error) => this.#watch?.onError(error) })
+    const refs = new CandidateRefs(kb, { onError: this.#onError })
     this.#candidateRefs.set(kb, refs)
     return refs
   }
@@ -338,82 +314,8 @@ export class Ganglion {
 
   /** Finishes what is under way, then closes everything. */
   async close(): Promise<void> {
-    for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
-    this.#open.clear()
+    await this.#open.close()
     await this.#ownThreads?.close()
     await this.database.close()
-  }
-
-  async #load(identity: KbIdentity): Promise<OpenKb> {
-    const kb = new KnowledgeBase(identity, {
-      gitDir: this.directory.repository(identity.id),
-      indexDir: this.directory.index(identity.id),
-      parser: this.parser,
-      cluster: this.cluster,
-      onMoved: () => tellEvents(),
-    })
-    // What cannot be told now, since the disk is full, is told when the refs move again.
-    const onError = (error: unknown) => this.#watch?.onError(error)
-    const closing = new AbortController()
-    const tellEvents = coalesce(async () => {
-      await delay(tellingPauseMs, undefined, { signal: closing.signal }).catch(() => {})
-      await followEvents(this.events, kb, this.now).catch(onError)
-    })
-    try {
-      await kb.recover()
-      await kb.sync()
-      const told = await this.events.told(identity.id)
-      await beginEvents(this.events, kb).catch(onError)
-      const telling = tellEvents() // what a crash kept from being told
-      await finishApprovals(kb, this.now)
-      const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, this)
-      const follow = async () => {
-        await kb.sync()
-        await this.#adoptOutside(kb, adoption)
-        this.candidateRefs(kb).followSoon()
-        await this.search(kb).follow()
-      }
-      const stopWatching = this.#watch && watchRefs(kb.repository.gitDir, { follow, ...this.#watch })
-      const stopListening = this.#watch && this.#listen(kb, onError)
-      const close = async () => {
-        stopListening?.()
-        await stopWatching?.()
-        await this.candidateRefs(kb).close()
-        await this.search(kb).close()
-        closing.abort()
-        await telling
-        await kb.close()
-        if (this.cluster !== undefined) await noteUse(kb.repository.gitDir)
-      }
-      return { kb, close }
-    } catch (error) {
-      await kb.close()
-      throw error
-    }
-  }
-
-  /** Brings the copy of a repository up to date when another node has moved its refs; whoever watches the copy sees that. */
-  #listen(kb: KnowledgeBase, onError: (error: unknown) => void): (() => void) | undefined {
-    if (this.cluster === undefined) return undefined
-    return this.database.notifications.listen('refs', (id) => {
-      if (id === undefined || id === kb.identity.id) kb.sync().catch(onError)
-    })
-  }
-
-  /** Takes what reached main around this server, and tells of what it may not. */
-  async #adoptOutside({ identity }: KnowledgeBase, adoption: OutsideAdoption): Promise<void> {
-    const problems = formatFindings(await adoption.adopt())
-    if (problems.length === 0) return
-    const event = { kbId: identity.id, kind: 'kb.pushed', isCuratorOnly: true, data: { problems } } as const
-    await this.events.append(identity.tenantId, [event], this.now())
-  }
-
-  /** Those that nobody has asked for in a while; whoever did may still be at work with them. */
-  #closeIdle(): void {
-    for (const [id, { opening, usedAt }] of this.#open) {
-      if (this.#open.size <= openAtOnce || Date.now() - usedAt < idleMs) return
-      this.#open.delete(id)
-      opening.then(({ close }) => close()).catch((error) => this.#watch?.onError(error))
-    }
   }
 }

@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { noteUse } from '../cluster/cluster.ts'
+import { coalesce } from '../store/coalesce.ts'
+import { beginEvents, followEvents } from './events/follow-events.ts'
+import type { Ganglion, GanglionOptions } from './ganglion.ts'
+import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
+import { watchRefs } from './knowledge-base/ref-watcher.ts'
+import { formatFindings } from './push/check-report.ts'
+import { OutsideAdoption } from './push/outside/adopt-outside.ts'
+import { finishApprovals } from './queue/approval.ts'
+
+export type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
+
+/** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
+const tellingPauseMs = 50
+
+/**
+ * Opens a knowledge base, and finishes what a crash interrupted.
+ * @param watch for a server: follows what other programs and other nodes do to its refs
+ */
+export async function loadKb(
+  ganglion: Ganglion,
+  identity: KbIdentity,
+  watch: GanglionOptions['watch'],
+): Promise<OpenKb> {
+  const { cluster, directory, events, now } = ganglion
+  const kb = new KnowledgeBase(identity, {
+    gitDir: directory.repository(identity.id),
+    indexDir: directory.index(identity.id),
+    parser: ganglion.parser,
+    cluster,
+    onMoved: () => tellEvents(),
+  })
+  // What cannot be told now, since the disk is full, is told when the refs move again.
+  const onError = (error: unknown) => watch?.onError(error)
+  const closing = new AbortController()
+  const tellEvents = coalesce(async () => {
+    await delay(tellingPauseMs, undefined, { signal: closing.signal }).catch(() => {})
+    await followEvents(events, kb, now).catch(onError)
+  })
+  try {
+    await kb.recover()
+    await kb.sync()
+    const told = await events.told(identity.id)
+    await beginEvents(events, kb).catch(onError)
+    const telling = tellEvents() // what a crash kept from being told
+    await finishApprovals(kb, now)
+    const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ganglion)
+    const follow = async () => {
+      await kb.sync()
+      await adoptOutside(ganglion, kb, adoption)
+      ganglion.candidateRefs(kb).followSoon()
+      await ganglion.search(kb).follow()
+    }
+    const stopWatching = watch && watchRefs(kb.repository.gitDir, { follow, ...watch })
+    const stopListening = watch && listen(ganglion, kb, onError)
+    const close = async () => {
+      stopListening?.()
+      await stopWatching?.()
+      await ganglion.candidateRefs(kb).close()
+      await ganglion.search(kb).close()
+      closing.abort()
+      await telling
+      await kb.close()
+      if (cluster !== undefined) await noteUse(kb.repository.gitDir)
+    }
+    return { kb, close }
+  } catch (error) {
+    await kb.close()
+    throw error
+  }
+}
+
+/** Brings the copy of a repository up to date when another node has moved its refs; whoever watches the copy sees that. */
+function listen(
+  { cluster, database }: Ganglion,
+  kb: KnowledgeBase,
+  onError: (error: unknown) => void,
+): (() => void) | undefined {
+  if (cluster === undefined) return undefined
+  return database.notifications.listen('refs', (id) => {
+    if (id === undefined || id === kb.identity.id) kb.sync().catch(onError)
+  })
+}
+
+/** Takes what reached main around this server, and tells of what it may not. */
+async function adoptOutside(
+  { events, now }: Ganglion,
+  { identity }: KnowledgeBase,
+  adoption: OutsideAdoption,
+): Promise<void> {
+  const problems = formatFindings(await adoption.adopt())
+  if (problems.length === 0) return
+  const event = { kbId: identity.id, kind: 'kb.pushed', isCuratorOnly: true, data: { problems } } as const
+  await events.append(identity.tenantId, [event], now())
+}
