@@ -14,14 +14,14 @@ import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
 import { startEvicting } from '../services/operations/evict-copies.ts'
 import { startMaintenance } from '../services/operations/maintenance.ts'
+import { startSweeping } from '../services/operations/sweeping.ts'
 import { makeSetUpLink } from '../services/people/links.ts'
 import { EmbeddingModel } from '../services/search/embedding-model.ts'
-import { removeReceived, sweepBlobs, sweepUploads } from '../services/sources/sweep.ts'
+import { removeReceived } from '../services/sources/sweep.ts'
 import { startWebhooks } from '../services/webhooks/start-webhooks.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { keepTemporaryFilesIn } from '../store/engines/sqlite.ts'
-import { sweepRates } from '../store/rate-counter.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
@@ -31,7 +31,6 @@ import type { Environment } from './settings/environment.ts'
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
 const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
-const SWEEP_INTERVAL = 3_600_000
 /** Of each request of a compile. */
 const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
@@ -57,29 +56,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     if (objects !== undefined) started.push(startEvicting(ganglion, environment.cacheBytes, onError))
-    const sweep = async () => {
-      await ganglion.idempotency.sweep(ganglion.now())
-      await ganglion.chatSessions.sweep(ganglion.now())
-      await ganglion.sessions.sweep(ganglion.now())
-      await ganglion.oneTimeLinks.sweep(ganglion.now())
-      await ganglion.audit.sweep(ganglion.now())
-      await ganglion.events.sweep(ganglion.now())
-      await sweepRates(ganglion.database)
-      await sweepUploads(ganglion)
-    }
-    const sweepStores = (failed: (error: unknown) => void) => {
-      sweepBlobs(ganglion).catch(failed)
-      ganglion.cluster?.sweep(ganglion.now()).catch(failed)
-    }
     await removeReceived(ganglion)
-    await sweep()
-    sweepStores(() => {})
-    // What one sweep cannot remove, because the database is busy, the next one does.
-    const sweeping = setInterval(() => {
-      sweep().catch(() => {})
-      sweepStores(onError)
-    }, SWEEP_INTERVAL)
-    started.push(() => clearInterval(sweeping))
     let isReady = false
     const answerer = createAnswerer(ganglion.extracts, languageModel, (message) => server.log.warn(message))
     const forgeCredentials = await offeredCredentials(environment.forgeCredentials)
@@ -92,12 +69,11 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const server = await buildServer(services, { ...serverOptions(environment), isLeaving: () => isLeaving })
     if (git === undefined) server.log.warn('No git is installed: all is served but clones and pushes.')
     started.push(() => server.close())
-    started.push(await ganglion.database.lead(async () => startDuties(ganglion, environment, onError)))
+    started.push(await ganglion.database.lead(() => startDuties(ganglion, environment, onError)))
     const { ingestConcurrency: concurrency, transcriber } = environment
     const modelFailed = ({ message }: Error) => server.log.warn(withoutKey(languageModel, message))
     const models = { transcriber, languageModel: languageModel && { ...languageModel, ...compileLimits }, modelFailed }
     started.push(await startIngest(ganglion, ingestSteps(ganglion, models), { onError, concurrency }))
-    started.push(rereadSources(ganglion, { transcriber, onError }))
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
     const made = await ganglion.database.alone(() => firstRun(ganglion))
@@ -122,12 +98,14 @@ export async function runServer(environment: Environment): Promise<Answer> {
 }
 
 /** Starts what one server does for all that share the state. */
-function startDuties(
+async function startDuties(
   ganglion: Ganglion,
-  { webhookPrivate }: Environment,
+  { webhookPrivate, transcriber }: Environment,
   onError: (error: unknown) => void,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   const stops = [
+    await startSweeping(ganglion, onError),
+    rereadSources(ganglion, { transcriber, onError }),
     startLinting(ganglion, onError),
     startWebhooks(ganglion, { onError, allowPrivate: webhookPrivate }),
     startForges(ganglion, { env: process.env, onError }),

@@ -11,6 +11,7 @@ import { ConnectionLost, DatabaseUnreachable } from '../store/errors.ts'
 import { KeyedLock } from '../store/keyed-lock.ts'
 import { PackNotFound, type PackStore } from '../store/packs/pack-store.ts'
 import type { PackEntry, Repositories, RepositoryState } from '../store/repositories.ts'
+import { startClock } from '../store/start-clock.ts'
 import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
 import { putPack } from './put-pack.ts'
@@ -81,10 +82,10 @@ export class ClusterRefs implements RefStore {
     const staged = stagedPack(this.#repository.gitDir, randomBytes(6).toString('hex'))
     try {
       const name = await stageNewPack(staged, this.#repository, publication, this.#cache)
-      const putAt = clock()
+      const sincePut = startClock()
       const pack = await putPack(this.#shared.packs, { kbId: this.#shared.id, name, path: staged.pack })
       const isDone = await this.#alone(async () => {
-        const version = await this.#name({ ...pack, putAt }, publication)
+        const version = await this.#name({ ...pack, sincePut }, publication)
         if (version !== undefined) await this.#take(version, { name, staged, moves })
         return version !== undefined
       })
@@ -119,10 +120,10 @@ export class ClusterRefs implements RefStore {
   })
 
   /** @returns the new version, `'unseen'` where it is not known; undefined where somebody else was first */
-  async #name({ putAt, ...pack }: PutPack, { heads, moves }: Publication): Promise<number | 'unseen' | undefined> {
+  async #name({ sincePut, ...pack }: PutPack, { heads, moves }: Publication): Promise<number | 'unseen' | undefined> {
     const { id, repositories } = this.#shared
     const check = () => {
-      if (elapsed(putAt) > nameWithin) throw new GitError('busy', 'a pack was put too long ago to be named')
+      if (sincePut() > nameWithin) throw new GitError('busy', 'a pack was put too long ago to be named')
     }
     try {
       return await repositories.publish(id, { pack, heads, moves, check })
@@ -135,12 +136,12 @@ export class ClusterRefs implements RefStore {
   /** What became of a commit whose answer was lost. @throws {GitError} `unknown-outcome` */
   async #isNamed(key: string): Promise<boolean> {
     const { id, repositories } = this.#shared
-    for (const begun = clock(); ; ) {
+    for (const sinceBegun = startClock(); ; ) {
       try {
         return await repositories.isNamed(id, key)
       } catch (cause) {
         if (!(cause instanceof DatabaseUnreachable)) throw cause
-        if (elapsed(begun) > this.#patience) {
+        if (sinceBegun() > this.#patience) {
           throw new GitError('unknown-outcome', 'the database did not say whether it made a commit', { cause })
         }
         await delay(lookAgainAfter)
@@ -208,14 +209,4 @@ export class ClusterRefs implements RefStore {
   }
 }
 
-type PutPack = PackEntry & { putAt: Clock }
-type Clock = { wall: number; steady: number }
-
-function clock(): Clock {
-  return { wall: Date.now(), steady: performance.now() }
-}
-
-/** Milliseconds, by the clock that says more: one can be set back, and the other stands still while a machine sleeps. */
-function elapsed({ wall, steady }: Clock): number {
-  return Math.max(Date.now() - wall, performance.now() - steady)
-}
+type PutPack = PackEntry & { sincePut: () => number }

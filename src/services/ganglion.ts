@@ -17,6 +17,7 @@ import { OneTimeLinks } from '../store/accounts/one-time-links.ts'
 import { Sessions } from '../store/accounts/sessions.ts'
 import { Users } from '../store/accounts/users.ts'
 import { Audit } from '../store/audit.ts'
+import { BlobKeys } from '../store/blobs/blob-keys.ts'
 import type { BlobStore } from '../store/blobs/blob-store.ts'
 import { FolderBlobs } from '../store/blobs/folder-blobs.ts'
 import { S3Blobs } from '../store/blobs/s3-blobs.ts'
@@ -108,8 +109,6 @@ export class Ganglion {
   /** Whoever writes an upload's file holds the lock of its id. */
   readonly uploadLocks = new KeyedLock()
   readonly blobs: BlobStore
-  /** Whoever puts a blob, or removes it, holds the lock of its hash until a Source names it, or it is gone. */
-  readonly blobLocks = new KeyedLock()
   readonly sourceTexts: SourceTexts
   readonly jobs: Jobs
   readonly webhooks: Webhooks
@@ -165,7 +164,9 @@ export class Ganglion {
     this.objects = objects
     this.cluster = objects && new Cluster(database, objects)
     this.bucket = bucket
-    this.blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
+    this.blobs = bucket
+      ? new S3Blobs(bucket, new BlobKeys(database.db), directory.incoming)
+      : new FolderBlobs(directory.blobs)
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
     this.jobs = new Jobs(database.db, database.notifications)
     this.webhooks = new Webhooks(database.db)

@@ -23,6 +23,7 @@ export type Schema = {
   tour_marks: TourMarkRow
   sources: SourceRow
   uploads: UploadRow
+  blob_keys: BlobKeyRow
   users: UserRow
   memberships: MembershipRow
   sessions: SessionRow
@@ -206,6 +207,14 @@ export type UploadRow = {
   created_at: string
   /** Id of the actor that began it; null where that was not kept. */
   uploader_id: string | null
+}
+
+/** Where a bucket has the bytes of Sources. */
+export type BlobKeyRow = {
+  /** Hexadecimal. */
+  sha256: string
+  /** Below the prefix of blobs. */
+  key: string
 }
 
 /** An ingest that waits or runs. */

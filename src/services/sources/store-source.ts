@@ -37,7 +37,7 @@ export async function storeSource(
   draft: SourceDraft,
   { id, kbId, force, replace, together }: StoreOptions,
 ): Promise<Source> {
-  const { blobs, blobLocks, sources, jobs, now } = ganglion
+  const { blobs, sources, jobs, now } = ganglion
   const errorMessage = (await formatProblem(file.path, draft.fileType)) ?? null
   const whenReadable = textTypes.has(draft.fileType) ? 'ready' : 'pending'
   const status = errorMessage === null ? whenReadable : 'failed'
@@ -45,18 +45,18 @@ export async function storeSource(
   const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
-  // Two of the same bytes go one after the other, and the sweep of orphans stays away.
-  return blobLocks.run(file.sha256, async () => {
-    if (!force) await refuseDuplicate(ganglion, caller, kbId, file.sha256)
-    await blobs.put(file)
+  if (!force) await refuseDuplicate(ganglion, caller, kbId, file.sha256)
+  const isVisible = await sourceSight(ganglion, caller, kbId)
+  return blobs.keep(file, async (note) => {
     try {
       return await sources.add(source, now(), {
         force,
         replace,
-        isVisible: await sourceSight(ganglion, caller, kbId),
+        isVisible,
         async together(transaction) {
           if (status !== 'failed') await jobs.within(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)
+          await note(transaction)
         },
       })
     } catch (error) {

@@ -1,6 +1,5 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sweepOrphans } from '../../store/blobs/sweep-orphans.ts'
 import type { Ganglion } from '../ganglion.ts'
 
 /** Removes what a process before this one was receiving or reading. For a process that has the data directory for itself. */
@@ -21,6 +20,6 @@ export async function sweepUploads({ uploads, uploadFiles, uploadLocks, now }: G
 }
 
 /** Removes blobs that no Source names. */
-export async function sweepBlobs({ blobs, blobLocks, sources, now }: Ganglion): Promise<void> {
-  await sweepOrphans(blobs, { locks: blobLocks, isNamed: (sha256) => sources.hasBytes(sha256), now: now() })
+export async function sweepBlobs({ blobs, sources, now }: Ganglion): Promise<void> {
+  await blobs.sweep((sha256) => sources.hasBytes(sha256), now())
 }

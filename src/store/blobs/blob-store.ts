@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream'
+import type { Transaction } from 'kysely'
+import type { Schema } from '../schema.ts'
 
 /** Bytes that came to be stored, as a file on the disk until they are. */
 export type ReceivedFile = {
@@ -9,8 +11,6 @@ export type ReceivedFile = {
   /** Bytes. */
   size: number
 }
-
-export type StoredBlob = { sha256: string; storedAt: Date }
 
 /** Which bytes are meant: from the first to the last, both counted from 0 and included. */
 export type ByteRange = { first: number; last: number }
@@ -23,20 +23,24 @@ export class BlobNotFound extends Error {
   }
 }
 
-/**
- * Bytes by their SHA-256. What was put survives a power cut. To put what is there already changes nothing but the time at which it
- * was stored.
- */
+/** Notes where a blob is, in the transaction that names it. Throws where the blob was stored too long ago to be named. */
+export type NoteBlob = (transaction: Transaction<Schema>) => Promise<void>
+
+/** Milliseconds for which a blob that nothing names is kept. */
+export const keptUnnamed = 24 * 60 * 60_000
+
+/** Bytes by their SHA-256. What was kept survives a power cut. */
 export interface BlobStore {
-  /** Stores a file's bytes. The file is the caller's to remove, and may be gone already. */
-  put(file: ReceivedFile): Promise<void>
+  /**
+   * Stores a file's bytes, and runs what names them: until that is over, no sweep removes them. The file is the caller's to remove, and
+   * may be gone already.
+   */
+  keep<Result>(file: ReceivedFile, name: (note: NoteBlob) => Promise<Result>): Promise<Result>
   /** @throws {BlobNotFound} */
   get(sha256: string, range?: ByteRange): Promise<Readable>
   has(sha256: string): Promise<boolean>
-  /** Nothing happens where there is none. */
-  delete(sha256: string): Promise<void>
-  /** In no order. */
-  list(): AsyncIterable<StoredBlob>
   /** Gives work a file with the bytes, to be read only while it is at work. @throws {BlobNotFound} */
   withFile<Result>(sha256: string, work: (path: string) => Promise<Result>): Promise<Result>
+  /** Removes blobs that nothing names and that were stored a day ago or longer. @returns how many */
+  sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number>
 }

@@ -8,7 +8,7 @@ const tables = {
   ...{ users: true, memberships: true, sessions: true, one_time_links: true, audit: true, tour_marks: true },
   ...{ chat_sessions: true, chat_turns: true },
   ...{ events: true, event_counters: true, event_cursors: true },
-  ...{ sources: true, uploads: true, jobs: true },
+  ...{ sources: true, blob_keys: true, uploads: true, jobs: true },
   ...{ webhooks: true, webhook_deliveries: true },
   ...{ forge_links: true, forge_pulls: true, stamps: true },
   // Over within minutes.

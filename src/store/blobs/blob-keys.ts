@@ -1,0 +1,31 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+/** Under which keys a bucket has the blobs that are named. */
+export class BlobKeys {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  async find(sha256: string): Promise<string | undefined> {
+    const query = this.#db.selectFrom('blob_keys').select('key').where('sha256', '=', sha256)
+    return (await query.executeTakeFirst())?.key
+  }
+
+  /** Of the same bytes under several keys the first stays: backups of the database name it, too. */
+  async note(transaction: Transaction<Schema>, sha256: string, key: string): Promise<void> {
+    await transaction
+      .insertInto('blob_keys')
+      .values({ sha256, key })
+      .onConflict((conflict) => conflict.column('sha256').doNothing())
+      .execute()
+  }
+
+  /** Those of some keys that are noted. */
+  async noted(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
+    return new Set(rows.map(({ key }) => key))
+  }
+}
