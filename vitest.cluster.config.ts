@@ -16,7 +16,7 @@ export default mergeConfig(
     test: {
       include: ['test/store/**/*.test.ts', 'test/cluster/**/*.test.ts'],
       exclude: [
-        'test/store/{sqlite,data-directory,directory-lock,projection,api-token,revised-cache}.test.ts',
+        'test/store/{sqlite,data-directory,directory-lock,blobs,projection,api-token,revised-cache}.test.ts',
         ...swift,
       ],
       globalSetup: 'test/support/postgres-setup.ts',

@@ -17,11 +17,6 @@ import { OneTimeLinks } from '../store/accounts/one-time-links.ts'
 import { Sessions } from '../store/accounts/sessions.ts'
 import { Users } from '../store/accounts/users.ts'
 import { Audit } from '../store/audit.ts'
-import { BlobKeys } from '../store/blobs/blob-keys.ts'
-import type { BlobStore } from '../store/blobs/blob-store.ts'
-import { FolderBlobs } from '../store/blobs/folder-blobs.ts'
-import { S3Blobs } from '../store/blobs/s3-blobs.ts'
-import { UploadFiles } from '../store/blobs/upload-files.ts'
 import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -30,14 +25,12 @@ import { ForgeLinks } from '../store/forge-links.ts'
 import { ForgePulls } from '../store/forge-pulls.ts'
 import { Idempotency } from '../store/idempotency.ts'
 import { Jobs } from '../store/jobs.ts'
-import { KeyedLock } from '../store/keyed-lock.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
 import { Stamps } from '../store/projection/stamps.ts'
 import { type RateCounter, rateCounter } from '../store/rate-counter.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
 import type { Schema } from '../store/schema.ts'
 import { Sources } from '../store/sources/sources.ts'
-import { Uploads } from '../store/sources/uploads.ts'
 import { Tenants } from '../store/tenants.ts'
 import { Tours } from '../store/tours.ts'
 import { type Isolation, inTransaction } from '../store/transaction.ts'
@@ -55,6 +48,7 @@ import type { EmbeddingModel } from './search/embedding-model.ts'
 import { KbSearch } from './search/kb-search.ts'
 import { SearchAnswers } from './search/search-answers.ts'
 import { searchedSources } from './search/source-shelf.ts'
+import { below, openSourceStores, type SourceStores } from './sources/source-stores.ts'
 import { Threads } from './threads.ts'
 
 export type GanglionOptions = {
@@ -104,11 +98,10 @@ export class Ganglion {
   readonly chatSessions: ChatSessions
   readonly events: EventLog
   readonly sources: Sources
-  readonly uploads: Uploads
-  readonly uploadFiles: UploadFiles
-  /** Whoever writes an upload's file holds the lock of its id. */
-  readonly uploadLocks = new KeyedLock()
-  readonly blobs: BlobStore
+  readonly uploads: SourceStores['uploads']
+  readonly uploadBytes: SourceStores['uploadBytes']
+  readonly uploadLocks: SourceStores['uploadLocks']
+  readonly blobs: SourceStores['blobs']
   readonly sourceTexts: SourceTexts
   readonly jobs: Jobs
   readonly webhooks: Webhooks
@@ -157,16 +150,16 @@ export class Ganglion {
     this.chatSessions = new ChatSessions(database.db)
     this.events = new EventLog(database.db, { notifications: database.notifications })
     this.sources = new Sources(database.db, this.events)
-    this.uploads = new Uploads(database.db)
-    this.uploadFiles = new UploadFiles(directory.uploads)
     const { objects } = options
-    const bucket = options.bucket ?? (objects && { ...objects, prefix: `${objects.prefix}blobs/` })
     this.objects = objects
     this.cluster = objects && new Cluster(database, objects)
-    this.bucket = bucket
-    this.blobs = bucket
-      ? new S3Blobs(bucket, new BlobKeys(database.db), directory.incoming)
-      : new FolderBlobs(directory.blobs)
+    this.bucket = options.bucket ?? (objects && below(objects, 'blobs/'))
+    const { now, bucket } = this
+    const { uploads, uploadBytes, uploadLocks, blobs } = openSourceStores({ directory, database, now, bucket, objects })
+    this.uploads = uploads
+    this.uploadBytes = uploadBytes
+    this.uploadLocks = uploadLocks
+    this.blobs = blobs
     this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
     this.jobs = new Jobs(database.db, database.notifications)
     this.webhooks = new Webhooks(database.db)

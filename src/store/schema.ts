@@ -23,6 +23,7 @@ export type Schema = {
   tour_marks: TourMarkRow
   sources: SourceRow
   uploads: UploadRow
+  upload_chunks: UploadChunkRow
   blob_keys: BlobKeyRow
   users: UserRow
   memberships: MembershipRow
@@ -199,7 +200,7 @@ export type UploadRow = {
   is_forced: number
   /** 1: asked to be the next edition of what stands at its place under its name. */
   replaces: Generated<number>
-  /** Bytes that are on the disk. */
+  /** Bytes that are on the disk, or in `upload_chunks`. */
   bytes_received: Generated<number>
   /** When bytes came last; null: none have. */
   received_at: string | null
@@ -209,8 +210,19 @@ export type UploadRow = {
   uploader_id: string | null
 }
 
+/** Bytes of an upload, as an object of the store that nodes share. */
+type UploadChunkRow = {
+  /** Below the prefix of uploads. */
+  key: string
+  upload_id: string
+  /** Where in the upload they begin. */
+  start: number
+  /** Bytes. */
+  size: number
+}
+
 /** Where a bucket has the bytes of Sources. */
-export type BlobKeyRow = {
+type BlobKeyRow = {
   /** Hexadecimal. */
   sha256: string
   /** Below the prefix of blobs. */

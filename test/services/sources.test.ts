@@ -86,8 +86,8 @@ test('an upload that was stored, but not noted, before a crash is finalized agai
   const { ganglion, caller } = await newBed()
   const { uploadId } = await begin(ganglion(), caller)
   await chunk(ganglion(), caller, uploadId, 0, text.length)
-  const { blobs, uploadFiles } = ganglion()
-  await blobs.keep(await uploadFiles.finish(uploadId, text.length), async () => {})
+  const { blobs, uploadBytes } = ganglion()
+  await uploadBytes.withFile(uploadId, text.length, (file) => blobs.keep(file, async () => {}))
   expect(await finalizeUpload(ganglion(), caller, uploadId, asked)).toMatchObject({ id: uploadId, seq: 1 })
 })
 
@@ -134,14 +134,14 @@ test('what a process before this one was receiving is removed', async () => {
 test('bytes that no Source names are swept after a day; those of a Source stay', async () => {
   const { ganglion, caller, dataDir } = await newBed()
   const { contentHash } = await uploadSource(ganglion(), caller, 'handbook', form(), asked)
-  const orphan = await ganglion().uploadFiles.finish('orphan', 0)
-  await ganglion().blobs.keep(orphan, async () => {})
+  const { blobs, uploadBytes } = ganglion()
+  const orphan = await uploadBytes.withFile('orphan', 0, (file) => blobs.keep(file, async () => file))
   for (const hash of [contentHash, orphan.sha256]) {
     utimesSync(join(dataDir, 'blobs', hash.slice(0, 2), hash.slice(2, 4), hash), new Date(0), new Date(0))
   }
   await sweepBlobs(ganglion())
-  expect(await ganglion().blobs.has(contentHash)).toBe(true)
-  expect(await ganglion().blobs.has(orphan.sha256)).toBe(false)
+  expect(await blobs.has(contentHash)).toBe(true)
+  expect(await blobs.has(orphan.sha256)).toBe(false)
 })
 
 test('a bucket takes the bytes of an upload, and nothing of them stays on the disk', async () => {

@@ -7,6 +7,6 @@ export async function abandonUpload(ganglion: Ganglion, caller: Caller, uploadId
   await ganglion.uploadLocks.run(uploadId, async () => {
     await findUpload(ganglion, caller, uploadId)
     await ganglion.uploads.remove(uploadId)
-    await ganglion.uploadFiles.remove(uploadId)
+    await ganglion.uploadBytes.remove(uploadId)
   })
 }

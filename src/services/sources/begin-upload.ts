@@ -13,6 +13,7 @@ import type { Ganglion } from '../ganglion.ts'
 import { once } from '../once.ts'
 import { findKb, sourceTypes } from './find-source.ts'
 import { readFilename, readPath, readSourceMetadata } from './source-draft.ts'
+import { sourceSight } from './source-sight.ts'
 import { refuseDuplicate } from './store-source.ts'
 
 /**
@@ -54,7 +55,10 @@ export async function beginUpload(
   return once(ganglion, caller, request, async (id) => {
     const earlier = await ganglion.uploads.find(tenantId, id)
     if (earlier !== undefined) return ticketOf(earlier)
-    if (contentHash !== null && !force) await refuseDuplicate(ganglion, caller, kbId, contentHash)
+    if (contentHash !== null && !force) {
+      const isVisible = await sourceSight(ganglion, caller, kbId)
+      await refuseDuplicate(ganglion, { kbId, sha256: contentHash, isVisible })
+    }
     try {
       return ticketOf(await ganglion.uploads.begin({ id, ...upload, uploaderId: actorOf(caller).id }, ganglion.now()))
     } catch (error) {

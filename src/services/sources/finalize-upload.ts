@@ -1,5 +1,6 @@
 import { fileTypes, type Source, type UploadQuery } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { UploadChanged } from '../../store/blobs/upload-bytes.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findUpload } from './find-upload.ts'
@@ -14,32 +15,51 @@ const everyType = new Set(fileTypes)
  * Makes the Source of an upload whose bytes are all there; asked again, gives it again.
  * @throws {GanglionError} `not_found`, `upload_expired`, `incomplete`, `hash_mismatch`, `duplicate_source`
  */
-export async function finalizeUpload(
+export function finalizeUpload(
+  ganglion: Ganglion,
+  caller: Caller,
+  uploadId: string,
+  query: UploadQuery,
+): Promise<Source> {
+  return ganglion.uploadLocks.run(uploadId, async () => {
+    const finalize = () => finalizeOnce(ganglion, caller, uploadId, query)
+    try {
+      return await finalize()
+    } catch (error) {
+      // Another node has finalized or abandoned it meanwhile.
+      if (error instanceof UploadChanged) return finalize()
+      throw error
+    }
+  })
+}
+
+async function finalizeOnce(
   ganglion: Ganglion,
   caller: Caller,
   uploadId: string,
   { force, replace }: UploadQuery,
 ): Promise<Source> {
-  const { sources, uploads, uploadFiles, uploadLocks, now } = ganglion
-  return uploadLocks.run(uploadId, async () => {
-    const upload = await findUpload(ganglion, caller, uploadId)
-    const earlier = await sources.find(caller.tenantId, uploadId)
-    if (earlier !== undefined) return toSource(earlier)
-    const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
-    if (bytesReceived < fileSize) throw new GanglionError('incomplete', undefined, { bytesReceived })
-    const file = await uploadFiles.finish(uploadId, fileSize)
+  const { sources, uploads, uploadBytes, now } = ganglion
+  const upload = await findUpload(ganglion, caller, uploadId)
+  const earlier = await sources.find(caller.tenantId, uploadId)
+  if (earlier !== undefined) return toSource(earlier)
+  const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
+  if (bytesReceived < fileSize) throw new GanglionError('incomplete', undefined, { bytesReceived })
+  const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
+  const source = await uploadBytes.withFile(uploadId, fileSize, (file) => {
     if (contentHash !== null && contentHash !== file.sha256) {
       throw new GanglionError('hash_mismatch', undefined, { bytesReceived })
     }
-    const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
-    const source = await storeSource(ganglion, caller, file, draft, {
+    return storeSource(ganglion, caller, file, draft, {
       id: uploadId,
       kbId,
       force: force || isForced,
       replace: replace || replaces,
-      together: (transaction) => uploads.finalize(uploadId, now(), transaction),
+      async together(transaction) {
+        if (!(await uploads.finalize(uploadId, now(), transaction))) throw new UploadChanged(uploadId)
+      },
     })
-    await uploadFiles.remove(uploadId)
-    return toSource(source)
   })
+  await uploadBytes.remove(uploadId)
+  return toSource(source)
 }

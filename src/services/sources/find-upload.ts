@@ -14,8 +14,7 @@ export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: s
   return asStored(ganglion, upload)
 }
 
-/** An upload with as many bytes as are there: a backup has the row, but not the bytes. */
-export async function asStored({ uploadFiles }: Ganglion, upload: Upload): Promise<Upload> {
-  if (upload.isFinalized) return upload
-  return { ...upload, bytesReceived: await uploadFiles.size(upload.id, upload.bytesReceived) }
+/** An upload with as many bytes as are there. */
+export async function asStored({ uploadBytes }: Ganglion, upload: Upload): Promise<Upload> {
+  return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
 }

@@ -1,6 +1,6 @@
 import { maxChunkBytes, type UploadProgress } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { ChunkDiffers } from '../../store/blobs/upload-files.ts'
+import { ChunkDiffers } from '../../store/blobs/upload-bytes.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { findUpload } from './find-upload.ts'
@@ -20,18 +20,19 @@ export async function receiveChunk(
   { first, last, total }: ChunkRange,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<UploadProgress> {
-  const { uploads, uploadFiles, uploadLocks, now } = ganglion
-  await findUpload(ganglion, caller, uploadId) // others' are not waited for
-  return uploadLocks.run(uploadId, async () => {
+  const length = last - first + 1
+  const admit = async () => {
     const { fileSize, bytesReceived, isFinalized } = await findUpload(ganglion, caller, uploadId)
     if (isFinalized) throw new GanglionError('upload_finalized')
     if (total !== fileSize || last >= total || first > last) throw new GanglionError('range_not_satisfiable')
-    const length = last - first + 1
     if (length > maxChunkBytes) throw new GanglionError('payload_too_large')
     if (first > bytesReceived) throw new GanglionError('offset_mismatch', undefined, { bytesReceived })
-    const chunk = { received: bytesReceived, start: first, bytes: exactly(length, bytes) }
-    const { received, failure } = await uploadFiles.append(uploadId, chunk)
-    await uploads.setBytesReceived(uploadId, received, now())
+    return bytesReceived
+  }
+  await findUpload(ganglion, caller, uploadId) // others' are not waited for
+  return ganglion.uploadLocks.run(uploadId, async () => {
+    const chunk = { start: first, bytes: exactly(length, bytes) }
+    const { received, failure } = await ganglion.uploadBytes.append(uploadId, chunk, admit)
     if (failure instanceof ChunkDiffers)
       throw new GanglionError('chunk_differs', undefined, { bytesReceived: received })
     if (failure !== undefined) throw failure

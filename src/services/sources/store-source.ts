@@ -45,8 +45,10 @@ export async function storeSource(
   const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
-  if (!force) await refuseDuplicate(ganglion, caller, kbId, file.sha256)
-  const isVisible = await sourceSight(ganglion, caller, kbId)
+  const sees = await sourceSight(ganglion, caller, kbId)
+  // Its own may have been made by another node.
+  const isVisible = (other: Source) => other.id !== id && sees(other)
+  if (!force) await refuseDuplicate(ganglion, { kbId, sha256: file.sha256, isVisible })
   return blobs.keep(file, async (note) => {
     try {
       return await sources.add(source, now(), {
@@ -65,12 +67,12 @@ export async function storeSource(
   })
 }
 
-/**
- * @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a Source that is not archived and that
- *   the caller may know of.
- */
-export async function refuseDuplicate(ganglion: Ganglion, caller: Caller, kbId: string, sha256: string): Promise<void> {
-  const existing = await ganglion.sources.findDuplicate(kbId, sha256, await sourceSight(ganglion, caller, kbId))
+/** @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a visible Source that is not archived. */
+export async function refuseDuplicate(
+  { sources }: Ganglion,
+  { kbId, sha256, isVisible }: { kbId: string; sha256: string; isVisible: (source: Source) => boolean },
+): Promise<void> {
+  const existing = await sources.findDuplicate(kbId, sha256, isVisible)
   if (existing !== undefined) throw duplicateSource(existing)
 }
 

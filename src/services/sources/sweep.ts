@@ -10,13 +10,9 @@ export async function removeReceived({ directory }: Ganglion): Promise<void> {
 }
 
 /** Removes uploads that have expired, with their bytes. */
-export async function sweepUploads({ uploads, uploadFiles, uploadLocks, now }: Ganglion): Promise<void> {
+export async function sweepUploads({ uploads, uploadBytes, now }: Ganglion): Promise<void> {
   await uploads.sweep(now())
-  for (const id of await uploadFiles.list()) {
-    await uploadLocks.run(id, async () => {
-      if (!(await uploads.isOpen(id, now()))) await uploadFiles.remove(id)
-    })
-  }
+  await uploadBytes.sweep()
 }
 
 /** Removes blobs that no Source names. */

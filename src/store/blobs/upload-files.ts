@@ -4,14 +4,7 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '../../files/durable-file.ts'
 import type { ReceivedFile } from './blob-store.ts'
-
-/** A chunk repeats other bytes than those that came before. */
-export class ChunkDiffers extends Error {
-  constructor() {
-    super('The chunk differs from what was received.')
-    this.name = 'ChunkDiffers'
-  }
-}
+import { type Appended, type Chunk, ChunkDiffers } from './upload-bytes.ts'
 
 /** The files that uploads in chunks grow in. */
 export class UploadFiles {
@@ -30,13 +23,8 @@ export class UploadFiles {
   /**
    * Writes a chunk's bytes as they come, and waits until they are on the disk: also those that came before the chunk broke off.
    * What is behind `received` was never told, and gives way.
-   * @param start where the chunk begins; not behind `received`.
-   * @returns how many bytes from the beginning of the file are on the disk now, and what the chunk threw.
    */
-  async append(
-    id: string,
-    { received, start, bytes }: { received: number; start: number; bytes: AsyncIterable<Uint8Array> },
-  ): Promise<{ received: number; failure: unknown }> {
+  async append(id: string, { received, start, bytes }: Chunk & { received: number }): Promise<Appended> {
     const path = this.#path(id)
     const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600))
     try {

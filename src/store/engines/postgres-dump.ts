@@ -14,7 +14,7 @@ const tables = {
   // Over within minutes.
   rate_uses: false,
   // What they name is in the bucket of a cluster.
-  ...{ repositories: false, repository_refs: false, repository_packs: false },
+  ...{ repositories: false, repository_refs: false, repository_packs: false, upload_chunks: false },
 } satisfies Record<keyof Schema, boolean>
 
 /** SQLite takes 32,766 values in a statement. */

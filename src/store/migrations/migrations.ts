@@ -5,7 +5,7 @@ import { createAdministration } from './administration-migration.ts'
 import { createForges } from './forge-migration.ts'
 import { createPeople } from './people-migration.ts'
 import { createRepositories } from './repositories-migration.ts'
-import { createBlobKeys } from './source-bytes-migration.ts'
+import { createBlobKeys, createUploadChunks } from './source-bytes-migration.ts'
 import { withoutRowid } from './without-rowid.ts'
 
 /** Every schema change ever released, by name; names sort in the order they apply, and a released one never changes. */
@@ -29,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '0018-leases-of-idempotency': { up: addLeases },
   '0019-rates': { up: createRates },
   '0020-keys-of-blobs': { up: createBlobKeys },
+  '0021-chunks-of-uploads': { up: createUploadChunks },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {

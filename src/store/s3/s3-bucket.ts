@@ -82,12 +82,15 @@ export class S3Bucket {
     const file = await open(path)
     try {
       if (size > this.#partBytes) return await this.#putInParts(key, file, size)
-      const headers = { ...this.#encryption, 'x-amz-content-sha256': sha256 }
-      const body = await readRange(file, { first: 0, last: size - 1 })
-      await discard(await this.#ask('PUT', key, { headers, body, bytes: size }))
+      await this.#putWhole(key, await readRange(file, { first: 0, last: size - 1 }), sha256)
     } finally {
       await file.close()
     }
+  }
+
+  /** Puts bytes that fit into memory. @throws {S3Error} */
+  putBytes(key: string, body: Buffer): Promise<void> {
+    return this.#putWhole(key, body, sha256Of(body))
   }
 
   /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} also while the bytes are read */
@@ -131,6 +134,11 @@ export class S3Bucket {
     }
   }
 
+  async #putWhole(key: string, body: Buffer, sha256: string): Promise<void> {
+    const headers = { ...this.#encryption, 'x-amz-content-sha256': sha256 }
+    await discard(await this.#ask('PUT', key, { headers, body, bytes: body.length }))
+  }
+
   /** Nobody sees the object before its last part is there. What fails is called off, so that its parts are not kept. */
   async #putInParts(key: string, file: FileHandle, size: number): Promise<void> {
     const started = await this.#ask('POST', key, { query: { uploads: '' }, headers: this.#encryption })
@@ -155,7 +163,7 @@ export class S3Bucket {
   }
 
   async #putPart(key: string, query: Record<string, string>, body: Buffer): Promise<string> {
-    const headers = { 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') }
+    const headers = { 'x-amz-content-sha256': sha256Of(body) }
     const answer = await this.#ask('PUT', key, { query, headers, body, bytes: body.length })
     await discard(answer)
     return answer.headers.get('etag') ?? ''
@@ -202,6 +210,10 @@ export class S3Bucket {
       await delay(Math.random() * firstPause * 2 ** attempt)
     }
   }
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 async function readRange(file: FileHandle, { first, last }: ByteRange): Promise<Buffer> {

@@ -1,7 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { isInternal } from '../../knowledge/audience.ts'
 import type { Schema } from '../schema.ts'
-import { lockRow } from '../transaction.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 
 export type NewSource = Omit<
@@ -31,7 +30,7 @@ export type AddOptions = {
 }
 
 /**
- * Adds a Source with the next number of its knowledge base. Within a transaction.
+ * Adds a Source with the next number of its knowledge base. Within a transaction that holds the lock of the knowledge base's row.
  * @throws {SourceExists}
  */
 export async function insertSource(
@@ -40,7 +39,6 @@ export async function insertSource(
   now: Date,
   { force, replace, isVisible }: AddOptions,
 ): Promise<Source> {
-  await lockRow(transaction, 'knowledge_bases', source.kbId)
   const duplicates = await sourcesWithBytes(transaction, source.kbId, source.contentHash)
   const existing = force ? undefined : duplicates.find(isVisible)
   if (existing !== undefined) throw new SourceExists(existing)

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transactio
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventLog } from '../events.ts'
 import type { Schema } from '../schema.ts'
-import { inTransaction } from '../transaction.ts'
+import { inTransaction, lockRow } from '../transaction.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 
@@ -42,7 +42,7 @@ export class Sources {
   }
 
   /**
-   * Adds a Source and tells `source.uploaded`: both or neither.
+   * Adds a Source and tells `source.uploaded`: both or neither. One that was added before, under the same id, stays as it is.
    * @param options.together what else is written, or nothing of it all
    * @throws {SourceExists}
    */
@@ -52,6 +52,9 @@ export class Sources {
     options: AddOptions & { together?: (transaction: Transaction<Schema>) => Promise<void> },
   ): Promise<Source> {
     const add = async (transaction: Transaction<Schema>) => {
+      await lockRow(transaction, 'knowledge_bases', source.kbId)
+      const earlier = await sourceOf(transaction, source.id)
+      if (earlier !== undefined) return earlier
       const row = await insertSource(transaction, source, now, options)
       const { id: documentId, kbId, status } = source
       const data = { documentId, status }
@@ -70,9 +73,8 @@ export class Sources {
   }
 
   /** Whosever it is. */
-  async get(id: string): Promise<Source | undefined> {
-    const row = await this.#db.selectFrom('sources').selectAll().where('id', '=', id).executeTakeFirst()
-    return row && toSource(row)
+  get(id: string): Promise<Source | undefined> {
+    return sourceOf(this.#db, id)
   }
 
   /** The first Source of a knowledge base with these bytes that is not archived, of those that are visible. */
@@ -283,6 +285,11 @@ export class Sources {
       .executeTakeFirst()
     return row !== undefined
   }
+}
+
+async function sourceOf(db: Kysely<Schema>, id: string): Promise<Source | undefined> {
+  const row = await db.selectFrom('sources').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && toSource(row)
 }
 
 function inFolder(folder: string) {

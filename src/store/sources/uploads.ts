@@ -21,7 +21,7 @@ export type Upload = {
   replaces: boolean
   /** Id of the actor that began it; null where that was not kept. */
   uploaderId: string | null
-  /** Bytes from the beginning that are on the disk. */
+  /** Bytes from the beginning that are on the disk, or in the store that nodes share. */
   bytesReceived: number
   /** ISO 8601, UTC. */
   expiresAt: string
@@ -119,9 +119,10 @@ export class Uploads {
     await this.#db.updateTable('uploads').set(change).where('id', '=', id).execute()
   }
 
-  /** Its Source is there; the database may be a transaction that makes it. */
-  async finalize(id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<void> {
-    await db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id).execute()
+  /** Its Source is there; the database may be a transaction that makes it. @returns false where there is no such upload any more */
+  async finalize(id: string, now: Date, db: Kysely<Schema> = this.#db): Promise<boolean> {
+    const finalized = db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id)
+    return (await finalized.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   async remove(id: string): Promise<void> {
@@ -130,14 +131,7 @@ export class Uploads {
 
   /** Whether an upload's bytes are still wanted. */
   async isOpen(id: string, now: Date): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom('uploads')
-      .select('id')
-      .where('id', '=', id)
-      .where('created_at', '>', expiry(now))
-      .where('finalized_at', 'is', null)
-      .executeTakeFirst()
-    return row !== undefined
+    return (await openUploads(this.#db, now).where('id', '=', id).executeTakeFirst()) !== undefined
   }
 
   /** Forgets uploads that have expired long ago; answers how many. */
@@ -146,6 +140,11 @@ export class Uploads {
     const result = await this.#db.deleteFrom('uploads').where('created_at', '<=', end).executeTakeFirst()
     return Number(result.numDeletedRows)
   }
+}
+
+/** The ids of uploads whose bytes are still wanted. */
+export function openUploads(db: Kysely<Schema>, now: Date) {
+  return db.selectFrom('uploads').select('id').where('created_at', '>', expiry(now)).where('finalized_at', 'is', null)
 }
 
 /** Its bytes are left to the sweep. @throws {TooManyUploads} */

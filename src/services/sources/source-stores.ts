@@ -1,0 +1,50 @@
+import { BlobKeys } from '../../store/blobs/blob-keys.ts'
+import type { BlobStore } from '../../store/blobs/blob-store.ts'
+import { BucketUploads } from '../../store/blobs/bucket-uploads.ts'
+import { FolderBlobs } from '../../store/blobs/folder-blobs.ts'
+import { FolderUploads } from '../../store/blobs/folder-uploads.ts'
+import { S3Blobs } from '../../store/blobs/s3-blobs.ts'
+import type { UploadBytes } from '../../store/blobs/upload-bytes.ts'
+import type { DataDirectory } from '../../store/data-directory.ts'
+import type { Database } from '../../store/database.ts'
+import { KeyedLock } from '../../store/keyed-lock.ts'
+import type { S3Options } from '../../store/s3/s3-bucket.ts'
+import { UploadChunks } from '../../store/sources/upload-chunks.ts'
+import { Uploads } from '../../store/sources/uploads.ts'
+
+/** Where the bytes of Sources are. */
+export type SourceStores = {
+  blobs: BlobStore
+  uploads: Uploads
+  uploadBytes: UploadBytes
+  /** Whoever adds to an upload, or ends it, holds the lock of its id in this process. */
+  uploadLocks: KeyedLock
+}
+
+type Places = {
+  directory: DataDirectory
+  database: Database
+  now: () => Date
+  /** For the bytes of Sources. */
+  bucket: S3Options | undefined
+  /** For what several nodes share. */
+  objects: S3Options | undefined
+}
+
+export function openSourceStores({ directory, database: { db }, now, bucket, objects }: Places): SourceStores {
+  const [uploads, locks] = [new Uploads(db), new KeyedLock()]
+  const scratch = directory.incoming
+  return {
+    blobs: bucket ? new S3Blobs(bucket, new BlobKeys(db), scratch) : new FolderBlobs(directory.blobs),
+    uploads,
+    uploadBytes: objects
+      ? new BucketUploads(below(objects, 'uploads/'), new UploadChunks(db), { scratch, now })
+      : new FolderUploads(directory.uploads, { uploads, locks, now }),
+    uploadLocks: locks,
+  }
+}
+
+/** @param folder with a slash at the end */
+export function below(objects: S3Options, folder: string): S3Options {
+  return { ...objects, prefix: objects.prefix + folder }
+}

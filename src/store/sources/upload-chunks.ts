@@ -1,0 +1,99 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { inTransaction } from '../transaction.ts'
+import { openUploads } from './uploads.ts'
+
+/** Bytes of an upload as one object of a store: where they begin, how many they are, and the object's key. */
+export type UploadChunk = { start: number; size: number; key: string }
+
+/** The upload is over, or does not have as many bytes as was expected. */
+class OtherBytes extends Error {}
+
+/** Which objects of a store the bytes of uploads are in, for nodes that share them. */
+export class UploadChunks {
+  readonly #db: Kysely<Schema>
+
+  constructor(db: Kysely<Schema>) {
+    this.#db = db
+  }
+
+  /** Of an upload, in their order: each begins where the one before ends, the first at 0. */
+  of(uploadId: string): Promise<UploadChunk[]> {
+    return chunksOf(this.#db, uploadId)
+  }
+
+  /**
+   * Adds a chunk at the end of an upload that is not over.
+   * @param replaced the last chunk, if the new one begins with its bytes
+   * @param check called before the commit. What it throws undoes the change.
+   * @returns false where the upload is over, or another process was first: then nothing is changed
+   */
+  async add(
+    uploadId: string,
+    chunk: UploadChunk,
+    { replaced, check, now }: { replaced: UploadChunk | undefined; check: () => void; now: Date },
+  ): Promise<boolean> {
+    const bytesReceived = chunk.start + chunk.size
+    const work = async (transaction: Transaction<Schema>) => {
+      // Whoever adds to the upload waits here.
+      const { numUpdatedRows } = await transaction
+        .updateTable('uploads')
+        .set({ bytes_received: bytesReceived, received_at: now.toISOString() })
+        .where('id', '=', uploadId)
+        .where('finalized_at', 'is', null)
+        .executeTakeFirst()
+      const last = (await chunksOf(transaction, uploadId)).at(-1)
+      const isAsExpected = replaced === undefined ? endOf(last) === chunk.start : last?.key === replaced.key
+      if (numUpdatedRows === 0n || !isAsExpected) throw new OtherBytes()
+      if (replaced !== undefined)
+        await transaction.deleteFrom('upload_chunks').where('key', '=', replaced.key).execute()
+      await transaction
+        .insertInto('upload_chunks')
+        .values({ ...chunk, upload_id: uploadId })
+        .execute()
+      check()
+      return true
+    }
+    try {
+      return await inTransaction(this.#db, work, 'read committed')
+    } catch (error) {
+      if (error instanceof OtherBytes) return false
+      throw error
+    }
+  }
+
+  /** Forgets the chunks of an upload. @returns their keys */
+  async take(uploadId: string): Promise<string[]> {
+    const taken = this.#db.deleteFrom('upload_chunks').where('upload_id', '=', uploadId).returning('key')
+    return (await taken.execute()).map(({ key }) => key)
+  }
+
+  /** Forgets the chunks of uploads that are over. @returns their keys */
+  async takeUnwanted(now: Date): Promise<string[]> {
+    const taken = this.#db
+      .deleteFrom('upload_chunks')
+      .where('upload_id', 'not in', openUploads(this.#db, now))
+      .returning('key')
+    return (await taken.execute()).map(({ key }) => key)
+  }
+
+  /** Those of some keys that chunks have. */
+  async named(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#db.selectFrom('upload_chunks').select('key').where('key', 'in', keys).execute()
+    return new Set(rows.map(({ key }) => key))
+  }
+}
+
+/** How many bytes are there up to the end of the last chunk. */
+export function endOf(last: UploadChunk | undefined): number {
+  return last === undefined ? 0 : last.start + last.size
+}
+
+function chunksOf(db: Kysely<Schema>, uploadId: string): Promise<UploadChunk[]> {
+  return db
+    .selectFrom('upload_chunks')
+    .select(['start', 'size', 'key'])
+    .where('upload_id', '=', uploadId)
+    .orderBy('start')
+    .execute()
+}
