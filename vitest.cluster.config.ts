@@ -2,22 +2,29 @@ import { availableParallelism } from 'node:os'
 import { defineConfig, mergeConfig } from 'vitest/config'
 import shared from './vitest.shared.ts'
 
-/** Seconds for which many nodes work while their parts fail. A short run leaves out the object store, which takes long to install. */
+/** Seconds for which many nodes work while their parts fail. */
 const seconds = Number(process.env.CLUSTER_SECONDS ?? 600)
-const swift = seconds < 120 ? ['test/cluster/parts/swift.test.ts'] : []
+/** Left out of a short run: an object store, which takes long to install, and tests that take long and have shorter neighbours. */
+const long =
+  seconds < 120
+    ? ['test/cluster/parts/swift.test.ts', 'test/e2e/{twins,forge-day,forge-faults,forge-bundles}.test.ts']
+    : []
 
 /**
- * Tests with real parts, which they start themselves: PostgreSQL, load balancers, and in the long run an object store. Those of the
- * stores once more, and those of many nodes.
+ * Tests with real parts, which they start themselves: PostgreSQL, load balancers, and in the long run an object store. Those of many
+ * nodes, and once more those of the stores, and those of the whole product, whose servers are then nodes of a cluster. The tests of
+ * routes (test/http) have services in memory, so they know of no kind of server.
  */
 export default mergeConfig(
   shared,
   defineConfig({
     test: {
-      include: ['test/store/**/*.test.ts', 'test/cluster/**/*.test.ts'],
+      include: ['test/store/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/e2e/**/*.test.ts'],
       exclude: [
         'test/store/{sqlite,data-directory,directory-lock,blobs,projection,api-token,revised-cache}.test.ts',
-        ...swift,
+        'test/e2e/folder/**', // of files that only a server with everything in its own folder has
+        'test/e2e/git-restored.test.ts', // a cluster makes no backups of its own
+        ...long,
       ],
       globalSetup: 'test/support/postgres-setup.ts',
       testTimeout: 60_000,

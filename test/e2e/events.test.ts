@@ -3,9 +3,9 @@ import { createServer, request as httpRequest, type ServerResponse } from 'node:
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { NativeWriter } from '../services/native-writer.ts'
 import { eventually } from '../support/eventually.ts'
 import { startNode } from '../support/process.ts'
+import { outsideWriter } from './outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 const Told = z.looseObject({ id: z.int(), kind: z.string(), tenantId: z.uuid(), kbId: z.uuid(), at: z.iso.datetime() })
@@ -100,7 +100,7 @@ async function wholeLog({ ganglion }: Product): Promise<{ id: number; kind: stri
 test('an EventSource that is cut off again and again has every event once, in order', { timeout: 60_000 }, async () => {
   const product = await startProduct()
   const source = await eventSource(product.url, product.tokens.curator)
-  const writer = new NativeWriter(product.gitDir)
+  const writer = await outsideWriter(product.ganglion, product.kbId)
   const { request, tokens } = product
   source.cut() // before any event: it goes on from where its first stream began
   for (let round = 0; round < 4; round++) {
@@ -109,7 +109,7 @@ test('an EventSource that is cut off again and again has every event once, in or
     await Promise.all([approve(product, second), approve(product, third)])
     await request('POST', `/api/v1/queue/candidates/${fourth}/dismiss`, { as: tokens.curator, body: {} })
     const seqId = `handbook_0000090${round}`
-    writer.commit('refs/heads/main', new Map([[`neurons/${round}.md`, `---\nseqId: ${seqId}\n---\n\nText.\n`]]))
+    await writer.commit(new Map([[`neurons/${round}.md`, `---\nseqId: ${seqId}\n---\n\nText.\n`]]))
     await request('GET', `/api/v1/neurons/handbook/${seqId}`, { as: tokens.reader })
     await source.opened(round + 2)
     source.cut()
@@ -125,9 +125,8 @@ test('an EventSource that is cut off again and again has every event once, in or
 test('what anybody pushes into the repository is told, with the commit', async () => {
   const product = await startProduct()
   const source = await eventSource(product.url, product.tokens.app, '?kb=handbook')
-  const writer = new NativeWriter(product.gitDir)
-  writer.commit('refs/heads/main', new Map([['neurons/a.md', '---\nseqId: handbook_00000001\n---\n\nText.\n']]))
-  const commit = writer.git('rev-parse', 'main')
+  const writer = await outsideWriter(product.ganglion, product.kbId)
+  const commit = await writer.commit(new Map([['neurons/a.md', '---\nseqId: handbook_00000001\n---\n\nText.\n']]))
   await product.request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: product.tokens.reader })
   await eventually(() => expect(source.told().length).toBeGreaterThanOrEqual(2))
   expect(source.told().slice(0, 2)).toMatchObject([

@@ -1,39 +1,38 @@
 import { expect, test } from 'vitest'
 import { Ganglion } from '../../src/services/ganglion.ts'
-import { NativeWriter } from '../services/native-writer.ts'
-import { startProduct } from './support.ts'
+import { outsideWriter } from './outside-writer.ts'
+import { startProduct, stateOf } from './support.ts'
 
-const main = 'refs/heads/main'
 const seqId = (number: number) => `handbook_${String(number).padStart(8, '0')}`
 const page = (number: number, text: string, fields = '') => `---\nseqId: ${seqId(number)}\n${fields}---\n${text}\n`
 
 /** A product whose pages another git writes, and what keys read of the first of them. */
 async function productWithPage() {
   const product = await startProduct()
-  const { request, tokens, gitDir } = product
-  const native = new NativeWriter(gitDir)
-  const write = (files: Record<string, string>) => native.commit(main, new Map(Object.entries(files)))
-  write({ 'neurons/desk.md': page(90, 'Nine to five.') })
+  const { request, tokens, ganglion, kbId } = product
+  const writer = await outsideWriter(ganglion, kbId)
+  const write = (files: Record<string, string>) => writer.commit(new Map(Object.entries(files)))
+  await write({ 'neurons/desk.md': page(90, 'Nine to five.') })
   const read = (as: string, tag?: string) => {
     const headers: Record<string, string> = tag === undefined ? {} : { 'if-none-match': tag }
     return request('GET', `/api/v1/neurons/handbook/${seqId(90)}`, { as, headers })
   }
   const tagFor = async (as: string) => (await read(as)).headers.get('etag') ?? ''
-  return { ...product, read, tagFor, write, settings: native.read(main, 'kb.yaml'), reader: tokens.reader }
+  return { ...product, read, tagFor, write, settings: writer.read('kb.yaml'), reader: tokens.reader }
 }
 
 test('a Neuron that is the same is not sent again, and one that was edited is, at once', async () => {
   const { read, tagFor, write, reader } = await productWithPage()
   const first = await tagFor(reader)
   expect(await read(reader, first)).toMatchObject({ status: 304, text: '' })
-  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  await write({ 'neurons/desk.md': page(90, 'Ten to four.') })
   const edited = await read(reader, first)
   expect(edited).toMatchObject({ status: 200, body: { content: 'Ten to four.', version: 2 } })
   const second = edited.headers.get('etag') ?? ''
   expect(second).not.toBe(first)
-  write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Rota\n') })
+  await write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Rota\n') })
   expect((await read(reader, second)).body).toMatchObject({ backlinks: [{ seqId: seqId(91), title: 'Rota' }] })
-  write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Roster\n') })
+  await write({ 'neurons/rota.md': page(91, 'See [[desk]].', 'title: Roster\n') })
   expect((await read(reader)).body).toMatchObject({ backlinks: [{ title: 'Roster' }] })
 })
 
@@ -41,23 +40,23 @@ test('a Neuron that is hidden is gone at once, whatever tag is sent, and a curat
   const { read, tagFor, write, settings, reader, tokens } = await productWithPage()
   const tag = await tagFor(reader)
   expect((await read(tokens.curator, tag)).status).toBe(304)
-  write({ 'neurons/desk.md': page(90, 'Nine to five.', 'tags: [internal]\n') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five.', 'tags: [internal]\n') })
   const missing = await read(reader)
   expect(missing.status).toBe(404)
   for (const known of [tag, '*']) expect(await read(reader, known)).toMatchObject({ status: 404, text: missing.text })
   expect((await read(tokens.curator, tag)).status).toBe(200)
-  write({ 'neurons/desk.md': page(90, 'Nine to five.') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five.') })
   expect((await read(reader)).status).toBe(200)
-  write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
+  await write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
   expect((await read(reader, tag)).status).toBe(404)
 })
 
 test('who may not see a text that a curator sees has another tag', async () => {
   const { tagFor, write, reader, tokens } = await productWithPage()
-  write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for all.%%') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for all.%%') })
   const [curators, readers] = [await tagFor(tokens.curator), await tagFor(reader)]
   expect(curators).not.toBe(readers)
-  write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for anybody else.%%') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five. %%Not for anybody else.%%') })
   expect(await tagFor(tokens.curator)).not.toBe(curators)
 })
 
@@ -69,7 +68,7 @@ test('a hidden Source is shown to the key that uploaded it, whoever has read bef
   form.append('file', new Blob(['Hours']), 'hours.md')
   const upload = '/api/v1/knowledge-bases/handbook/documents/upload'
   const { body } = await request('POST', upload, { as: tokens.app, body: form })
-  write({ 'neurons/desk.md': page(90, 'Nine to five.', `sources: [{ id: ${body.id}, filename: hours.md }]\n`) })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five.', `sources: [{ id: ${body.id}, filename: hours.md }]\n`) })
   const sources = async (as: string) => (await read(as)).body.sources
   const shown = [{ id: body.id, filename: 'hours.md' }]
   for (const _ of [1, 2]) {
@@ -82,7 +81,7 @@ test('a hidden Source is shown to the key that uploaded it, whoever has read bef
 test('a key that another process revokes reads nothing more', async () => {
   const { read, tagFor, ganglion, dataDir, reader } = await productWithPage()
   const tag = await tagFor(reader)
-  const other = await Ganglion.open({ dataDir })
+  const other = await Ganglion.open({ dataDir, ...stateOf(ganglion) })
   const key = (await ganglion.apiKeys.list()).find(({ role }) => role === 'reader')
   await other.apiKeys.revoke(key?.id ?? '', new Date(), key?.tenantId ?? '')
   expect((await read(reader, tag)).status).toBe(401)
@@ -95,7 +94,7 @@ test('listings have tags as well, which change with what is listed', async () =>
     const get = (tag: string) => request('GET', `/api/v1${path}`, { as: reader, headers: { 'if-none-match': tag } })
     const tag = (await get('""')).headers.get('etag') ?? ''
     expect((await get(tag)).status).toBe(304)
-    write({ 'neurons/desk.md': page(90, 'Nine to five.', `title: Desk of ${path}\n`) })
+    await write({ 'neurons/desk.md': page(90, 'Nine to five.', `title: Desk of ${path}\n`) })
     expect((await get(tag)).status).toBe(path === '/knowledge-bases' ? 304 : 200)
   }
 })
@@ -110,17 +109,17 @@ test('a search that was asked before finds what is true now, for each who asks',
   const roles = [reader, tokens.curator]
   const both = (q: string) => Promise.all(roles.flatMap((as) => [found(as, q), found(as, q)]))
   expect(await both('nine')).toEqual(Array(4).fill(['desk']))
-  write({ 'neurons/desk.md': page(90, 'Nine to five.', 'title: Front desk\n') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to five.', 'title: Front desk\n') })
   expect(await both('nine')).toEqual(Array(4).fill(['Front desk']))
   expect(await found(reader, 'nine', '/search?kb=handbook&')).toEqual(['Front desk'])
-  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  await write({ 'neurons/desk.md': page(90, 'Ten to four.') })
   expect([await both('nine'), await both('ten')]).toEqual([Array(4).fill([]), Array(4).fill(['desk'])])
-  write({ 'neurons/desk.md': page(90, 'Ten to four.', 'tags: [internal]\n') })
+  await write({ 'neurons/desk.md': page(90, 'Ten to four.', 'tags: [internal]\n') })
   expect(await both('ten')).toEqual([[], [], ['desk'], ['desk']])
-  write({ 'neurons/desk.md': page(90, 'Ten to four.') })
-  write({ 'kb.yaml': `${settings}\nsearch:\n  synonyms: [[counter, ten]]\n` })
+  await write({ 'neurons/desk.md': page(90, 'Ten to four.') })
+  await write({ 'kb.yaml': `${settings}\nsearch:\n  synonyms: [[counter, ten]]\n` })
   expect(await both('counter')).toEqual(Array(4).fill(['desk']))
-  write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
+  await write({ 'kb.yaml': `${settings.replace(/^defaultAudience:.*$/m, '')}\ndefaultAudience: [curator]\n` })
   expect(await both('ten')).toEqual([[], [], ['desk'], ['desk']])
 })
 
@@ -130,6 +129,6 @@ test('a search whose answer is the same is not sent again', async () => {
     request('GET', '/api/v1/knowledge-bases/handbook/search?q=nine', { as: reader, headers: { 'if-none-match': tag } })
   const tag = (await search()).headers.get('etag') ?? ''
   expect(await search(tag)).toMatchObject({ status: 304, text: '' })
-  write({ 'neurons/desk.md': page(90, 'Nine to six.') })
+  await write({ 'neurons/desk.md': page(90, 'Nine to six.') })
   expect(await search(tag)).toMatchObject({ status: 200 })
 })

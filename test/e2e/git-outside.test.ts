@@ -4,15 +4,18 @@ import { verify } from '../../src/services/operations/verify.ts'
 import { eventually } from '../support/eventually.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron } from './git-support.ts'
+import { outsideWriter } from './outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
-async function followed(): Promise<{ product: Product; errors: unknown[]; clone: Clone }> {
+async function followed() {
   const errors: unknown[] = []
   const product = await startProduct({ onError: (error) => errors.push(error) })
   await approved(product, 'First', 'One.')
   const clone = await Clone.of(product, product.tokens.curator)
-  await clone.git('remote', 'add', 'path', product.gitDir)
-  return { product, errors, clone }
+  const outside = await outsideWriter(product.ganglion, product.kbId)
+  await clone.git('remote', 'add', 'path', outside.gitDir)
+  const pushByPath = () => outside.publish(async () => expect((await clone.run('push', 'path', 'main')).code).toBe(0))
+  return { product, errors, clone, pushByPath }
 }
 
 async function hits(product: Product, words: string): Promise<string[]> {
@@ -22,9 +25,9 @@ async function hits(product: Product, words: string): Promise<string[]> {
 }
 
 test('what is pushed by path gets what the server gives, and is found', async () => {
-  const { product, errors, clone } = await followed()
+  const { product, errors, clone, pushByPath } = await followed()
   await clone.commit({ 'neurons/outside.md': page('From outside', 'The quick wombat.') })
-  expect((await clone.run('push', 'path', 'main')).code).toBe(0)
+  await pushByPath()
 
   const seqId = 'handbook_00000002'
   await eventually(async () => expect(await hits(product, 'wombat')).toContain('From outside'))
@@ -40,10 +43,10 @@ test('what is pushed by path gets what the server gives, and is found', async ()
 })
 
 test('what breaks a rule is reported by verify and in an event, and is no Neuron', async () => {
-  const { product, clone } = await followed()
+  const { product, clone, pushByPath } = await followed()
   const [first = ''] = (await clone.git('ls-files', 'neurons')).split('\n')
   await clone.commit({ 'neurons/copy.md': clone.read(first), 'neurons/broken.md': '---\ntitle: [\n---\n\nWombat.\n' })
-  expect((await clone.run('push', 'path', 'main')).code).toBe(0)
+  await pushByPath()
 
   const { tenantId } = (await product.ganglion.knowledgeBases.list())[0] ?? { tenantId: '' }
   const told = await eventually(async () => {

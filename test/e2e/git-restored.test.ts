@@ -16,6 +16,7 @@ import {
   soundProduct,
   submitted,
 } from './git-support.ts'
+import { outsideWriter } from './outside-writer.ts'
 import type { Product } from './support.ts'
 
 const seq = (number: number) => `handbook_${String(number).padStart(8, '0')}`
@@ -145,8 +146,9 @@ test('a clone that is ahead brings its record back by path as well, with every v
   const before = await decided(product)
 
   const again = await restoredFrom(bed)
-  await clone.git('remote', 'add', 'path', again.gitDir)
-  expect((await clone.run('push', 'path', 'main')).code).toBe(0)
+  const outside = await outsideWriter(again.ganglion, again.kbId)
+  await clone.git('remote', 'add', 'path', outside.gitDir)
+  await outside.publish(async () => expect((await clone.run('push', 'path', 'main')).code).toBe(0))
 
   await eventually(async () => expect(await decided(again)).toEqual(before))
   expect(await candidates(again, 'pending')).toEqual([])

@@ -7,6 +7,7 @@ import { verify } from '../../src/services/operations/verify.ts'
 import { writePdf } from '../ingest/extract/support/pdf-writer.ts'
 import { eventually } from '../support/eventually.ts'
 import { soundProduct } from './git-support.ts'
+import { removeBlobs } from './stored-blobs.ts'
 import { type Product, startProduct } from './support.ts'
 
 type Source = { id: string; status: string; errorMessage: string | null; seq: number }
@@ -199,7 +200,7 @@ test('a text that was lost is read again, and the Source is found again', async 
 test('bytes that are gone are told of by verify', async () => {
   const product = await startProduct()
   const { id } = await upload(product, 'note.txt', 'A note on numbats.')
-  rmSync(product.ganglion.directory.blobs, { recursive: true })
+  await removeBlobs(product.ganglion)
   const { kbs } = await verify(product.ganglion)
   expect(kbs.flatMap(({ problems }) => problems)).toMatchObject([
     { kind: 'source', message: expect.stringContaining(id) },

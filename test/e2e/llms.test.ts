@@ -1,19 +1,22 @@
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
-import { NativeWriter } from '../services/native-writer.ts'
+import { outsideWriter } from './outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 const bases = '/api/v1/knowledge-bases'
 
 /** Commits Neurons to main, by path below `neurons/`; numbers are given in their order. */
-function commit({ gitDir }: Product, pages: Record<string, { title?: string; tags?: string[] }>): void {
+async function commit(
+  { ganglion, kbId }: Product,
+  pages: Record<string, { title?: string; tags?: string[] }>,
+): Promise<void> {
   const files = Object.entries(pages).map(([path, { title = path, tags = [] }], index): [string, string] => {
     const seqId = `handbook_${String(index + 1).padStart(8, '0')}`
     const fields = { seqId, title, tags }
     const yaml = Object.entries(fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     return [`neurons/${path}.md`, `---\n${yaml.join('\n')}\n---\nPage the lead.\n`]
   })
-  new NativeWriter(gitDir).commit('refs/heads/main', new Map(files))
+  await (await outsideWriter(ganglion, kbId)).commit(new Map(files))
 }
 
 async function indexFor({ request, tokens }: Product, role: 'reader' | 'app' | 'curator' = 'reader'): Promise<string> {
@@ -33,7 +36,10 @@ const url = '/api/v1/neurons/handbook'
 test('an index tells how to ask, and lists the Neurons with where to read them', async () => {
   const product = await startProduct()
   expect(await indexFor(product)).toBe(head)
-  commit(product, { 'b/vip': { title: 'VIP policy', tags: ['policy', 'vip'] }, 'b/on-call': { title: 'On call' } })
+  await commit(product, {
+    'b/vip': { title: 'VIP policy', tags: ['policy', 'vip'] },
+    'b/on-call': { title: 'On call' },
+  })
   expect(await indexFor(product)).toBe(`${head}
 ## Neurons
 
@@ -44,7 +50,7 @@ test('an index tells how to ask, and lists the Neurons with where to read them',
 
 test('Neurons in several folders stand below their names', async () => {
   const product = await startProduct()
-  commit(product, {
+  await commit(product, {
     'b/deep/vip': { title: 'VIP' },
     'a_b/call': { title: 'Call' },
     top: { title: 'Top' },
@@ -68,7 +74,7 @@ test('Neurons in several folders stand below their names', async () => {
 
 test('a title or a tag is text, whatever is in it', async () => {
   const product = await startProduct()
-  commit(product, { x: { title: 'a](https://evil.example) <b> `c` # d\n## e', tags: ['[[x]]'] } })
+  await commit(product, { x: { title: 'a](https://evil.example) <b> `c` # d\n## e', tags: ['[[x]]'] } })
   expect(await indexFor(product)).toBe(`${head}
 ## Neurons
 
@@ -78,7 +84,7 @@ test('a title or a tag is text, whatever is in it', async () => {
 
 test('what a caller may not see is not in the index', async () => {
   const product = await startProduct()
-  commit(product, { a: { title: 'Seen' }, 'secret/b': { title: 'Hidden', tags: ['internal'] } })
+  await commit(product, { a: { title: 'Seen' }, 'secret/b': { title: 'Hidden', tags: ['internal'] } })
   for (const role of ['reader', 'app'] as const) {
     const text = await indexFor(product, role)
     expect([text.includes('Seen'), text.includes('Hidden'), text.includes('secret')]).toEqual([true, false, false])
@@ -89,7 +95,7 @@ test('what a caller may not see is not in the index', async () => {
 test('a long index ends at 5,000 Neurons, and says where the rest is', async () => {
   const product = await startProduct()
   const paths = Array.from({ length: 5003 }, (_, index) => [`n${index}`, index < 2 ? { tags: ['internal'] } : {}])
-  commit(product, Object.fromEntries(paths))
+  await commit(product, Object.fromEntries(paths))
   const text = await indexFor(product)
   expect(text.match(/^- \[n\d+\]/gm)).toHaveLength(5000)
   expect(text).toContain('- [n5001](')

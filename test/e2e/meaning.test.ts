@@ -10,10 +10,8 @@ import {
   vectorsBy,
 } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
-import { NativeWriter } from '../services/native-writer.ts'
+import { outsideWriter } from './outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
-
-const main = 'refs/heads/main'
 
 /** Words that mean the same have one direction. */
 const synonyms: Readonly<Record<string, string>> = { vacation: 'leave', holidays: 'leave', automobile: 'car' }
@@ -41,9 +39,9 @@ async function newProduct(reply: EmbeddingsReply = vectorsBy(encode), questionTi
 
 /** A knowledge base of some pages, of a tenant of its own. */
 async function newKb(product: Product, tenant: string, files: readonly [string, string][]) {
-  const { gitDir } = await createKnowledgeBase(product.ganglion, { tenant, slug: 'meaning' })
-  const native = new NativeWriter(gitDir)
-  native.commit(main, new Map(files))
+  const { id: kbId } = await createKnowledgeBase(product.ganglion, { tenant, slug: 'meaning' })
+  const writer = await outsideWriter(product.ganglion, kbId)
+  await writer.commit(new Map(files))
   const as = await product.newKey(tenant, 'app')
   const { id = '' } = (await product.ganglion.tenants.find(tenant)) ?? {}
   const search = async () => product.ganglion.search(await product.ganglion.kb(id, 'meaning'))
@@ -57,7 +55,7 @@ async function newKb(product: Product, tenant: string, files: readonly [string, 
   }
   const seqIds = async (query: string) =>
     ((await retrieve(query)).body.chunks as { seqId: string }[]).map(({ seqId }) => seqId)
-  return { native, as, embed, retrieve, seqIds, search }
+  return { writer, as, embed, retrieve, seqIds, search }
 }
 
 const pages = texts.map((text, index) => fileOf(index + 1, text))
@@ -74,8 +72,7 @@ describe('retrieve with an embeddings model', () => {
     const asked = server.requests.flatMap(({ body: { input } }) => input).filter((text) => text.startsWith('Page'))
     expect(asked).toHaveLength(texts.length)
     // A page moves, another changes.
-    kb.native.commit(
-      main,
+    await kb.writer.commit(
       new Map([[pages[40]?.[0] ?? '', null], ['neurons/moved.md', pages[40]?.[1] ?? ''], fileOf(1, 'New.')]),
     )
     await kb.embed()
@@ -199,7 +196,7 @@ test('twins that differ in hidden pages only answer alike by meaning, too', asyn
       fileOf(n + 100, twin === 1 ? `The vacation of car ${n}.` : `Machine ${n} is oiled.`, hide),
     )
     const kb = await newKb(product, `twin-${twin}`, [...hidden.slice(0, 15), ...pages, ...hidden.slice(15)])
-    if (twin === 2) kb.native.commit(main, new Map(hidden.map(([path]) => [path, null])))
+    if (twin === 2) await kb.writer.commit(new Map(hidden.map(([path]) => [path, null])))
     await kb.embed()
     const lines: string[] = []
     for (const query of ['vacation', 'automobile', 'where is the printer', 'the ladder in the yard', 'zebra']) {

@@ -90,17 +90,17 @@ test('the five rules of the policy, strictest first', async () => {
     ),
   ).toBe('pending')
 
-  setSettings(product.gitDir, 'reader-feedback: yellow', 'reader-feedback: red\n    chat-answer: green')
+  await setSettings(product, 'reader-feedback: yellow', 'reader-feedback: red\n    chat-answer: green')
   expect(await status({ kind: 'chat-answer' })).toBe('approved')
   expect(await status({ kind: 'reader-feedback', confidence: 1 })).toBe('pending')
   expect(await status({ kind: 'ingest-summary' })).toBe('pending')
 
   expect(await status({ confidence: 0.6 })).toBe('pending')
-  setSettings(product.gitDir, 'singleCurator: false', 'singleCurator: true')
+  await setSettings(product, 'singleCurator: false', 'singleCurator: true')
   expect(await status({ confidence: 0.6 })).toBe('approved')
   expect(await status({ confidence: 0.4 })).toBe('pending')
 
-  setSettings(product.gitDir, /threshold: 0.8/, 'threshold: high')
+  await setSettings(product, /threshold: 0.8/, 'threshold: high')
   expect(await status({ confidence: 1 })).toBe('pending')
 })
 

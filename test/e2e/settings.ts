@@ -1,16 +1,11 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { nativeGit } from '../git/support/native-git.ts'
-import { tempDir } from '../support/temp.ts'
+import { outsideWriter } from './outside-writer.ts'
+import type { Product } from './support.ts'
 
-/** Changes kb.yaml on main as a curator does, with git. */
-export function setSettings(gitDir: string, from: string | RegExp, to: string): void {
-  const clone = join(tempDir(), 'clone')
-  nativeGit(gitDir, ['clone', '--quiet', gitDir, clone])
-  const text = nativeGit(clone, ['show', 'HEAD:kb.yaml'])
+/** Changes kb.yaml on main, which no rule checks then. */
+export async function setSettings({ ganglion, kbId }: Product, from: string | RegExp, to: string): Promise<void> {
+  const writer = await outsideWriter(ganglion, kbId)
+  const text = writer.read('kb.yaml')
   expect(text).toMatch(from)
-  writeFileSync(join(clone, 'kb.yaml'), `${text.replace(from, to)}\n`)
-  nativeGit(clone, ['commit', '--quiet', '-am', 'Change the policy'])
-  nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
+  await writer.commit(new Map([['kb.yaml', text.replace(from, to)]]))
 }

@@ -29,6 +29,9 @@ export type Product = {
   request: (method: string, path: string, send?: Send) => Promise<Answer>
 }
 
+/** What processes share that serve the same knowledge bases. */
+type SharedState = Pick<GanglionOptions, 'database' | 'objects'>
+
 /** The whole product on a real socket. Every answer is checked against its own description of the API. */
 export async function startProduct({
   answerer,
@@ -49,7 +52,7 @@ export async function startProduct({
   /** A data directory that was made from a backup of another product. */
   restored?: string
   /** What it shares with other nodes. */
-  shared?: Pick<GanglionOptions, 'database' | 'objects'>
+  shared?: SharedState
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
   const ganglion = await Ganglion.open({
@@ -98,6 +101,11 @@ export async function startProduct({
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
   }
   return { url, ganglion, dataDir, gitDir, kbId, tokens, newKey, request }
+}
+
+/** For another process that opens the same state. */
+export function stateOf({ databaseAddress, objects }: Ganglion): SharedState {
+  return { database: databaseAddress, objects }
 }
 
 /** A body that is sent as it is. */

@@ -5,12 +5,11 @@ import { readEvents } from '../../src/services/events/read-events.ts'
 import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
 import { fakeEmbeddings, vectorsBy } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
-import { NativeWriter } from '../services/native-writer.ts'
 import { eventually } from '../support/eventually.ts'
+import { outsideWriter } from './outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 import { readAll, type Twin, writeAll } from './twin-probes.ts'
 
-const main = 'refs/heads/main'
 const words = ['alert', 'alarm', 'rota', 'roster', 'desk', 'lead', 'zqalpha', 'zqbeta']
 const names = ['Rota plan', 'Desk', 'Zq notes']
 
@@ -47,7 +46,7 @@ function fileOf(number: number, { title, aliases, tags, text }: Page, more: Reco
 /** Twin 0 and 1 hide other contents; twin 2 hides those of twin 0 and has deleted them since. */
 async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: Case, engine: string): Promise<Twin> {
   const { ganglion, request } = product
-  const { gitDir } = await createKnowledgeBase(ganglion, { tenant, slug: 'twin' })
+  const { id: kbId } = await createKnowledgeBase(ganglion, { tenant, slug: 'twin' })
   const tokens = {
     reader: await product.newKey(tenant, 'reader'),
     app: await product.newKey(tenant, 'app'),
@@ -55,8 +54,8 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
   }
   // What is there before it is opened is no news.
   await ganglion.kb((await ganglion.tenants.find(tenant))?.id ?? '', 'twin')
-  const native = new NativeWriter(gitDir)
-  const write = (files: [string, string | null][]) => native.commit(main, new Map(files))
+  const writer = await outsideWriter(ganglion, kbId)
+  const write = (files: [string, string | null][]) => writer.commit(new Map(files))
   const hiddenOf = (more: (hiding: Record<string, unknown>) => Record<string, unknown>) =>
     data.hidden.map((pages, index): [string, string] => {
       const page = pages[twin === 1 ? 1 : 0]
@@ -70,13 +69,16 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
     `neurons/open/${index}.md`,
     fileOf(index + 1, page, index === 0 ? { audience: ['public', 'student'] } : {}),
   ])
-  const settings = native.read(main, 'kb.yaml')
-  write([['kb.yaml', `${settings}\nsearch:\n  engine: ${engine}\n`], ...openPages, ...hiddenOf(() => ({}))])
-  const commit = native.git('rev-parse', main)
-  write(hiddenOf((hiding) => hiding))
+  const settings = writer.read('kb.yaml')
+  const commit = await write([
+    ['kb.yaml', `${settings}\nsearch:\n  engine: ${engine}\n`],
+    ...openPages,
+    ...hiddenOf(() => ({})),
+  ])
+  await write(hiddenOf((hiding) => hiding))
   // The same number of pushes, which everybody is told of.
   const again = hiddenOf((hiding) => ({ ...hiding, note: 'Again.' }))
-  write(twin === 2 ? again.map(([path]) => [path, null]) : again)
+  await write(twin === 2 ? again.map(([path]) => [path, null]) : again)
 
   const bytes = data.sources.map((parts) => parts.join(' '))
   const own = bytes[twin === 1 ? 1 : 0] ?? ''

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defaultFileTypes } from '../../src/contract/documents.ts'
 import { eventually } from '../support/eventually.ts'
 import { setSettings } from './settings.ts'
+import { storedBlobs } from './stored-blobs.ts'
 import { type Product, type Send, startProduct } from './support.ts'
 
 const kb = '/api/v1/knowledge-bases/handbook'
@@ -35,15 +35,12 @@ function upload(
 }
 
 /** Everything that is received, stored or noted. */
-async function leftovers({ dataDir, ganglion, kbId }: Product) {
-  const files = (folder: string) =>
-    readdirSync(join(dataDir, folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-      .length
+async function leftovers({ ganglion, kbId }: Product) {
   const { last } = await ganglion.events.range((await ganglion.tenants.find('acme'))?.id ?? '')
   return {
     sources: (await ganglion.sources.list(kbId, { limit: 100 })).length,
-    blobs: files('blobs'),
-    incoming: files('tmp/incoming'),
+    blobs: (await storedBlobs(ganglion)).size,
+    incoming: readdirSync(ganglion.directory.incoming).length,
     events: last,
   }
 }
@@ -345,7 +342,7 @@ test('kb.yaml may allow more types of files', async () => {
     400,
     { error: 'File type .rtf not allowed', message: expect.stringContaining('sources.types in kb.yaml') },
   ])
-  setSettings(product.gitDir, 'types: []', 'types: [rtf]')
+  await setSettings(product, 'types: []', 'types: [rtf]')
   const taken = await eventually(async () => {
     const answer = await upload(product, letter)
     expect(answer.status).toBe(201)

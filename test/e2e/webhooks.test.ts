@@ -7,6 +7,7 @@ import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { ganglionJson, serve } from '../cli/support.ts'
 import { listening } from '../support/listening.ts'
+import { newEnvironment } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 
 const Message = z.object({ type: z.string(), timestamp: z.iso.datetime(), data: z.looseObject({ id: z.int() }) })
@@ -36,11 +37,11 @@ test('each event of an upload reaches the receiver, over failures, a killed serv
   timeout: 150_000,
 }, async () => {
   const data = join(tempDir(), 'data')
-  const env = { GANGLION_WEBHOOK_PRIVATE: 'true' }
+  const env = { GANGLION_WEBHOOK_PRIVATE: 'true', ...(await newEnvironment()) }
   const { child, line } = await serve(data, env)
   const { kb = '', appToken = '' } = line
   const { url, state, messages } = await receiver()
-  const added = await ganglionJson(['webhook', 'add', url, '--tenant', 'default', '--kb', kb, '--data', data])
+  const added = await ganglionJson(['webhook', 'add', url, '--tenant', 'default', '--kb', kb, '--data', data], env)
   const { id, secret } = z.object({ id: z.string(), secret: z.string() }).parse(added.json)
   state.secret = secret
   const upload = async (base = '', name = '') => {
@@ -72,7 +73,7 @@ test('each event of an upload reaches the receiver, over failures, a killed serv
   state.isDown = true
   const second = await upload(line.url, 'beta')
   const listed = async () => {
-    const { json } = await ganglionJson(['webhook', 'list', '--data', data])
+    const { json } = await ganglionJson(['webhook', 'list', '--data', data], env)
     return z
       .object({ webhooks: z.array(z.looseObject({ failures: z.int(), note: z.string().nullable() })) })
       .parse(json)
@@ -92,7 +93,7 @@ test('each event of an upload reaches the receiver, over failures, a killed serv
   await vi.waitFor(() => expect(kindsOf(third)).toEqual(whole), waiting)
 
   messages.length = 0
-  await ganglionJson(['webhook', 'replay', id, '--from', String(told[0]), '--data', data])
+  await ganglionJson(['webhook', 'replay', id, '--from', String(told[0]), '--data', data], env)
   await vi.waitFor(() => expect(ids()).toEqual(expect.arrayContaining(told)), waiting)
   expect(kindsOf(first)).toEqual(whole)
 })

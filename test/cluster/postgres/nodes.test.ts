@@ -6,7 +6,7 @@ import { evictCopies } from '../../../src/services/operations/evict-copies.ts'
 import { verify } from '../../../src/services/operations/verify.ts'
 import { Clone, page } from '../../e2e/git-clone.ts'
 import { approve, candidates, submitted } from '../../e2e/git-support.ts'
-import { type Product, startProduct } from '../../e2e/support.ts'
+import { type Product, startProduct, stateOf } from '../../e2e/support.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { s3Server } from '../../store/s3-server.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -21,7 +21,6 @@ async function startNodes() {
   return { s3, shared, node, nodes: [await node(), await node()] as const }
 }
 
-const nodeOptions = ({ databaseAddress: database, objects }: Ganglion) => ({ database, objects })
 const titles = async (node: Product, status: string) => (await candidates(node, status)).map(({ title }) => title)
 
 async function expectSound(...nodes: Product[]): Promise<void> {
@@ -153,7 +152,7 @@ test('a copy that was deleted does not keep a node from closing, and is made aga
   expect(status).toBe(200)
   await ganglion.close()
   rmSync(gitDir, { recursive: true })
-  const again = await Ganglion.open({ dataDir: one.dataDir, threads, ...nodeOptions(ganglion) })
+  const again = await Ganglion.open({ dataDir: one.dataDir, threads, ...stateOf(ganglion) })
   onTestFinished(() => again.close())
   const [identity] = await again.knowledgeBases.list()
   const kb = await again.openKb(identity ?? expect.unreachable())

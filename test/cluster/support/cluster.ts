@@ -4,6 +4,7 @@ import type { S3Options } from '../../../src/store/s3/s3-bucket.ts'
 import { newDeployment } from '../../faults/support/deployment.ts'
 import { s3Server } from '../../store/s3-server.ts'
 import { freePort } from '../../support/free-port.ts'
+import { environmentOf } from '../../support/new-database.ts'
 import { PostgresServer } from '../../support/postgres.ts'
 import { tempDir } from '../../support/temp.ts'
 import { FaultyProxy } from './faulty-proxy.ts'
@@ -31,12 +32,7 @@ export async function startCluster({ isLong = false, perNode }: ClusterOptions) 
   const database = postgres.address('ganglion')
   const bucket = await (isLong ? newBucket() : s3Server().then(({ options }) => options))
   const store = await FaultyProxy.before(bucket.endpoint)
-  const env = {
-    GANGLION_DATABASE: database,
-    GANGLION_OBJECTS: `s3://${bucket.bucket}/ganglion?region=${bucket.region}&endpoint=${store.url}`,
-    AWS_ACCESS_KEY_ID: bucket.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: bucket.secretAccessKey,
-  }
+  const env = environmentOf({ database, objects: { ...bucket, prefix: 'ganglion/', endpoint: store.url } })
   const deployment = { ...(await newDeployment(join(tempDir(), 'data'), env)), database }
   const newNode = async (more: Record<string, string> = {}) =>
     new Node(await freePort(), join(tempDir(), 'data'), { ...env, ...more })
