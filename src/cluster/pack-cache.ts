@@ -17,6 +17,7 @@ import {
   stagedPack,
 } from '../git/objects/pack-files.ts'
 import { PackIndex } from '../git/objects/pack-index.ts'
+import { forEachAtOnce } from '../store/for-each-at-once.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import type { PackEntry } from '../store/repositories.ts'
 
@@ -46,12 +47,7 @@ export class PackCache {
   async fetch(wanted: readonly PackEntry[]): Promise<void> {
     const here = await this.#names()
     const missing = wanted.filter(({ name }) => !here.has(name))
-    const fetchNext = async () => {
-      for (let next = missing.pop(); next !== undefined; next = missing.pop()) await this.#fetchOne(next)
-    }
-    const fetched = await Promise.allSettled(Array.from({ length: fetchesAtOnce }, fetchNext))
-    const failed = fetched.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    await forEachAtOnce(missing, fetchesAtOnce, (pack) => this.#fetchOne(pack))
   }
 
   /** Shows git a staged pack that the store has. @param name its checksum */

@@ -20,6 +20,7 @@ import { Audit } from '../store/audit.ts'
 import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { type Database, openDatabase } from '../store/database.ts'
+import { RestoreUnfinished } from '../store/errors.ts'
 import { EventLog } from '../store/events.ts'
 import { ForgeLinks } from '../store/forge-links.ts'
 import { ForgePulls } from '../store/forge-pulls.ts'
@@ -153,7 +154,7 @@ export class Ganglion {
     const { objects } = options
     this.objects = objects
     this.cluster = objects && new Cluster(database, objects)
-    this.bucket = options.bucket ?? (objects && below(objects, 'blobs/'))
+    this.bucket = blobBucket(options)
     const { now, bucket } = this
     const { uploads, uploadBytes, uploadLocks, blobs } = openSourceStores({ directory, database, now, bucket, objects })
     this.uploads = uploads
@@ -180,9 +181,14 @@ export class Ganglion {
     this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
 
+  /** @throws {RestoreUnfinished}; what {@link openDatabase} throws */
   static async open(options: GanglionOptions): Promise<Ganglion> {
     const directory = DataDirectory.open(options.dataDir)
-    return new Ganglion(directory, await openDatabase(options.database ?? directory.database), options)
+    const database = await openDatabase(options.database ?? directory.database)
+    const ganglion = new Ganglion(directory, database, options)
+    if ((await ganglion.stamps.find('restore')) === undefined) return ganglion
+    await ganglion.close()
+    throw new RestoreUnfinished()
   }
 
   /** A tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */

@@ -10,6 +10,16 @@ export class DatabaseTooNew extends Error {
   }
 }
 
+/** A restore into the database has begun and not ended. */
+export class RestoreUnfinished extends Error {
+  constructor() {
+    super(
+      'A restore into the database is under way or was cut off. Wait for it, or run "ganglion restore" again with the same backup and settings.',
+    )
+    this.name = 'RestoreUnfinished'
+  }
+}
+
 /** The database cannot be reached: nothing was executed. */
 export class DatabaseUnreachable extends Error {
   constructor(cause: unknown) {

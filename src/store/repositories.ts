@@ -158,6 +158,16 @@ export class Repositories {
   }
 }
 
+/** Makes a repository that is not there yet, within a transaction that makes its knowledge base too. */
+export async function insertRepository(
+  transaction: Transaction<Schema>,
+  { kbId, refs, packs }: { kbId: string; refs: ReadonlyMap<string, string>; packs: readonly PackEntry[] },
+): Promise<void> {
+  await raiseVersion(transaction, kbId, 1)
+  for (const [ref, to] of refs) await moveRef(transaction, kbId, { ref, to })
+  for (const pack of packs) await namePack(transaction, kbId, pack)
+}
+
 /** Whoever changes a repository does this first: it waits until whoever did so before is done. */
 async function raiseVersion(transaction: Transaction<Schema>, kbId: string, by: 0 | 1): Promise<number> {
   const { version } = await transaction

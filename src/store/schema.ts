@@ -374,9 +374,9 @@ type RateUseRow = {
   ends_at: string
 }
 
-/** When something was last done. */
+/** When something was last done. `restore`: which one was begun and has not ended; its rows come with its end. */
 type StampRow = {
-  name: 'backup'
+  name: 'backup' | 'restore'
   at: string
 }
 

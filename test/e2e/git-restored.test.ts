@@ -34,7 +34,7 @@ async function withBackup(): Promise<{ product: Product; dir: string; clone: Clo
 /** A server on the backup; keys of the first are keys of it too. */
 async function restoredFrom({ product, dir }: { product: Product; dir: string }): Promise<Product> {
   const dataDir = join(tempDir(), 'restored')
-  await restore(dir, dataDir)
+  await restore(dir, { dataDir: dataDir })
   const onError = (error: unknown) => {
     throw error
   }

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Repository } from '../../src/git/repository.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
@@ -12,6 +14,7 @@ import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { uploadSource } from '../../src/services/sources/upload-source.ts'
 import { signIn } from '../support/person.ts'
 import { tempDir } from '../support/temp.ts'
 import { everyAnswer } from './answers.ts'
@@ -53,6 +56,13 @@ async function opened(dataDir: string): Promise<Ganglion> {
   return ganglion
 }
 
+function uploaded({ ganglion, curator }: TestBed, filename: string, content: string) {
+  const form = async function* () {
+    yield { name: 'file', filename, bytes: Readable.from([Buffer.from(content)]) } as const
+  }
+  return uploadSource(ganglion, curator, 'handbook', form(), { force: true, replace: false })
+}
+
 /** But the heads of candidates, which are derived. */
 function refsOf(native: NativeWriter): Record<string, string> {
   const lines = native.git('for-each-ref', '--format=%(refname) %(objectname)').split('\n')
@@ -63,8 +73,7 @@ function refsOf(native: NativeWriter): Record<string, string> {
 test('what is restored is what was backed up: refs, answers, keys and blobs', async () => {
   const bed = await usedBed()
   const { ganglion, native, token, seqId, kbId } = bed
-  mkdirSync(join(ganglion.directory.blobs, 'ab', 'cd'), { recursive: true })
-  writeFileSync(join(ganglion.directory.blobs, 'ab', 'cd', 'abcd'), 'bytes')
+  const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
   const look = (server: Ganglion) =>
     everyAnswer(server, { token, kb: 'handbook', seqIds: [seqId], commits: native.git('rev-list', 'main').split('\n') })
   const [refs, answers] = [refsOf(native), await look(ganglion)]
@@ -77,15 +86,16 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
     createdAt: expect.any(String),
     ganglion: version,
     kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
+    missingBlobs: [],
   })
   expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
 
   const dataDir = join(tempDir(), 'data')
-  const { kbs } = await restore(dir, dataDir)
+  const { kbs } = await restore(dir, { dataDir: dataDir })
   expect(kbs).toEqual([{ id: kbId, slug: 'handbook', seqFloor: 10_002, warnings: [] }])
   const restored = await opened(dataDir)
   expect(await look(restored)).toEqual(answers)
-  expect(readFileSync(join(restored.directory.blobs, 'ab', 'cd', 'abcd'), 'utf8')).toBe('bytes')
+  expect(await text(await restored.blobs.get(contentHash))).toBe('bytes')
   const copy = new NativeWriter(restored.directory.repository(kbId))
   expect(refsOf(copy)).toEqual({ ...refs, [queue]: expect.any(String) })
   expect(copy.git('rev-parse', `${queue}~1`)).toBe(refs[queue])
@@ -102,7 +112,7 @@ test('no seqId is given again that was given after the backup, however often it 
   expect(lost).toEqual(['handbook_00000003', 'handbook_00000004'])
 
   const data = join(tempDir(), 'data')
-  await restore(first, data)
+  await restore(first, { dataDir: data })
   const restored = await opened(data)
   expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00010003' })
   rmSync(join(data, 'index'), { recursive: true })
@@ -111,7 +121,7 @@ test('no seqId is given again that was given after the backup, however often it 
   const second = join(tempDir(), 'second')
   await backup(await opened(data), second, { version })
   const again = join(tempDir(), 'again')
-  await restore(second, again)
+  await restore(second, { dataDir: again })
   expect(await newNeuron(bed, await opened(again))).toMatchObject({ seqId: 'handbook_00020005' })
 })
 
@@ -127,7 +137,7 @@ test('what the policy approved and main had not seen is approved above the floor
   await backup(ganglion, dir, { version })
 
   const data = join(tempDir(), 'data')
-  await restore(dir, data)
+  await restore(dir, { dataDir: data })
   const restored = await opened(data)
   const copy = new NativeWriter(restored.directory.repository(bed.kbId))
   const [sure = '', ...others] = copy.paths(main, 'neurons/').filter((path) => path.includes('/sure-'))
@@ -145,7 +155,7 @@ test('a knowledge base whose repository is empty comes back empty', async () => 
   repository.close()
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version })
-  const { kbs } = await restore(dir, join(tempDir(), 'data'))
+  const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
   expect(kbs.map(({ slug, seqFloor }) => [slug, seqFloor])).toEqual([
     ['empty', 10_000],
     ['handbook', 10_000],
@@ -160,12 +170,68 @@ test('people come back with their passwords and roles, but neither sessions nor 
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version })
   const dataDir = join(tempDir(), 'data')
-  await restore(dir, dataDir)
+  await restore(dir, { dataDir: dataDir })
   const restored = await opened(dataDir)
   expect(await openSession(restored, token)).toBeUndefined()
   expect(await restored.oneTimeLinks.find(link, new Date())).toBeUndefined()
   expect(await restored.users.get(userId)).toEqual(await ganglion.users.get(userId))
   expect(await restored.users.memberships(userId)).toMatchObject([{ tenantSlug: 'acme', role: 'curator' }])
+})
+
+test('a move goes on with sessions, links and seqIds, and the repositories are the same', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, kbId } = bed
+  const { token, userId } = await signIn(ganglion, 'acme', 'curator')
+  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  expect((await restore(dir, { dataDir }, { isMove: true })).kbs).toMatchObject([{ seqFloor: 2 }])
+  const restored = await opened(dataDir)
+  expect(await openSession(restored, token)).toMatchObject({ session: { user: { id: userId } } })
+  expect(await restored.oneTimeLinks.find(link, new Date())).toBeDefined()
+  expect(refsOf(new NativeWriter(restored.directory.repository(kbId)))).toEqual(refsOf(native))
+  expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00000003' })
+})
+
+test('bytes that were gone or damaged are told, and those that the backup has lost refuse it', async () => {
+  const bed = await newTestBed()
+  const { ganglion } = bed
+  const [gone, damaged, lost] = await Promise.all(
+    ['gone', 'damaged', 'lost'].map((name) => uploaded(bed, `${name}.md`, name)),
+  )
+  const path = (root: string, { contentHash } = { contentHash: '' }) =>
+    join(root, contentHash.slice(0, 2), contentHash.slice(2, 4), contentHash)
+  rmSync(path(ganglion.directory.blobs, gone))
+  writeFileSync(path(ganglion.directory.blobs, damaged), 'other')
+  const dir = join(tempDir(), 'backup')
+  const { manifest } = await backup(ganglion, dir, { version })
+  expect(manifest.missingBlobs).toEqual([gone?.contentHash])
+
+  const dataDir = join(tempDir(), 'data')
+  const { kbs } = await restore(dir, { dataDir })
+  expect(kbs[0]?.warnings.toSorted()).toEqual(
+    [`the backup has no bytes of ${gone?.contentHash}`, `the bytes of ${damaged?.contentHash} are damaged`].toSorted(),
+  )
+  const restored = await opened(dataDir)
+  expect(await restored.blobs.has(damaged?.contentHash ?? '')).toBe(false)
+  expect(await text(await restored.blobs.get(lost?.contentHash ?? ''))).toBe('lost')
+
+  rmSync(path(join(dir, 'blobs'), lost))
+  const other = join(tempDir(), 'data')
+  await expect(restore(dir, { dataDir: other })).rejects.toThrow(`has lost the blob ${lost?.contentHash}`)
+  expect(existsSync(`${other}.restoring`)).toBe(false)
+})
+
+test('a backup of before the bytes in buckets were in it is restored without them', async () => {
+  const bed = await newTestBed()
+  const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
+  const dir = join(tempDir(), 'backup')
+  await backup(bed.ganglion, dir, { version })
+  edit(dir, `,\n  "missingBlobs": []`, '')
+  rmSync(join(dir, 'blobs'), { recursive: true })
+  const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
+  expect(kbs[0]?.warnings).toEqual([`the backup has no bytes of ${contentHash}`])
 })
 
 test('a backup needs a folder of its own', async () => {
@@ -188,7 +254,7 @@ test('a backup under writers is of one moment: all that its main shows is on its
     for (let round = 0; round < 4; round++) {
       const [dir, data] = [join(tempDir(), 'backup'), join(tempDir(), 'data')]
       await backup(backingUp, dir, { version })
-      await restore(dir, data)
+      await restore(dir, { dataDir: data })
       expect((await verify(await opened(data))).kbs).toEqual([
         { id: bed.kbId, slug: 'handbook', problems: [], notes: [] },
       ])
@@ -203,9 +269,11 @@ test('a data directory that holds something is left alone', async () => {
   const { ganglion, dataDir } = await newTestBed()
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version })
-  await expect(restore(dir, dataDir)).rejects.toThrow(`Stop the server that uses it, move it away (mv ${dataDir} `)
+  await expect(restore(dir, { dataDir: dataDir })).rejects.toThrow(
+    `Stop the server that uses it, move it away (mv ${dataDir} `,
+  )
   const vacant = tempDir()
-  expect(await restore(dir, vacant)).toMatchObject({ dataDir: vacant })
+  expect(await restore(dir, { dataDir: vacant })).toMatchObject({ dataDir: vacant })
 })
 
 const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, message: string][] = [
@@ -244,7 +312,7 @@ test.each(spoilings)('a backup that %s is refused, and nothing is made of it', a
   await backup(ganglion, dir, { version })
   spoil(dir, kbId)
   const data = join(tempDir(), 'data')
-  await expect(restore(dir, data)).rejects.toThrow(message)
+  await expect(restore(dir, { dataDir: data })).rejects.toThrow(message)
   expect(existsSync(data)).toBe(false)
   expect(existsSync(`${data}.restoring`)).toBe(false)
 })

@@ -8,7 +8,7 @@ import type { KbVerification } from '../../services/operations/verification.ts'
 import { verify } from '../../services/operations/verify.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
-import { act, UsageError } from '../command.ts'
+import { act } from '../command.ts'
 import { packageVersion } from '../package-version.ts'
 import { Selection, select, selecting } from '../select.ts'
 import { table } from '../table.ts'
@@ -68,9 +68,10 @@ export function addOperationCommands(program: Command): void {
     ({ dir: target }, environment) =>
       withGanglion(environment, async (ganglion) => {
         const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
+        const lost = manifest.missingBlobs?.map((sha256) => `  the bytes ${sha256} are gone: run "ganglion verify"`)
         return {
           json: { dir, ...manifest },
-          text: `Backed up ${counted(manifest.kbs.length, 'knowledge base')} to ${dir}`,
+          text: [`Backed up ${counted(manifest.kbs.length, 'knowledge base')} to ${dir}`, ...(lost ?? [])].join('\n'),
         }
       }),
   )
@@ -78,18 +79,20 @@ export function addOperationCommands(program: Command): void {
   act(
     program
       .command('restore')
-      .description('make a data directory from a backup')
+      .description('make a deployment from a backup: a data directory, and what the settings name beside it')
       .argument('<dir>', 'the backup')
+      .option(
+        '--move',
+        'nobody has written since the backup: sessions, one-time links and seqIds go on where they were',
+      )
       .addHelpText(
         'after',
-        '\nThe data directory must be empty or not there yet: stop its server and move it away first.',
+        '\nThe data directory, GANGLION_DATABASE, and the prefixes of GANGLION_OBJECTS and GANGLION_BLOBS must be empty or new.' +
+          '\nStop the servers that use them first. A restore that is cut off can be run again.',
       ),
-    z.object({ dir: z.string().min(1) }),
-    async ({ dir }, { dataDir, database }) => {
-      if (database !== undefined) {
-        throw new UsageError('restore makes a data directory with its own database: unset GANGLION_DATABASE')
-      }
-      const restored = await restore(dir, dataDir)
+    z.object({ dir: z.string().min(1), move: z.boolean().optional() }),
+    async ({ dir, move: isMove }, { dataDir, database, bucket, objects }) => {
+      const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove })
       const lines = restored.kbs.map(
         ({ slug, id, seqFloor, warnings }) =>
           `  ${slug} (${id}): new seqIds begin at ${seqFloor + 1}${warnings.map((line) => `\n    ${line}`).join('')}`,

@@ -33,6 +33,8 @@ const Manifest = z.object({
       highestNumber: z.int().min(0),
     }),
   ),
+  /** SHA-256 of bytes of Sources that were gone already. Earlier backups do not say. */
+  missingBlobs: z.array(z.string()).exactOptional(),
 })
 
 /** What a backup holds; written last, so that a folder without it is no backup. */

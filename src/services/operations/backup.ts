@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { constants, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { syncDirectory, syncTree, writeSynced } from '../../files/durable-file.ts'
 import { writeBundle } from '../../git/bundle.ts'
@@ -15,26 +14,24 @@ import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { nextNumber } from '../knowledge-base/seq-numbers.ts'
 import { candidateRefs } from '../review/candidate-head-names.ts'
+import { blobsOf, copyBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, latestSchema, type Manifest } from './backup-manifest.ts'
 import { copyProjection } from './copy-projection.ts'
 
 const attempts = 100
 
 /**
- * Copies everything that is not derived into a folder that is empty or does not exist, while a server is running too. The
- * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk.
- * @throws {BackupError} for a folder that holds something, and for a cluster; {GitError} for a repository that cannot be copied whole.
+ * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
+ * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk. The folder is the
+ * same wherever the parts of the deployment are.
+ * @throws {BackupError} for a folder that holds something; {GitError} for a repository that cannot be copied whole; what the bucket
+ *   throws.
  */
 export async function backup(
   ganglion: Ganglion,
   target: string,
   { version }: { version: string },
 ): Promise<{ dir: string; manifest: Manifest }> {
-  if (ganglion.cluster !== undefined) {
-    throw new BackupError(
-      'Repositories are in a bucket: back up PostgreSQL (pg_dump), and then the versions of the bucket.',
-    )
-  }
   const dir = resolve(target)
   await makeEmptyFolder(dir)
   const files = backupFiles(dir)
@@ -46,10 +43,13 @@ export async function backup(
     const { id, slug } = identity
     kbs.push({ id, slug, tenant, ...(await backUpRepository(ganglion, identity, files.bundle(id))) })
   }
-  const { blobs } = ganglion.directory
-  if (existsSync(blobs)) await cp(blobs, files.blobs, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  const hashes = await blobsOf(
+    ganglion.sources,
+    kbs.map(({ id }) => id),
+  )
+  const missingBlobs = await copyBlobs(ganglion.blobs, hashes, files.blobs)
   await syncTree(dir)
-  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs }
+  const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs, missingBlobs }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))

@@ -1,140 +1,160 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, constants, copyFile, cp, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { Cluster } from '../../cluster/cluster.ts'
+import { type PutRepository, putRepository } from '../../cluster/put-repository.ts'
 import { syncDirectory, syncTree } from '../../files/durable-file.ts'
-import { readBundle } from '../../git/bundle.ts'
-import { fsck } from '../../git/fsck.ts'
-import { listRefs } from '../../git/refs/refs.ts'
-import { Repository } from '../../git/repository.ts'
-import { maxNumber } from '../../knowledge/seq-id.ts'
+import { readIfThere } from '../../files/read-if-there.ts'
+import { FolderBlobs } from '../../store/blobs/folder-blobs.ts'
+import { S3Blobs } from '../../store/blobs/s3-blobs.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
+import { type Database, openDatabase } from '../../store/database.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
-import { operator } from '../create-kb.ts'
-import { Ganglion } from '../ganglion.ts'
-import { type KbIdentity, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { raiseSeqFloor } from '../knowledge-base/seq-numbers.ts'
+import { unlessAtWork } from '../../store/engines/advisory-lock.ts'
+import { loadPostgres } from '../../store/engines/postgres-load.ts'
+import { insertRepository } from '../../store/repositories.ts'
+import { beginRestore, finishRestore, unfinishedRestore } from '../../store/restored-state.ts'
+import { blobBucket, type GanglionOptions } from '../ganglion.ts'
+import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
+import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
+import { RestoreBuckets } from './restore-buckets.ts'
+import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
 
-export type RestoredKb = {
-  id: string
-  slug: string
-  /** The next seqId's number is above it. */
-  seqFloor: number
-  /** What git's own check says of the repository, as it did where the backup was made. */
-  warnings: string[]
+/** Where the parts of a deployment are. */
+export type RestoreTarget = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
+
+export type Restored = {
+  /** Without what is elsewhere. In a cluster it is not made. */
+  dataDir: string
+  kbs: RestoredKb[]
 }
 
-/** Numbers that may have been given after the backup was made, and may have been cited: they are not given again. */
-const numbersLeftOut = 10_000
-const fsckLimitMs = 30 * 60_000
-
 /**
- * Makes a data directory from a backup. It is built beside its place and moved there whole, so that a restore that is cut
- * off leaves nothing in it.
- * @param target does not exist, or is empty.
+ * Makes a deployment from a backup, of whichever kind. The data directory of one machine is built beside its place first, so that a
+ * backup that cannot be restored changes nothing. Then objects are put into the bucket, if there is one; what a server goes by comes
+ * last, at once: the rows in one transaction, or the folder by its name. A restore that is cut off can be repeated.
+ * @param target is vacant, wherever its parts are
  * @throws {BackupError} for a target that is in use, and a backup that is not whole or was made by a newer version;
- *   {DataDirectoryInUse} while another restore is building the same.
+ *   {DatabaseNotVacant}; {DataDirectoryInUse} while another restore is building the same; what the database and the bucket throw
  */
-export async function restore(source: string, target: string): Promise<{ dataDir: string; kbs: RestoredKb[] }> {
+export async function restore(source: string, target: RestoreTarget, options: RestoreOptions = {}): Promise<Restored> {
   const dir = resolve(source)
-  const dataDir = resolve(target)
   const manifest = await readManifest(dir)
-  await requireVacant(dataDir)
-  const directory = DataDirectory.open(`${dataDir}.restoring`)
+  const place = { ...target, dataDir: resolve(target.dataDir) }
+  if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })
+  const database = await openDatabase(target.database)
+  try {
+    let restored: Restored | undefined
+    await unlessAtWork(database.db, 'restore', async () => {
+      restored = await restoreInto(database, { dir, manifest, place, options })
+    })
+    if (restored === undefined) throw new BackupError('Another restore into the database is under way.')
+    return restored
+  } finally {
+    await database.close()
+  }
+}
+
+type Order = { dir: string; manifest: Manifest; place: RestoreTarget; options: RestoreOptions }
+
+/** @param database undefined: a file in the data directory */
+async function restoreInto(
+  database: Database | undefined,
+  { dir, manifest, place, options }: Order,
+): Promise<Restored> {
+  const { dataDir, objects } = place
+  const root = `${dataDir}.restoring`
+  const cutOff = database === undefined ? readIfThere(restoreMark(root)) : await unfinishedRestore(database.db)
+  // Backups that do not say which bytes they lack were made without those in a bucket: they are still there.
+  const holdsBytes = manifest.missingBlobs !== undefined || existsSync(backupFiles(dir).blobs)
+  const bucket = holdsBytes ? blobBucket(place) : undefined
+  const buckets = new RestoreBuckets([objects, bucket].filter((one) => one !== undefined))
+  await buckets.requireVacant(cutOff)
+  await requireVacant(place, cutOff)
+  const directory = DataDirectory.open(root)
   const release = await acquireLock(directory, { waitMs: 0 })
+  const mark = cutOff ?? `${new Date().toISOString()}-${randomBytes(8).toString('hex')}`
+  const repositories: PutRepository[] = []
+  let isBegun = cutOff !== undefined
   let kbs: RestoredKb[]
   try {
-    kbs = await build(dir, manifest, directory)
-    await syncTree(directory.root)
+    const built = await buildFolder(dir, manifest, directory, options)
+    kbs = built.kbs
+    isBegun ||= database !== undefined || bucket !== undefined
+    if (database !== undefined) await beginRestore(database.db, mark)
+    await writeFile(restoreMark(root), mark)
+    await buckets.begin(mark, restoreMark(root))
+    const blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
+    await putBlobs(blobs, built.blobs, directory.incoming)
+    for (const { id } of kbs) {
+      if (database === undefined || objects === undefined) break
+      const repository = { kbId: id, gitDir: directory.repository(id), refs: [queueRef, mainRef] }
+      repositories.push(await putRepository(new Cluster(database, objects).packs, repository))
+    }
+    await syncTree(root)
   } catch (error) {
     release()
-    await rm(directory.root, { recursive: true, force: true })
+    // What was begun can be repeated, which the mark in the folder says.
+    if (!isBegun) await rm(root, { recursive: true, force: true })
     throw error
   }
   release()
-  if (existsSync(dataDir)) await rmdir(dataDir)
-  await rename(directory.root, dataDir)
-  await syncDirectory(dirname(dataDir))
+  await publish(database, { directory, dataDir, isShared: objects !== undefined, repositories, buckets, mark })
   return { dataDir, kbs }
 }
 
-async function requireVacant(dataDir: string): Promise<void> {
+type Built = {
+  directory: DataDirectory
+  dataDir: string
+  /** Whether the repositories are in the bucket. */
+  isShared: boolean
+  repositories: readonly PutRepository[]
+  buckets: RestoreBuckets
+  mark: string
+}
+
+/** Has servers see what was built. */
+async function publish(database: Database | undefined, built: Built): Promise<void> {
+  const { directory, dataDir, isShared, repositories, buckets, mark } = built
+  const { root } = directory
+  if (database === undefined) {
+    await buckets.end(mark)
+    await rm(restoreMark(root))
+    await moveFolder(root, dataDir)
+    return
+  }
+  const rows = join(isShared ? root : dataDir, basename(directory.database))
+  if (!isShared) await moveFolder(root, dataDir)
+  await finishRestore(database.db, async (transaction) => {
+    await loadPostgres(transaction, rows)
+    for (const repository of repositories) await insertRepository(transaction, repository)
+  })
+  // It is over: what cannot be removed now is in nobody's way.
+  await buckets.end(mark).catch(() => {})
+  if (isShared) await rm(root, { recursive: true })
+  else for (const file of [restoreMark(dataDir), rows]) await rm(file)
+}
+
+async function moveFolder(from: string, to: string): Promise<void> {
+  if (existsSync(to)) await rmdir(to)
+  await rename(from, to)
+  await syncDirectory(dirname(to))
+}
+
+/** @param cutOff the mark of the restore that is repeated */
+async function requireVacant({ dataDir, objects }: RestoreTarget, cutOff: string | undefined): Promise<void> {
   if (!existsSync(dataDir)) return
-  if ((await readdir(dataDir)).length > 0) {
+  if (cutOff !== undefined && readIfThere(restoreMark(dataDir)) === cutOff) {
+    await rm(dataDir, { recursive: true }) // The database has no row of it yet.
+  } else if ((await readdir(dataDir)).length > 0) {
     throw new BackupError(
       `${dataDir} is not empty. Stop the server that uses it, move it away (mv ${dataDir} ${dataDir}.old), and restore again.`,
     )
-  }
-  if ((await stat(dataDir)).dev !== (await stat(dirname(dataDir))).dev) {
+  } else if (objects === undefined && (await stat(dataDir)).dev !== (await stat(dirname(dataDir))).dev) {
     throw new BackupError(
       `${dataDir} is a mount point: restore into a folder in it, such as ${join(dataDir, 'ganglion')}.`,
     )
-  }
-}
-
-async function build(dir: string, manifest: Manifest, { root }: DataDirectory): Promise<RestoredKb[]> {
-  for (const name of await readdir(root)) {
-    // What a restore that was cut off has left.
-    if (!name.startsWith('lock')) await rm(join(root, name), { recursive: true })
-  }
-  const directory = DataDirectory.open(root)
-  const files = backupFiles(dir)
-  await copyFile(files.database, directory.database, constants.COPYFILE_FICLONE)
-  await chmod(directory.database, 0o600)
-  if (existsSync(files.blobs)) {
-    await cp(files.blobs, directory.blobs, { recursive: true, mode: constants.COPYFILE_FICLONE })
-  }
-  const ganglion = await Ganglion.open({ dataDir: root })
-  try {
-    // Those that were ended since the backup must not come back.
-    await ganglion.sessions.clear()
-    await ganglion.oneTimeLinks.clear()
-    const kbs: RestoredKb[] = []
-    for (const identity of await ganglion.knowledgeBases.list()) {
-      const entry = manifest.kbs.find(({ id }) => id === identity.id)
-      if (entry === undefined) throw new BackupError(`${dir} has no repository of ${identity.slug} (${identity.id}).`)
-      kbs.push(await restoreKb(ganglion, identity, entry, files.bundle(identity.id)))
-    }
-    return kbs
-  } finally {
-    await ganglion.close()
-  }
-}
-
-async function restoreKb(
-  ganglion: Ganglion,
-  identity: KbIdentity,
-  { refs, highestNumber }: Manifest['kbs'][number],
-  file: string,
-): Promise<RestoredKb> {
-  const { id, slug } = identity
-  const gitDir = ganglion.directory.repository(id)
-  const repository = await Repository.init(gitDir)
-  repository.close()
-  const expected = Object.entries(refs)
-  if (expected.length > 0) {
-    await readBundle(gitDir, file).catch((cause: Error) => {
-      throw new BackupError(`${basename(file)} cannot be read: ${cause.message}`, { cause })
-    })
-  }
-  const restored = await listRefs(gitDir)
-  if (restored.size !== expected.length || expected.some(([ref, oid]) => restored.get(ref) !== oid)) {
-    throw new BackupError(`${basename(file)} does not hold the refs of ${slug} that the manifest names.`)
-  }
-  const warnings = await fsck(gitDir, AbortSignal.timeout(fsckLimitMs))
-  const seqFloor = Math.min(highestNumber + numbersLeftOut, maxNumber)
-  await raiseFloor(ganglion, identity, seqFloor)
-  await ganglion.openKb(identity)
-  return { id, slug, seqFloor, warnings }
-}
-
-/** Before the knowledge base is opened for good, which may approve what was left unfinished. */
-async function raiseFloor({ directory, parser, now }: Ganglion, identity: KbIdentity, floor: number): Promise<void> {
-  const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
-  try {
-    await kb.write((staging) => raiseSeqFloor(kb, staging, { floor, actor: operator, at: now() }))
-  } finally {
-    await kb.close()
   }
 }

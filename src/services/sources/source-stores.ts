@@ -44,7 +44,12 @@ export function openSourceStores({ directory, database: { db }, now, bucket, obj
   }
 }
 
+/** The bucket that the bytes of Sources are in; undefined: they are in the data directory. */
+export function blobBucket({ bucket, objects }: Partial<Pick<Places, 'bucket' | 'objects'>>): S3Options | undefined {
+  return bucket ?? (objects && below(objects, 'blobs/'))
+}
+
 /** @param folder with a slash at the end */
-export function below(objects: S3Options, folder: string): S3Options {
+function below(objects: S3Options, folder: string): S3Options {
   return { ...objects, prefix: objects.prefix + folder }
 }

@@ -229,13 +229,13 @@ export class Sources {
       .execute()
   }
 
-  /** Sources of every knowledge base that were ingested and are not archived. */
+  /** Sources of every knowledge base that were ingested, archived ones last. */
   async ingested(): Promise<Source[]> {
     const rows = await this.#db
       .selectFrom('sources')
       .selectAll()
       .where('status', '=', 'success')
-      .where('archived_at', 'is', null)
+      .orderBy(sql`archived_at is not null`)
       .orderBy('id')
       .execute()
     return rows.map(toSource)

@@ -4,7 +4,7 @@ import { ganglion, ganglionJson } from '../../cli/support.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'
 
-test('the command line works on the database of the environment, and says what it does not do there', async () => {
+test('the command line works on the database of the environment', async () => {
   const env = { GANGLION_DATABASE: await newDatabase(), GANGLION_DATA: join(tempDir(), 'data') }
   expect(await ganglionJson(['kb', 'create', 'handbook', '--tenant', 'acme'], env)).toMatchObject({ code: 0 })
   const elsewhere = { ...env, GANGLION_DATA: join(tempDir(), 'another') }
@@ -22,5 +22,11 @@ test('the command line works on the database of the environment, and says what i
   expect(await ganglionJson(['restore', backup], restored)).toMatchObject({ code: 0 })
   expect(await ganglionJson(['verify'], restored)).toMatchObject({ code: 0, json: { ok: true } })
   expect(await ganglionJson(['key', 'list'], restored)).toEqual(await ganglionJson(['key', 'list'], env))
-  expect((await ganglion(['restore', tempDir()], env)).stderr).toContain('unset GANGLION_DATABASE')
+  const again = { GANGLION_DATABASE: await newDatabase(), GANGLION_DATA: join(tempDir(), 'again') }
+  expect(await ganglionJson(['restore', backup], again)).toMatchObject({ code: 0 })
+  expect(await ganglionJson(['key', 'list'], again)).toEqual(await ganglionJson(['key', 'list'], env))
+  expect(await ganglion(['restore', backup], again)).toMatchObject({
+    code: 1,
+    stderr: 'error: The database is not empty: restore into a new one.\n',
+  })
 })

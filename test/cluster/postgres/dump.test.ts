@@ -3,12 +3,14 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { Audit } from '../../../src/store/audit.ts'
 import { openDatabase } from '../../../src/store/database.ts'
+import { loadPostgres } from '../../../src/store/engines/postgres-load.ts'
 import { EventLog } from '../../../src/store/events.ts'
+import { finishRestore } from '../../../src/store/restored-state.ts'
 import { Webhooks } from '../../../src/store/webhooks.ts'
 import { tempDir } from '../../support/temp.ts'
 import { nodes, numbers, withKb } from '../support/nodes.ts'
 
-test('a copy in SQLite has the same rows, and goes on where they end', async () => {
+test('a copy in SQLite, and a copy of that in PostgreSQL, have the same rows, and go on where they end', async () => {
   const [database] = await nodes(1)
   const tenantId = await withKb(database)
   const log = new EventLog(database.db)
@@ -19,7 +21,9 @@ test('a copy in SQLite has the same rows, and goes on where they end', async () 
     new Date(),
   )
   const entry = { actor: { id: 'a', name: 'A' }, action: 'a.b', subject: 's', detail: '', address: null }
-  await new Audit(database.db).record(tenantId, entry, new Date())
+  const audit = new Audit(database.db)
+  for (const _ of [1, 2]) await audit.record(tenantId, entry, new Date())
+  await database.db.deleteFrom('audit').where('id', '=', 2).execute()
   await new Webhooks(database.db).create(
     { tenantId, kbId: 'kb', url: 'https://a.example', kinds: [], cursor: 2 },
     new Date(),
@@ -27,6 +31,8 @@ test('a copy in SQLite has the same rows, and goes on where they end', async () 
 
   const file = join(tempDir(), 'copy.db')
   await database.copyTo(file)
+  const [again] = await nodes(1)
+  await finishRestore(again.db, (transaction) => loadPostgres(transaction, file))
   const copy = await openDatabase(file)
   onTestFinished(() => copy.close())
   const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'`.execute(copy.db)
@@ -36,11 +42,16 @@ test('a copy in SQLite has the same rows, and goes on where they end', async () 
       .map((row) => JSON.stringify(Object.entries(row).sort()))
       .sort()
   expect(names.length).toBeGreaterThan(20)
-  for (const name of names) expect(await rowsOf(copy, name)).toEqual(await rowsOf(database, name))
+  for (const name of names) {
+    expect(await rowsOf(copy, name)).toEqual(await rowsOf(database, name))
+    expect(await rowsOf(again, name)).toEqual(await rowsOf(database, name))
+  }
 
-  const restored = new EventLog(copy.db)
-  await restored.append(tenantId, [event], new Date())
-  expect(await restored.range(tenantId)).toEqual({ first: 1, last: 1_201 })
-  await new Audit(copy.db).record(tenantId, entry, new Date())
-  expect((await new Audit(copy.db).list(tenantId, { limit: 9 })).map(({ id }) => id)).toEqual([2, 1])
+  for (const { db } of [copy, again]) {
+    const restored = new EventLog(db)
+    await restored.append(tenantId, [event], new Date())
+    expect(await restored.range(tenantId)).toEqual({ first: 1, last: 1_201 })
+    await new Audit(db).record(tenantId, entry, new Date())
+    expect((await new Audit(db).list(tenantId, { limit: 9 })).map(({ id }) => id)).toEqual([3, 1])
+  }
 })

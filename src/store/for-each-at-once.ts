@@ -1,0 +1,19 @@
+/** Works on all items, some at a time. Throws the first error, after what had begun has ended; no more is begun then. */
+export async function forEachAtOnce<Item>(
+  items: Iterable<Item>,
+  count: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items].reverse()
+  const workNext = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+      await work(item).catch((error: unknown) => {
+        waiting.length = 0
+        throw error
+      })
+    }
+  }
+  const done = await Promise.allSettled(Array.from({ length: count }, workNext))
+  const failed = done.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}

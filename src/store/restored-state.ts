@@ -1,0 +1,52 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Schema } from './schema.ts'
+import { isVacant } from './state-tables.ts'
+import { inTransaction } from './transaction.ts'
+
+/** The database holds something that a restore would have to mix with what it brings. */
+export class DatabaseNotVacant extends Error {
+  constructor() {
+    super('The database is not empty: restore into a new one.')
+    this.name = 'DatabaseNotVacant'
+  }
+}
+
+/**
+ * Returns the mark of a restore into the database that has begun and not ended; undefined if there is none.
+ * @throws {DatabaseNotVacant}
+ */
+export async function unfinishedRestore(db: Kysely<Schema>): Promise<string | undefined> {
+  if (!(await isVacant(db))) throw new DatabaseNotVacant()
+  const row = await db.selectFrom('stamps').select('at').where('name', '=', 'restore').executeTakeFirst()
+  return row?.at
+}
+
+/** Notes that a restore has begun, so that no server uses the database before its end. @throws {DatabaseNotVacant} */
+export async function beginRestore(db: Kysely<Schema>, mark: string): Promise<void> {
+  await inTransaction(db, async (transaction) => {
+    const known = await unfinishedRestore(transaction)
+    if (known === undefined) await transaction.insertInto('stamps').values({ name: 'restore', at: mark }).execute()
+  })
+}
+
+/**
+ * Ends a restore: brings all of its rows at once, or, if something throws, none.
+ * @param load inserts them
+ * @throws {DatabaseNotVacant}
+ */
+export async function finishRestore(
+  db: Kysely<Schema>,
+  load: (transaction: Transaction<Schema>) => Promise<void>,
+): Promise<void> {
+  await inTransaction(db, async (transaction) => {
+    await unfinishedRestore(transaction)
+    await transaction.deleteFrom('stamps').where('name', '=', 'restore').execute()
+    await load(transaction)
+  })
+}
+
+/** Ends the leases of all processes: none of them goes on with the copy of a state. */
+export async function dropLeases(db: Kysely<Schema>): Promise<void> {
+  await db.updateTable('jobs').set({ owner: null, leased_until: null }).execute()
+  await db.updateTable('idempotency_keys').set({ leased_until: null }).execute()
+}

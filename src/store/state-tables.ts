@@ -1,0 +1,50 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+export type Row = Record<string, unknown>
+
+/** Whether a copy of the state has the rows of a table. What a row refers to comes before it. */
+const tables = {
+  ...{ tenants: true, knowledge_bases: true, api_keys: true, idempotency_keys: true },
+  ...{ users: true, memberships: true, sessions: true, one_time_links: true, audit: true, tour_marks: true },
+  ...{ chat_sessions: true, chat_turns: true },
+  ...{ events: true, event_counters: true, event_cursors: true },
+  ...{ sources: true, uploads: true, jobs: true },
+  ...{ webhooks: true, webhook_deliveries: true },
+  ...{ forge_links: true, forge_pulls: true, stamps: true },
+  // Over within minutes.
+  rate_uses: false,
+  // What they name is in one bucket.
+  ...{ repositories: false, repository_refs: false, repository_packs: false, upload_chunks: false, blob_keys: false },
+} satisfies Record<keyof Schema, boolean>
+
+type Table = keyof typeof tables
+
+/** Tables whose rows are in every copy of the state, in the order in which they are inserted. */
+export const copiedTables = (Object.keys(tables) as Table[]).filter((table) => tables[table])
+
+/** Copied tables whose `id` the database counts up: no id is given twice, also not after its row was deleted. */
+export const numberedTables = ['audit', 'webhook_deliveries'] as const
+
+/** SQLite takes 32,766 values in a statement. */
+export const rowsAtOnce = 500
+
+/** Inserts rows that all have the same columns. @param rows at most {@link rowsAtOnce} */
+export async function insertRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
+  const [first] = rows
+  if (first === undefined) return
+  const columns = Object.keys(first)
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(db)
+}
+
+/** Whether no table has a row, but for what is over within minutes and the mark of a restore that was begun. */
+export async function isVacant(db: Kysely<Schema>): Promise<boolean> {
+  for (const table of [...copiedTables, 'repositories'] as const) {
+    const other = table === 'stamps' ? sql`where name <> 'restore'` : sql``
+    const { rows } = await sql`select 1 from ${sql.table(table)} ${other} limit 1`.execute(db)
+    if (rows.length > 0) return false
+  }
+  return true
+}

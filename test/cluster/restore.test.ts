@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
+import { Ganglion } from '../../src/services/ganglion.ts'
+import { backup } from '../../src/services/operations/backup.ts'
+import { restore } from '../../src/services/operations/restore.ts'
+import { verify } from '../../src/services/operations/verify.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { isVacant } from '../../src/store/state-tables.ts'
+import { newTestBed } from '../services/support.ts'
+import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
+import { kinds, type Stores } from './support/deployment.ts'
+
+async function newBackup() {
+  const { ganglion, kbId } = await newTestBed()
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'atlas' })
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version: '1.2.3' })
+  return { dir, kbId }
+}
+
+async function databaseOf({ database = '' }: Stores): Promise<Database> {
+  const opened = await openDatabase(database)
+  onTestFinished(() => opened.close())
+  return opened
+}
+
+/** Nothing was begun: no row, no object, no folder. */
+async function expectUntouched(
+  stores: Stores & { s3?: { objects: ReadonlyMap<string, unknown> } },
+  keys: string[] = [],
+) {
+  const { db } = await databaseOf(stores)
+  expect(await isVacant(db)).toBe(true)
+  expect(await db.selectFrom('stamps').selectAll().execute()).toEqual([])
+  expect([...(stores.s3?.objects.keys() ?? [])]).toEqual(keys)
+  expect(existsSync(`${stores.dataDir}.restoring`)).toBe(false)
+}
+
+async function expectRestored(stores: Stores) {
+  const ganglion = await Ganglion.open({ ...stores, threads })
+  onTestFinished(() => ganglion.close())
+  const { ok, kbs } = await verify(ganglion)
+  expect(kbs.map(({ slug, problems }) => [slug, problems])).toEqual([
+    ['atlas', []],
+    ['handbook', []],
+  ])
+  expect(ok).toBe(true)
+}
+
+test('a database that holds something is left as it is, and so are the bucket and the folder', async () => {
+  const { dir } = await newBackup()
+  const stores = await kinds.cluster()
+  const { db } = await databaseOf(stores)
+  await sql`insert into tenants values ('t', 'globex', '2026-01-01T00:00:00.000Z')`.execute(db)
+  await expect(restore(dir, stores)).rejects.toThrow('The database is not empty')
+  await sql`delete from tenants`.execute(db)
+  await expectUntouched(stores)
+})
+
+test('a prefix that holds something is left as it is, also with the mark of another restore', async () => {
+  const { dir } = await newBackup()
+  const stores = await kinds.cluster()
+  const key = `${stores.objects?.prefix}restoring-2026-01-01T00:00:00.000Z-00`
+  stores.s3.objects.set(key, { bytes: Buffer.from('mine'), storedAt: new Date() })
+  await expect(restore(dir, stores)).rejects.toThrow('s3://bucket/some where/ is not empty')
+  await expectUntouched(stores, [key])
+})
+
+test('a folder that holds something is left as it is', async () => {
+  const { dir } = await newBackup()
+  const stores = await kinds.rows()
+  mkdirSync(stores.dataDir)
+  writeFileSync(join(stores.dataDir, 'letter'), 'mine')
+  await expect(restore(dir, stores)).rejects.toThrow('is not empty')
+  await expectUntouched(stores)
+})
+
+test.each(['rows', 'cluster'] as const)('of a damaged backup nothing reaches what is elsewhere (%s)', async (kind) => {
+  const { dir, kbId } = await newBackup()
+  truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500)
+  const stores = await kinds[kind]()
+  await expect(restore(dir, stores)).rejects.toThrow('.bundle cannot be read')
+  await expectUntouched(stores)
+})
+
+test('a restore that the bucket cuts off is seen by no server, and can be repeated on another machine', async () => {
+  const { dir } = await newBackup()
+  const stores = await kinds.cluster()
+  // The mark and the first pack, and then no more.
+  stores.s3.failures.push(...Array.from({ length: 4 }, () => 0), ...Array.from({ length: 50 }, () => 403))
+  await expect(restore(dir, stores)).rejects.toThrow('The bucket answered')
+  expect(stores.s3.objects.size).toBeGreaterThan(0)
+  await expect(Ganglion.open({ ...stores, dataDir: tempDir() })).rejects.toThrow('run "ganglion restore" again')
+
+  stores.s3.failures.length = 0
+  const again = { ...stores, dataDir: join(tempDir(), 'again') }
+  await restore(dir, again)
+  expect([...stores.s3.objects.keys()].filter((key) => key.includes('restoring'))).toEqual([])
+  await expectRestored(again)
+})
+
+test.each(['rows', 'cluster'] as const)(
+  'rows come all at once or not at all, and a repeated restore brings them (%s)',
+  async (kind) => {
+    const { dir } = await newBackup()
+    const stores = await kinds[kind]()
+    const { db } = await databaseOf(stores)
+    await sql`alter table knowledge_bases add constraint never check (false) not valid`.execute(db)
+    await expect(restore(dir, stores)).rejects.toThrow('never')
+    expect(await isVacant(db)).toBe(true)
+    await expect(Ganglion.open(stores)).rejects.toThrow('A restore into the database')
+
+    await sql`alter table knowledge_bases drop constraint never`.execute(db)
+    await restore(dir, stores)
+    await expectRestored(stores)
+  },
+)
+
+test('of two restores into one database only one goes on', async () => {
+  const { dir } = await newBackup()
+  const { database, dataDir } = await kinds.rows()
+  const other = join(tempDir(), 'other')
+  const done = await Promise.allSettled([
+    restore(dir, { database, dataDir }),
+    restore(dir, { database, dataDir: other }),
+  ])
+  expect(done.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  await expectRestored({ database, dataDir: existsSync(dataDir) ? dataDir : other })
+})

@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { servicesOf } from '../../../src/cli/services.ts'
+import { consoleRoutes } from '../../../src/console/console.ts'
+import { buildServer } from '../../../src/http/server.ts'
+import { Ganglion, type GanglionOptions } from '../../../src/services/ganglion.ts'
+import { ingestSteps, rereadSources } from '../../../src/services/ingest/ingest-steps.ts'
+import { startIngest } from '../../../src/services/ingest/start-ingest.ts'
+import { s3Server } from '../../store/s3-server.ts'
+import { newDatabase } from '../../support/new-database.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
+
+export type Stores = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
+export type Deployment = Awaited<ReturnType<typeof startDeployment>>
+
+/** Nothing happens before or after it, so that no answer changes with time. */
+const moment = new Date('2026-03-01T10:00:00.000Z')
+
+/** Where each kind of deployment keeps its parts, all of them empty. */
+export const kinds = {
+  /** One process: SQLite and a folder. */
+  single: async (): Promise<Stores> => ({ dataDir: join(tempDir(), 'data') }),
+  /** Rows in PostgreSQL, repositories and bytes in a folder. */
+  rows: async (): Promise<Stores> => ({ dataDir: join(tempDir(), 'data'), database: await newDatabase() }),
+  /** Rows in PostgreSQL, packs and bytes in a bucket. */
+  cluster: async (): Promise<Stores & { s3: Awaited<ReturnType<typeof s3Server>> }> => {
+    const s3 = await s3Server()
+    return { dataDir: join(tempDir(), 'data'), database: await newDatabase(), objects: s3.options, s3 }
+  },
+} as const
+
+/** A server in this process, with all that a server does in the background, but for what goes out to others. */
+export async function startDeployment({ dataDir, database, bucket, objects }: Stores) {
+  const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, threads, now: () => moment })
+  const server = await buildServer(
+    { ...servicesOf(ganglion), isReady: () => true },
+    { pages: consoleRoutes, rateReads: 1_000_000, rateWrites: 1_000_000 },
+  )
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const onError = (error: unknown) => {
+    throw error
+  }
+  const stopIngest = await startIngest(ganglion, ingestSteps(ganglion), { onError })
+  const stopReading = rereadSources(ganglion, { transcriber: undefined, onError })
+  let isOpen = true
+  const close = async () => {
+    if (!isOpen) return
+    isOpen = false
+    await stopReading()
+    await stopIngest()
+    await server.close()
+    await ganglion.close()
+  }
+  onTestFinished(close)
+  return { ganglion, server, url, close }
+}
