@@ -4,7 +4,7 @@ import { isVacant } from './state-tables.ts'
 import { inTransaction } from './transaction.ts'
 
 /** The database holds something that a restore would have to mix with what it brings. */
-export class DatabaseNotVacant extends Error {
+class DatabaseNotVacant extends Error {
   constructor() {
     super('The database is not empty: restore into a new one.')
     this.name = 'DatabaseNotVacant'

@@ -72,7 +72,8 @@ async function restoreInto(
   const bucket = holdsBytes ? blobBucket(place) : undefined
   const buckets = new RestoreBuckets([objects, bucket].filter((one) => one !== undefined))
   await buckets.requireVacant(cutOff)
-  await requireVacant(place, cutOff)
+  // In a cluster it is a cache.
+  if (objects === undefined) await requireVacant(dataDir, cutOff)
   const directory = DataDirectory.open(root)
   const release = await acquireLock(directory, { waitMs: 0 })
   const mark = cutOff ?? `${new Date().toISOString()}-${randomBytes(8).toString('hex')}`
@@ -144,7 +145,7 @@ async function moveFolder(from: string, to: string): Promise<void> {
 }
 
 /** @param cutOff the mark of the restore that is repeated */
-async function requireVacant({ dataDir, objects }: RestoreTarget, cutOff: string | undefined): Promise<void> {
+async function requireVacant(dataDir: string, cutOff: string | undefined): Promise<void> {
   if (!existsSync(dataDir)) return
   if (cutOff !== undefined && readIfThere(restoreMark(dataDir)) === cutOff) {
     await rm(dataDir, { recursive: true }) // The database has no row of it yet.
@@ -152,7 +153,7 @@ async function requireVacant({ dataDir, objects }: RestoreTarget, cutOff: string
     throw new BackupError(
       `${dataDir} is not empty. Stop the server that uses it, move it away (mv ${dataDir} ${dataDir}.old), and restore again.`,
     )
-  } else if (objects === undefined && (await stat(dataDir)).dev !== (await stat(dirname(dataDir))).dev) {
+  } else if ((await stat(dataDir)).dev !== (await stat(dirname(dataDir))).dev) {
     throw new BackupError(
       `${dataDir} is a mount point: restore into a folder in it, such as ${join(dataDir, 'ganglion')}.`,
     )

@@ -73,13 +73,7 @@ export async function populate(deployment: Deployment): Promise<Access> {
 }
 
 /** Sends JSON with the curator's key. */
-export async function post(
-  { server }: Deployment,
-  { keys }: Access,
-  path: string,
-  payload: object,
-  idempotencyKey?: string,
-) {
+async function post({ server }: Deployment, { keys }: Access, path: string, payload: object, idempotencyKey?: string) {
   const { statusCode, body } = await server.inject({
     ...{ method: 'POST', url: `/api/v1/${path}`, payload },
     headers: {
