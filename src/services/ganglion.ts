@@ -49,7 +49,7 @@ import type { EmbeddingModel } from './search/embedding-model.ts'
 import { KbSearch } from './search/kb-search.ts'
 import { SearchAnswers } from './search/search-answers.ts'
 import { searchedSources } from './search/source-shelf.ts'
-import { below, openSourceStores, type SourceStores } from './sources/source-stores.ts'
+import { blobBucket, openSourceStores, type SourceStores } from './sources/source-stores.ts'
 import { Threads } from './threads.ts'
 
 export type GanglionOptions = {

@@ -45,8 +45,15 @@ export async function finishRestore(
   })
 }
 
-/** Ends the leases of all processes: none of them goes on with the copy of a state. */
-export async function dropLeases(db: Kysely<Schema>): Promise<void> {
+/** Removes from the copy of a state what was of the processes and the stores there: leases, and where bytes are. */
+export async function forgetOrigin(db: Kysely<Schema>): Promise<void> {
   await db.updateTable('jobs').set({ owner: null, leased_until: null }).execute()
   await db.updateTable('idempotency_keys').set({ leased_until: null }).execute()
+  await db.deleteFrom('blob_keys').execute()
+  await db.deleteFrom('upload_chunks').execute()
+  await db
+    .updateTable('uploads')
+    .set({ bytes_received: 0, received_at: null })
+    .where('finalized_at', 'is', null)
+    .execute()
 }

@@ -14,6 +14,8 @@ import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { beginUpload } from '../../src/services/sources/begin-upload.ts'
+import { receiveChunk } from '../../src/services/sources/receive-chunk.ts'
 import { uploadSource } from '../../src/services/sources/upload-source.ts'
 import { signIn } from '../support/person.ts'
 import { tempDir } from '../support/temp.ts'
@@ -192,6 +194,18 @@ test('a move goes on with sessions, links and seqIds, and the repositories are t
   expect(await restored.oneTimeLinks.find(link, new Date())).toBeDefined()
   expect(refsOf(new NativeWriter(restored.directory.repository(kbId)))).toEqual(refsOf(native))
   expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00000003' })
+})
+
+test('an upload in chunks that is under way begins again', async () => {
+  const { ganglion, app } = await newTestBed()
+  const input = { filename: 'a.md', fileSize: 4, path: '/', metadata: null }
+  const { uploadId } = await beginUpload(ganglion, app, 'handbook', input, { force: false, replace: false })
+  await receiveChunk(ganglion, app, uploadId, { first: 0, last: 1, total: 4 }, Readable.from([Buffer.from('ab')]))
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  await restore(dir, { dataDir })
+  expect(await (await opened(dataDir)).uploads.find(app.tenantId, uploadId)).toMatchObject({ bytesReceived: 0 })
 })
 
 test('bytes that were gone or damaged are told, and those that the backup has lost refuse it', async () => {

@@ -3,10 +3,13 @@ import { constants, createReadStream } from 'node:fs'
 import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { Kysely } from 'kysely'
 import { hasCode } from '../../files/error-code.ts'
 import { BlobNotFound, type BlobStore, type ReceivedFile } from '../../store/blobs/blob-store.ts'
 import { forEachAtOnce } from '../../store/for-each-at-once.ts'
+import type { Schema } from '../../store/schema.ts'
 import type { Sources } from '../../store/sources/sources.ts'
+import { inTransaction } from '../../store/transaction.ts'
 import { BackupError, type Manifest } from './backup-manifest.ts'
 
 /** Blobs that are copied at once. */
@@ -63,13 +66,22 @@ export async function readBlob(
   return { path, sha256, size: (await stat(path)).size }
 }
 
-/** Puts blobs of a backup into a store, which may keep the file that it is given. @param scratch folder on the store's file system */
-export async function putBlobs(blobs: BlobStore, files: readonly ReceivedFile[], scratch: string): Promise<void> {
+/**
+ * Puts blobs of a backup into a store, and notes at once where they are: a Source names each in the end. One that is there already is
+ * left out.
+ * @param scratch folder on the store's file system
+ */
+export async function putBlobs(
+  { blobs, db }: { blobs: BlobStore; db: Kysely<Schema> },
+  files: readonly ReceivedFile[],
+  scratch: string,
+): Promise<void> {
   await forEachAtOnce(files, blobsAtOnce, async (file) => {
-    const path = join(scratch, file.sha256)
+    if (await blobs.has(file.sha256)) return
+    const path = join(scratch, file.sha256) // The store may keep the file that it is given.
     try {
       await copyFile(file.path, path, constants.COPYFILE_FICLONE)
-      await blobs.put({ ...file, path })
+      await blobs.keep({ ...file, path }, (note) => inTransaction(db, note))
     } finally {
       await rm(path, { force: true })
     }

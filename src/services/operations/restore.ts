@@ -6,8 +6,7 @@ import { Cluster } from '../../cluster/cluster.ts'
 import { type PutRepository, putRepository } from '../../cluster/put-repository.ts'
 import { syncDirectory, syncTree } from '../../files/durable-file.ts'
 import { readIfThere } from '../../files/read-if-there.ts'
-import { FolderBlobs } from '../../store/blobs/folder-blobs.ts'
-import { S3Blobs } from '../../store/blobs/s3-blobs.ts'
+import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
 import { type Database, openDatabase } from '../../store/database.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
@@ -15,8 +14,10 @@ import { unlessAtWork } from '../../store/engines/advisory-lock.ts'
 import { loadPostgres } from '../../store/engines/postgres-load.ts'
 import { insertRepository } from '../../store/repositories.ts'
 import { beginRestore, finishRestore, unfinishedRestore } from '../../store/restored-state.ts'
-import { blobBucket, type GanglionOptions } from '../ganglion.ts'
+import type { S3Options } from '../../store/s3/s3-bucket.ts'
+import type { GanglionOptions } from '../ganglion.ts'
 import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
+import { blobBucket, openSourceStores } from '../sources/source-stores.ts'
 import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { RestoreBuckets } from './restore-buckets.ts'
@@ -70,7 +71,9 @@ async function restoreInto(
   // Backups that do not say which bytes they lack were made without those in a bucket: they are still there.
   const holdsBytes = manifest.missingBlobs !== undefined || existsSync(backupFiles(dir).blobs)
   const bucket = holdsBytes ? blobBucket(place) : undefined
-  const buckets = new RestoreBuckets([objects, bucket].filter((one) => one !== undefined))
+  const buckets = new RestoreBuckets(
+    [objects, holdsBytes ? place.bucket : undefined].filter((one) => one !== undefined),
+  )
   await buckets.requireVacant(cutOff)
   // In a cluster it is a cache.
   if (objects === undefined) await requireVacant(dataDir, cutOff)
@@ -87,8 +90,7 @@ async function restoreInto(
     if (database !== undefined) await beginRestore(database.db, mark)
     await writeFile(restoreMark(root), mark)
     await buckets.begin(mark, restoreMark(root))
-    const blobs = bucket ? new S3Blobs(bucket, directory.incoming) : new FolderBlobs(directory.blobs)
-    await putBlobs(blobs, built.blobs, directory.incoming)
+    await putSources(built.blobs, { directory, database, bucket })
     for (const { id } of kbs) {
       if (database === undefined || objects === undefined) break
       const repository = { kbId: id, gitDir: directory.repository(id), refs: [queueRef, mainRef] }
@@ -104,6 +106,23 @@ async function restoreInto(
   release()
   await publish(database, { directory, dataDir, isShared: objects !== undefined, repositories, buckets, mark })
   return { dataDir, kbs }
+}
+
+async function putSources(
+  files: readonly ReceivedFile[],
+  {
+    directory,
+    database,
+    bucket,
+  }: { directory: DataDirectory; database: Database | undefined; bucket: S3Options | undefined },
+): Promise<void> {
+  const rows = database ?? (await openDatabase(directory.database))
+  try {
+    const places = { directory, database: rows, now: rows.now, bucket, objects: undefined }
+    await putBlobs({ blobs: openSourceStores(places).blobs, db: rows.db }, files, directory.incoming)
+  } finally {
+    if (rows !== database) await rows.close()
+  }
 }
 
 type Built = {

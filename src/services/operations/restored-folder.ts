@@ -7,7 +7,7 @@ import { Repository } from '../../git/repository.ts'
 import { maxNumber } from '../../knowledge/seq-id.ts'
 import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
-import { dropLeases } from '../../store/restored-state.ts'
+import { forgetOrigin } from '../../store/restored-state.ts'
 import { operator } from '../create-kb.ts'
 import { Ganglion } from '../ganglion.ts'
 import { type KbIdentity, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
@@ -58,7 +58,7 @@ export async function buildFolder(
   await chmod(directory.database, 0o600)
   const ganglion = await Ganglion.open({ dataDir: root })
   try {
-    await dropLeases(ganglion.database.db)
+    await forgetOrigin(ganglion.database.db)
     if (!isMove) {
       // Those that were ended since the backup must not come back.
       await ganglion.sessions.clear()
