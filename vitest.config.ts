@@ -3,8 +3,7 @@ import { defineConfig, mergeConfig, type TestProjectInlineConfiguration } from '
 import shared from './vitest.shared.ts'
 
 /**
- * Folders whose files share workers. A worker keeps what its files have loaded and left, and the more memory it has, the longer
- * each start of a git takes. So an area is kept to a part of the tests.
+ * Folders whose files share workers. A worker keeps what its files have loaded and left, so an area is kept to a part of the tests.
  */
 const areas = {
   services: ['services'],

@@ -22,8 +22,6 @@ export default defineConfig({
     pool: 'forks',
     // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
     isolate: false,
-    // A small process: the larger it is, the longer it takes to start a git.
-    execArgv: ['--heap-growing-percent=30', '--max-semi-space-size=8'],
     env: { ...temporaryFiles(), NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
   },
 })

@@ -22,10 +22,20 @@ export type Metrics = {
   countCandidate(action: CandidateAction, status: CandidateStatus): void
 }
 
+let ofProcess: Registry | undefined
+
+/** Metrics of this process, whatever servers it has: what watches a process is never taken away again. */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
+
 /** Metrics of one server; no label holds text of a user. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the arrival of the headers to the end of the answer.',
@@ -90,6 +100,7 @@ export function operationRoutes(
 ): void {
   const config = { alwaysOpen: true }
   const described = { tags: ['Operations'], security: [] }
+  const all = Registry.merge([processMetrics(), metrics.registry])
 
   app.get(
     '/healthz',
@@ -137,6 +148,6 @@ export function operationRoutes(
         response: { 200: z.string().describe('In the text format of Prometheus.') },
       },
     },
-    async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    async (_, reply) => reply.type(all.contentType).send(await all.metrics()),
   )
 }

@@ -1,30 +1,15 @@
-import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { tempDir } from '../support/temp.ts'
+import { type GitRun, runUserGit, userEnvironment } from '../support/user-git.ts'
 import type { Product } from './support.ts'
 
-export type GitRun = { code: number; stdout: string; stderr: string }
-
-const environment = {
-  PATH: process.env.PATH,
-  LC_ALL: 'C.UTF-8',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_AUTHOR_NAME: 'Ada',
-  GIT_AUTHOR_EMAIL: 'ada@example.com',
-  GIT_COMMITTER_NAME: 'Ada',
-  GIT_COMMITTER_EMAIL: 'ada@example.com',
-}
+const environment = userEnvironment('ada')
 
 /** Runs a user's git, while this process serves it. */
-export function runGit(cwd: string, ...args: string[]): Promise<GitRun> {
-  return new Promise((resolve) => {
-    execFile('git', args, { cwd, env: environment, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout: stdout.trimEnd(), stderr })
-    })
-  })
+export async function runGit(cwd: string, ...args: string[]): Promise<GitRun> {
+  const run = await runUserGit(cwd, args, environment)
+  return { ...run, stdout: run.stdout.trimEnd() }
 }
 
 /** A curator's working copy. */

@@ -10,7 +10,13 @@ export class Known {
   readonly seqIds: string[] = []
 }
 
-/** Sends requests, one after the other, until told to stop; `pauseMs` is what it waits between two, on average. */
+/** Milliseconds that a client waits after a first refusal, and at most after many. */
+const patience = { first: 20, longest: 1_000 }
+
+/**
+ * Sends requests, one after the other, until told to stop; `pauseMs` is what it waits between two, on average. While it is refused
+ * it waits longer and longer, as a client should.
+ */
 export async function runClient(
   api: Api,
   ledger: Ledger,
@@ -18,10 +24,12 @@ export async function runClient(
   isOver: () => boolean,
   pauseMs = 0,
 ): Promise<void> {
-  while (!isOver()) {
+  for (let patient = patience.first; !isOver(); ) {
     const before = ledger.cut.length
     await oneAction(api, known)
-    const wait = ledger.cut.length > before ? 20 : 2 * Math.random() * pauseMs
+    const isRefused = ledger.cut.length > before
+    const wait = isRefused ? patient : 2 * Math.random() * pauseMs
+    patient = isRefused ? Math.min(2 * patient, patience.longest) : patience.first
     if (wait > 0) await delay(wait)
   }
 }

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, relative } from 'node:path'
+import { startProgram } from '../../../src/git/spawner/start-program.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
+import { runProgram } from '../../support/run-program.ts'
 import { tempDir } from '../../support/temp.ts'
 
 /** The git side of a forge: a bare repository that native `git http-backend` serves, and what people do to it. */
@@ -101,7 +102,12 @@ export class ForgeGit {
   async serve(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
     const { headers } = request
-    const backend = spawn('git', ['http-backend'], {
+    const backend = await startProgram({
+      command: 'git',
+      args: ['http-backend'],
+      cwd: this.#root,
+      hasInput: true,
+      channels: 0,
       env: {
         PATH: process.env.PATH,
         GIT_PROJECT_ROOT: this.#root,
@@ -137,13 +143,8 @@ function asAuthor(name: string) {
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
 }
 
-function gitWith(dir: string, env: Record<string, string>, args: readonly string[], input?: string): string {
-  return execFileSync('git', args, {
-    cwd: dir,
-    env: { PATH: process.env.PATH, ...env },
-    ...(input === undefined ? {} : { input }),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+function gitWith(dir: string, env: Record<string, string>, args: readonly string[], input = ''): string {
+  return runProgram('git', args, { cwd: dir, env: { PATH: process.env.PATH, ...env }, input })
     .toString()
     .trimEnd()
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { runProgram } from '../../support/run-program.ts'
 
 const settings = Object.entries({
   'user.name': 'Native',
@@ -12,11 +12,6 @@ export function nativeGit(dir: string, args: readonly string[], input?: string |
   return nativeGitBytes(dir, args, input).toString().trimEnd()
 }
 
-export function nativeGitBytes(dir: string, args: readonly string[], input?: string | Buffer): Buffer {
-  return execFileSync('git', [...settings, ...args], {
-    cwd: dir,
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(input === undefined ? {} : { input }),
-  })
+export function nativeGitBytes(dir: string, args: readonly string[], input: string | Buffer = ''): Buffer {
+  return runProgram('git', [...settings, ...args], { cwd: dir, env: process.env, input })
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,29 +11,14 @@ import type { Services } from '../../../src/http/services.ts'
 import type { ZodFastify } from '../../../src/http/zod-compilers.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
+import { type GitRun, runUserGit, userEnvironment } from '../../support/user-git.ts'
 import { listen, testServer } from './test-server.ts'
 
-export type Ran = { code: number | null; stdout: string; stderr: string }
-
-const clientEnvironment = {
-  PATH: process.env.PATH,
-  LC_ALL: 'C.UTF-8',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_AUTHOR_NAME: 'Cleo',
-  GIT_AUTHOR_EMAIL: 'cleo@example.com',
-  GIT_COMMITTER_NAME: 'Cleo',
-  GIT_COMMITTER_EMAIL: 'cleo@example.com',
-}
+const clientEnvironment = userEnvironment('cleo')
 
 /** Runs a user's git to its end, while this process serves it. */
-export function git(cwd: string, ...args: string[]): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile('git', args, { cwd, env: clientEnvironment, maxBuffer: 64 << 20 }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    )
-  })
+export function git(cwd: string, ...args: string[]): Promise<GitRun> {
+  return runUserGit(cwd, args, clientEnvironment)
 }
 
 /** A user's git that goes on by itself. Its helpers die with it. */
