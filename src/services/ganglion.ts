@@ -36,7 +36,6 @@ import { Tenants } from '../store/tenants.ts'
 import { Tours } from '../store/tours.ts'
 import { type Isolation, inTransaction } from '../store/transaction.ts'
 import { Webhooks } from '../store/webhooks.ts'
-import { SourceTexts } from './ingest/source-texts.ts'
 import { mainRef, queueRef } from './knowledge-base/kb-refs.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import { loadKb } from './load-kb.ts'
@@ -103,7 +102,8 @@ export class Ganglion {
   readonly uploadBytes: SourceStores['uploadBytes']
   readonly uploadLocks: SourceStores['uploadLocks']
   readonly blobs: SourceStores['blobs']
-  readonly sourceTexts: SourceTexts
+  readonly sourceTexts: SourceStores['sourceTexts']
+  readonly modelDrafts: SourceStores['modelDrafts']
   readonly jobs: Jobs
   readonly webhooks: Webhooks
   readonly forgeLinks: ForgeLinks
@@ -156,12 +156,13 @@ export class Ganglion {
     this.cluster = objects && new Cluster(database, objects)
     this.bucket = blobBucket(options)
     const { now, bucket } = this
-    const { uploads, uploadBytes, uploadLocks, blobs } = openSourceStores({ directory, database, now, bucket, objects })
-    this.uploads = uploads
-    this.uploadBytes = uploadBytes
-    this.uploadLocks = uploadLocks
-    this.blobs = blobs
-    this.sourceTexts = new SourceTexts(directory.extracts, directory.incoming)
+    const stores = openSourceStores({ directory, database, now, bucket, objects })
+    this.uploads = stores.uploads
+    this.uploadBytes = stores.uploadBytes
+    this.uploadLocks = stores.uploadLocks
+    this.blobs = stores.blobs
+    this.sourceTexts = stores.sourceTexts
+    this.modelDrafts = stores.modelDrafts
     this.jobs = new Jobs(database.db, database.notifications)
     this.webhooks = new Webhooks(database.db)
     this.forgeLinks = new ForgeLinks(database.db)

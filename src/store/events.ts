@@ -65,7 +65,7 @@ export class EventLog {
     this.#maxKept = options.maxKept ?? maxKept
     this.#notifications = options.notifications ?? new Notifications()
     this.#notifications.listen('event', (tenantId) => {
-      if (tenantId === undefined) this.#wakeAll()
+      if (tenantId === undefined) this.#arriveAnywhere()
       else this.wake(tenantId)
     })
   }
@@ -192,7 +192,12 @@ export class EventLog {
     for (const wake of this.#waiting.get(tenantId) ?? []) wake()
   }
 
-  #wakeAll(): void {
+  /** Ends every wait for an arrival of a tenant, in all processes. */
+  async wakeAll(tenantId: string): Promise<void> {
+    await this.#notifications.send(this.#db, 'event', tenantId)
+  }
+
+  #arriveAnywhere(): void {
     this.#missed += 1
     for (const wake of [...this.#waiting.values()].flatMap((waiting) => [...waiting])) wake()
   }

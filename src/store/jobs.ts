@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
 import { isPostgres } from './engines/is-postgres.ts'
 import { Notifications } from './notifications.ts'
 import type { JobRow, Schema } from './schema.ts'
@@ -29,7 +29,8 @@ const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as k
  * take over once it ends: a job runs at least once. Its methods also run {@link within} a transaction.
  *
  * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
- * after its last one's, but none before the first that waits now; the lowest tag is first.
+ * after its last one's, but none before the first that waits now; the lowest tag is first. Of one document, the oldest edition that has
+ * a job is first, since each edition continues the one before: the next one cannot be claimed until that job is over.
  */
 export class Jobs {
   readonly #db: Kysely<Schema>
@@ -70,12 +71,13 @@ export class Jobs {
               or([eb(column, '<=', now.toISOString()), eb(column, '>', later(now, farOff))])
             return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
           })
+          .where(hasNoOlderEdition)
           .$if(except.length > 0, (query) => query.where('document_id', 'not in', except))
           .orderBy('turn')
           .orderBy('document_id')
           .limit(1)
           // Of several that claim at once, each takes another.
-          .$if(isPostgres(this.#db), (query) => query.forUpdate().skipLocked()),
+          .$if(isPostgres(this.#db), (query) => query.forUpdate('jobs').skipLocked()),
       )
       .returning(jobOf)
       .executeTakeFirst()
@@ -122,7 +124,9 @@ export class Jobs {
     return within(this.#db, async (transaction) => {
       const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
-      return result.numDeletedRows === 1n
+      const isCancelled = result.numDeletedRows === 1n
+      if (isCancelled) await this.wake(transaction) // the next edition may have waited for it
+      return isCancelled
     })
   }
 
@@ -131,12 +135,16 @@ export class Jobs {
     await this.#db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
   }
 
-  /** When the next job that now waits, or is leased to another, may be claimed; undefined where there is none. */
+  /**
+   * When the next job that now waits, or is leased to another, may be claimed; undefined where there is none. An edition whose turn comes
+   * with the end of another one is left out: who ends that claims the next.
+   */
   async nextDue(owner: string): Promise<Date | undefined> {
     const { at } = await this.#db
       .selectFrom('jobs')
       .select(({ fn }) => fn.min(sql<string>`coalesce(leased_until, due_at)`).as('at'))
       .where('owner', 'is distinct from', owner)
+      .where(hasNoOlderEdition)
       .executeTakeFirstOrThrow()
     return at === null ? undefined : new Date(at)
   }
@@ -170,6 +178,20 @@ export class Jobs {
       return isReleased
     })
   }
+}
+
+/** Whether no older edition of a job's document has one. */
+function hasNoOlderEdition({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'jobs'>) {
+  return not(
+    exists(
+      selectFrom('sources as own')
+        .innerJoin('sources as older', 'older.edition_of', 'own.edition_of')
+        .innerJoin('jobs as first', 'first.document_id', 'older.id')
+        .select('older.id')
+        .whereRef('own.id', '=', 'jobs.document_id')
+        .whereRef('older.seq', '<', 'own.seq'),
+    ),
+  )
 }
 
 async function insertJob(db: Transaction<Schema>, { documentId, tenantId, kbId }: NewJob, now: Date): Promise<boolean> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Draft } from '../../src/ingest/compile/model/model-draft.ts'
+import { FolderJson } from '../../src/services/ingest/folder-json.ts'
 import { ModelDrafts } from '../../src/services/ingest/model-drafts.ts'
 
 const draft: Draft = {
@@ -17,8 +18,8 @@ const draft: Draft = {
 test('a draft is found again by another process, and one that is damaged or missing is not', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'drafts-'))
   onTestFinished(() => rm(directory, { recursive: true }))
-  await new ModelDrafts(directory, directory).keep('0a', draft)
-  const drafts = new ModelDrafts(directory, directory)
+  await new ModelDrafts(new FolderJson(directory, directory)).keep('0a', draft)
+  const drafts = new ModelDrafts(new FolderJson(directory, directory))
   expect(await drafts.find('0a')).toEqual(draft)
   expect(await drafts.find('0b')).toBeUndefined()
 

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { FolderJson } from '../../src/services/ingest/folder-json.ts'
 import { SourceTexts } from '../../src/services/ingest/source-texts.ts'
 import { tempDir } from '../support/temp.ts'
 
 function newTexts() {
   const [directory, incoming] = [join(tempDir(), 'texts'), join(tempDir(), 'incoming')]
   for (const folder of [directory, incoming]) if (!existsSync(folder)) mkdirSync(folder)
-  return { directory, texts: new SourceTexts(directory, incoming) }
+  return { directory, texts: new SourceTexts(new FolderJson(directory, incoming)) }
 }
 
 const text = (markdown: string) => ({ title: undefined, markdown, anchors: [], warnings: [] })

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { EventLog } from '../../src/store/events.ts'
 import { type Job, Jobs } from '../../src/store/jobs.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
+import type { NewSource } from '../../src/store/sources/insert-source.ts'
+import { Sources } from '../../src/store/sources/sources.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
@@ -108,7 +111,7 @@ test('a job that is cancelled is gone, whoever runs it, and its runner is told',
   expect(await jobs.complete(job)).toBe(false)
   stop()
   await enqueue('2')
-  expect(told).toEqual(['waiting', '1', '1'])
+  expect(told).toEqual(['waiting', '1', 'waiting', '1'])
 })
 
 async function order({ jobs, claim }: Awaited<ReturnType<typeof newJobs>>, limit = Number.POSITIVE_INFINITY) {
@@ -200,4 +203,31 @@ test('processes that claim at once share 1,000 jobs, and none gets another oneâ€
   const ids = runs.flatMap(({ stdout }) => stdout.trim().split('\n')).map(Number)
   expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, n) => n))
   expect(await jobs.claim('me', { now: new Date(), leaseMs })).toBeUndefined()
+})
+
+test('editions of one document are ingested one after the other, the oldest first, and keep nothing else waiting', async () => {
+  const { database, jobs, tenantId, enqueue, claim } = await newJobs()
+  const sources = new Sources(database.db, new EventLog(database.db))
+  for (const id of ['1', '2', '3', 'other']) {
+    const added: NewSource = {
+      ...{ id, tenantId, kbId: 'a', filename: id === 'other' ? 'other.md' : 'note.md', path: '/', fileType: 'md' },
+      ...{ fileSize: 1, contentHash: id, status: 'ready', errorMessage: null, tags: null, connector: 'upload' },
+      ...{ sourceUrl: null, metadata: null, uploader: { id: 'key:app', name: 'The app' } },
+    }
+    await sources.add(added, at('10:00'), { force: false, replace: true, isVisible: () => true })
+    await enqueue(id)
+  }
+  const oldest = await claimed(claim)
+  expect([oldest.documentId, (await claim())?.documentId, await claim()]).toEqual(['1', 'other', undefined])
+  expect(await jobs.nextDue('me')).toBeUndefined()
+  expect(await jobs.nextDue('other')).toEqual(at('10:00:30'))
+  await jobs.retry(oldest, at('10:00:05'))
+  expect(await claim(at('10:00:04'))).toBeUndefined()
+  expect(await jobs.nextDue('me')).toEqual(at('10:00:05'))
+  const again = await claimed(() => claim(at('10:00:05')))
+  expect([again.documentId, await jobs.complete(again)]).toEqual(['1', true])
+  let isWoken = false
+  jobs.listen({ onWaiting: () => (isWoken = true), onCancelled: () => {} })
+  await jobs.cancel('2')
+  expect([(await claim())?.documentId, isWoken]).toEqual(['3', true])
 })

@@ -5,7 +5,6 @@ import type { EventData, EventKind, IngestStage } from '../../contract/events.ts
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
 import type { Job } from '../../store/jobs.ts'
-import { KeyedLock } from '../../store/keyed-lock.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceChange } from '../../store/sources/sources.ts'
@@ -56,19 +55,14 @@ const maxStarts = 10
  * with its event and with what it means for the job: all of it or none.
  */
 export function ingestSource(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions) {
-  const editions = new KeyedLock()
-  return (job: Job, signal: AbortSignal): Promise<void> =>
-    new Run(ganglion, steps, { ...options, editions }, job, signal).run()
+  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ganglion, steps, options, job, signal).run()
 }
-
-/** `editions`: of one document one is compiled and committed at a time, since each continues the one before. */
-type RunOptions = Required<IngestOptions> & { editions: KeyedLock }
 
 /** One attempt. */
 class Run {
   readonly #ganglion: Ganglion
   readonly #steps: IngestSteps
-  readonly #options: RunOptions
+  readonly #options: Required<IngestOptions>
   readonly #job: Job
   readonly #signal: AbortSignal
   #telling = Promise.resolve()
@@ -77,13 +71,7 @@ class Run {
   /** What the steps so far have warned of. */
   #warnings: string[] = []
 
-  constructor(
-    ganglion: Ganglion,
-    steps: IngestSteps,
-    options: IngestOptions & Pick<RunOptions, 'editions'>,
-    job: Job,
-    signal: AbortSignal,
-  ) {
+  constructor(ganglion: Ganglion, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
     this.#ganglion = ganglion
     this.#steps = steps
     this.#options = { leaseMs: 30_000, retryMs: 5_000, ...options }
@@ -124,7 +112,7 @@ class Run {
     }
     const text = extracted ?? (await extract())
     this.#warnings.push(...text.warnings)
-    await this.#options.editions.run(source.editionOf, () => this.#compile(source, text, context))
+    await this.#compile(source, text, context)
   }
 
   async #compile(source: Source, extracted: Extracted, context: StepContext): Promise<void> {

@@ -10,7 +10,6 @@ import type { Ganglion } from '../ganglion.ts'
 import { commitSource } from './commit-source.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { linkableNames } from './linkable-names.ts'
-import { ModelDrafts } from './model-drafts.ts'
 import { previousPages } from './previous-pages.ts'
 
 export type IngestModels = {
@@ -27,7 +26,7 @@ export function ingestSteps(
   ganglion: Ganglion,
   { transcriber, languageModel, modelFailed: failed = () => {} }: IngestModels = {},
 ): IngestSteps {
-  const drafts = new ModelDrafts(ganglion.directory.extracts, ganglion.directory.incoming)
+  const { modelDrafts: drafts } = ganglion
   const compiler = languageModel && new ModelCompiler({ client: new ModelClient(languageModel), drafts, failed })
   return {
     extract: (source, context) => extractSource(ganglion, source, { transcriber, ...context }),
@@ -61,7 +60,8 @@ export function ingestSteps(
 }
 
 /**
- * Reads again the Sources whose text is not there any more, as after a restore, one after the other.
+ * Reads again the Sources whose text is not there any more, as after a restore, one after the other. For one of the nodes that share
+ * the state.
  * @returns how to stop it.
  */
 export function rereadSources(
@@ -73,11 +73,13 @@ export function rereadSources(
   const reread = async () => {
     for (const source of await ganglion.sources.ingested()) {
       if (signal.aborted) return
-      if ((await ganglion.sourceTexts.find(source)) !== undefined) continue
-      await extractSource(ganglion, source, { transcriber, signal }).catch((error: unknown) => {
+      try {
+        if (source.extractedAt !== null && (await ganglion.sourceTexts.has(source))) continue
+        await extractSource(ganglion, source, { transcriber, signal })
+        await ganglion.events.wakeAll(source.tenantId)
+      } catch (error) {
         if (!signal.aborted) onError(error)
-      })
-      ganglion.events.wake(source.tenantId)
+      }
     }
   }
   const running = reread().catch(onError)
@@ -94,13 +96,16 @@ async function extractSource(
   options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
 ): Promise<Extracted> {
   const known = await sourceTexts.find(source)
-  if (known !== undefined) return known
+  if (known !== undefined && source.extractedAt !== null) return known
   const { contentHash, filename, fileType } = source
   const { transcriber, ...more } = options
-  const extracted = await blobs.withFile(contentHash, (file) =>
-    extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming }),
-  )
-  await sourceTexts.keep(source, extracted)
+  const read = () =>
+    blobs.withFile(contentHash, (file) =>
+      extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming }),
+    )
+  const extracted = known ?? (await read())
+  // A process that was killed may have kept the text, and not said so.
+  if (known === undefined) await sourceTexts.keep(source, extracted)
   const extractedAt = now().toISOString()
   await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], { extractedAt })
   return extracted

@@ -1,22 +1,21 @@
 import type { Drafts } from '../../ingest/compile/model/model-compiler.ts'
 import { Draft } from '../../ingest/compile/model/model-draft.ts'
-import { KeptJson } from './kept-json.ts'
+import type { KeptJson } from './kept-json.ts'
 
-/** What language models made of documents, as files. They are flushed to the disk: asked again, a model may say something else. */
+/** What language models made of documents. They are flushed to the disk: asked again, a model may say something else. */
 export class ModelDrafts implements Drafts {
-  readonly #files: KeptJson
+  readonly #kept: KeptJson
 
-  /** See {@link KeptJson}. */
-  constructor(directory: string, incoming: string) {
-    this.#files = new KeptJson(directory, incoming)
+  constructor(kept: KeptJson) {
+    this.#kept = kept
   }
 
   async find(key: string): Promise<Draft | undefined> {
-    return Draft.safeParse(await this.#files.find(nameOf(key))).data
+    return Draft.safeParse(await this.#kept.find(nameOf(key))).data
   }
 
   async keep(key: string, draft: Draft): Promise<void> {
-    await this.#files.keep(nameOf(key), draft, { flush: true })
+    await this.#kept.keep(nameOf(key), draft, { flush: true })
   }
 }
 

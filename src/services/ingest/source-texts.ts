@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { extractReply } from '../../ingest/extract/reply.ts'
 import type { Extracted } from '../../ingest/extracted.ts'
-import { KeptJson } from './kept-json.ts'
+import type { KeptJson } from './kept-json.ts'
 
 /** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
 const version = 4
@@ -12,27 +12,30 @@ type Document = { id: string }
 const maxRecent = 8 * 2 ** 20
 
 /**
- * The text of Sources that were read, as files. Each Source has its own, also where another has the same bytes: otherwise the
+ * The text of Sources that were read. Each Source has its own, also where another has the same bytes: otherwise the
  * time of an ingest would tell that there is one. It is derived: what is missing or damaged is read from the document again, and
  * nothing is flushed to the disk.
  */
 export class SourceTexts {
-  readonly #files: KeptJson
+  readonly #kept: KeptJson
   readonly #recent = new LRUCache<string, Extracted>({
     maxSize: maxRecent,
     sizeCalculation: ({ markdown }) => Math.max(1, markdown.length),
   })
 
-  /** See {@link KeptJson}. */
-  constructor(directory: string, incoming: string) {
-    this.#files = new KeptJson(directory, incoming)
+  constructor(kept: KeptJson) {
+    this.#kept = kept
   }
 
   async find(document: Document): Promise<Extracted | undefined> {
-    const { data } = extractReply.safeParse(await this.#files.find(nameOf(document)))
+    const { data } = extractReply.safeParse(await this.#kept.find(nameOf(document)))
     if (data?.ok !== true) return undefined
     const { title, ...extracted } = data.extracted
     return { ...extracted, title }
+  }
+
+  has(document: Document): Promise<boolean> {
+    return this.#kept.has(nameOf(document))
   }
 
   /**
@@ -48,7 +51,7 @@ export class SourceTexts {
   }
 
   async keep(document: Document, extracted: Extracted): Promise<void> {
-    await this.#files.keep(nameOf(document), { ok: true, extracted }, { flush: false })
+    await this.#kept.keep(nameOf(document), { ok: true, extracted }, { flush: false })
     this.#recent.delete(nameOf(document))
   }
 }

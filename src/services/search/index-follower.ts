@@ -215,9 +215,15 @@ export class IndexFollower {
     return { stamp, newStamp }
   }
 
-  /** A Source to be put; none that is gone, or is too big and is begun with. */
+  /** A Source to be put; none that is gone, or is too big and is begun with, as is one whose text is out of reach. */
   async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
-    const source = await this.#sources.document(key)
+    let source: Awaited<ReturnType<SearchedSources['document']>>
+    try {
+      source = await this.#sources.document(key)
+    } catch {
+      this.#big.add(key)
+      return []
+    }
     const isBig = source !== undefined && source.length > maxAwaited
     const isGone = !isBig && (await this.#pool.ask(address, 'shrink', { ...this.#nextStamp(), key })) === 0
     if (!isGone) this.#big.add(key)

@@ -11,14 +11,20 @@ import { KeyedLock } from '../../store/keyed-lock.ts'
 import type { S3Options } from '../../store/s3/s3-bucket.ts'
 import { UploadChunks } from '../../store/sources/upload-chunks.ts'
 import { Uploads } from '../../store/sources/uploads.ts'
+import { BucketJson } from '../ingest/bucket-json.ts'
+import { FolderJson } from '../ingest/folder-json.ts'
+import { ModelDrafts } from '../ingest/model-drafts.ts'
+import { SourceTexts } from '../ingest/source-texts.ts'
 
-/** Where the bytes of Sources are. */
+/** Where the bytes of Sources are, and what was made of them. */
 export type SourceStores = {
   blobs: BlobStore
   uploads: Uploads
   uploadBytes: UploadBytes
   /** Whoever adds to an upload, or ends it, holds the lock of its id in this process. */
   uploadLocks: KeyedLock
+  sourceTexts: SourceTexts
+  modelDrafts: ModelDrafts
 }
 
 type Places = {
@@ -34,6 +40,7 @@ type Places = {
 export function openSourceStores({ directory, database: { db }, now, bucket, objects }: Places): SourceStores {
   const [uploads, locks] = [new Uploads(db), new KeyedLock()]
   const scratch = directory.incoming
+  const texts = objects ? new BucketJson(below(objects, 'texts/')) : new FolderJson(directory.extracts, scratch)
   return {
     blobs: bucket ? new S3Blobs(bucket, new BlobKeys(db), scratch) : new FolderBlobs(directory.blobs),
     uploads,
@@ -41,6 +48,8 @@ export function openSourceStores({ directory, database: { db }, now, bucket, obj
       ? new BucketUploads(below(objects, 'uploads/'), new UploadChunks(db), { scratch, now })
       : new FolderUploads(directory.uploads, { uploads, locks, now }),
     uploadLocks: locks,
+    sourceTexts: new SourceTexts(texts),
+    modelDrafts: new ModelDrafts(texts),
   }
 }
 

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KeptJson } from './kept-json.ts'
+
+/** Values as files of a folder of this process's own. */
+export class FolderJson implements KeptJson {
+  readonly #directory: string
+  readonly #incoming: string
+
+  /** @param incoming on the same file system, for files that are not whole yet. */
+  constructor(directory: string, incoming: string) {
+    this.#directory = directory
+    this.#incoming = incoming
+  }
+
+  async find(name: string): Promise<unknown> {
+    try {
+      return JSON.parse(await readFile(join(this.#directory, name), 'utf8'))
+    } catch {
+      return undefined
+    }
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.find(name)) !== undefined
+  }
+
+  async keep(name: string, value: unknown, { flush }: { flush: boolean }): Promise<void> {
+    const temporary = join(this.#incoming, randomUUID())
+    try {
+      await writeFile(temporary, JSON.stringify(value), { flush })
+      await rename(temporary, join(this.#directory, name))
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+  }
+}

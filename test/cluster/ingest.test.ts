@@ -1,0 +1,135 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Ganglion } from '../../src/services/ganglion.ts'
+import type { IngestSteps } from '../../src/services/ingest/ingest-source.ts'
+import { ingestSteps, rereadSources } from '../../src/services/ingest/ingest-steps.ts'
+import { startIngest } from '../../src/services/ingest/start-ingest.ts'
+import { search } from '../../src/services/search/search.ts'
+import { readSourceText } from '../../src/services/sources/read-source-text.ts'
+import { type FormPart, uploadSource } from '../../src/services/sources/upload-source.ts'
+import { eventually } from '../support/eventually.ts'
+import { newNodes } from './support/two-nodes.ts'
+
+const handbook = '# Wombats\n\nThe wombat digs at dusk.\n\n## Food\n\nThe wombat eats grass and roots at night.\n'
+const leaseMs = 30_000
+
+async function newBed() {
+  const nodes = await newNodes()
+  const { caller, kbId } = nodes
+  const upload = async (node: Ganglion, text = handbook, replace = false) => {
+    async function* form(): AsyncGenerator<FormPart> {
+      yield { name: 'file', filename: 'wombats.md', bytes: [Buffer.from(text)].values() as never }
+    }
+    return (await uploadSource(node, caller, 'handbook', form(), { force: false, replace })).id
+  }
+  const succeeds = (node: Ganglion, id: string) =>
+    eventually(async () => expect(await node.sources.get(id)).toMatchObject({ status: 'success', attempt: 1 }))
+  const kinds = async (node: Ganglion, id: string) =>
+    (await node.events.after(caller.tenantId, 0, 1_000))
+      .filter(({ kind, data }) => data.documentId === id && kind !== 'ingest.progress')
+      .map(({ kind }) => kind)
+  const found = async (node: Ganglion, q: string, kind: 'source' | 'wiki' | 'all') =>
+    (await search(node, caller, 'handbook', { q, kind, limit: 10 })).documents.map(({ title }) => title)
+  const shown = async (node: Ganglion, id: string) =>
+    (await readSourceText(node, caller, id, {}))?.passages.map(({ text }) => text).join('')
+  const candidates = async (node: Ganglion) => {
+    const kb = await node.kb(caller.tenantId, kbId)
+    return kb.projection.read.get`select count(*) as count from candidates`?.count
+  }
+  return { ...nodes, upload, succeeds, kinds, found, shown, candidates }
+}
+
+async function ingest(node: Ganglion, steps: Partial<IngestSteps> = {}): Promise<void> {
+  const onError = (error: unknown) => {
+    throw error
+  }
+  onTestFinished(await startIngest(node, { ...ingestSteps(node), ...steps }, { onError, leaseMs }))
+}
+
+for (const stage of ['extract', 'compile', 'commit'] as const) {
+  test(`a Source whose node stands still after its ${stage} is ingested by another, once`, async () => {
+    const bed = await newBed()
+    const { one, two, clock, caller } = bed
+    const real = ingestSteps(one)
+    const [reached, continued] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const still = async (...given: never[]) => {
+      const result = await (real[stage] as (...given: never[]) => Promise<unknown>)(...given)
+      reached.resolve()
+      await continued.promise
+      return result
+    }
+    await ingest(one, { [stage]: still })
+    const id = await bed.upload(one)
+    await reached.promise
+    clock.now = new Date(clock.now.getTime() + leaseMs + 1)
+    let read = 0
+    const { extract } = ingestSteps(two)
+    await ingest(two, {
+      extract: async (...given) => {
+        read++
+        return extract(...given)
+      },
+    })
+    await bed.succeeds(two, id)
+    const before = [await bed.candidates(two), await bed.found(two, 'wombat', 'wiki')]
+    continued.resolve()
+    await eventually(async () => expect(await one.jobs.nextDue('nobody')).toBeUndefined())
+    expect(await bed.kinds(one, id)).toEqual(['source.uploaded', 'ingest.started', 'ingest.completed'])
+    expect([await bed.candidates(two), await bed.found(two, 'wombat', 'wiki')]).toEqual(before)
+    expect(before[1]).not.toHaveLength(0)
+    expect(read).toBe(1)
+    expect(await two.sources.list(bed.kbId, { limit: 10 })).toMatchObject([{ id, uploader: { id: caller.id } }])
+  })
+}
+
+test('the text of a Source is shown and found by a node that did not read it', async () => {
+  const { one, two, upload, succeeds, found, shown, kept } = await newBed()
+  await ingest(one)
+  const id = await upload(one)
+  await succeeds(two, id)
+  expect(await shown(two, id)).toBe(await shown(one, id))
+  expect(await shown(two, id)).toContain('The wombat digs at dusk.')
+  expect(await found(two, 'roots', 'source')).toHaveLength(1)
+  expect(kept('texts')).toEqual([expect.stringContaining(id)])
+})
+
+test('a text that the store does not have is read again by the leading node, and found by the others', async () => {
+  const { one, two, upload, succeeds, found, shown, s3, node } = await newBed()
+  await ingest(one)
+  const id = await upload(one)
+  await succeeds(one, id)
+  for (const key of s3.objects.keys()) if (key.includes('/texts/')) s3.objects.delete(key)
+  expect(await shown(two, id)).toBeUndefined()
+  const errors: unknown[] = []
+  onTestFinished(rereadSources(one, { transcriber: undefined, onError: (error) => errors.push(error) }))
+  await eventually(async () => expect(await shown(two, id)).toContain('dusk'))
+  expect(await found(await node(), 'roots', 'source')).toHaveLength(1)
+  expect(errors).toEqual([])
+})
+
+test('a text that a node kept just before it was killed is found', async () => {
+  const { one, two, upload, succeeds, found } = await newBed()
+  const id = await upload(one)
+  const source = await one.sources.get(id)
+  if (source === undefined) throw new Error()
+  await one.sourceTexts.keep(source, { title: 'Wombats', markdown: handbook, anchors: [], warnings: [] })
+  await ingest(two)
+  await succeeds(two, id)
+  expect((await two.sources.get(id))?.extractedAt).not.toBeNull()
+  expect(await found(two, 'roots', 'source')).toHaveLength(1)
+})
+
+test('while the store is out of reach search finds what the index has, and the rest afterwards', async () => {
+  const { one, two, upload, succeeds, found, s3, caller } = await newBed()
+  await ingest(one)
+  const id = await upload(one)
+  await succeeds(one, id)
+  expect(await found(two, 'wombat', 'wiki')).not.toHaveLength(0)
+  const next = await upload(one, '# Numbats\n\nThe numbat sleeps in a log.\n')
+  await succeeds(one, next)
+  await two.kb(caller.tenantId, 'handbook') // brings its copy up to date
+  s3.outage.isOn = true
+  expect(await found(two, 'roots', 'source')).toHaveLength(1)
+  expect(await found(two, 'numbat', 'source')).toHaveLength(0)
+  s3.outage.isOn = false
+  await eventually(async () => expect(await found(two, 'numbat', 'source')).toHaveLength(1))
+})
