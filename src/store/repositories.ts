@@ -41,6 +41,11 @@ export class Repositories {
     this.#notifications = notifications
   }
 
+  /** The ids of their knowledge bases. */
+  async list(): Promise<string[]> {
+    return (await this.#db.selectFrom('repositories').select('kb_id').execute()).map((row) => row.kb_id)
+  }
+
   async version(kbId: string): Promise<number> {
     const query = this.#db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
     return (await query.executeTakeFirst())?.version ?? 0

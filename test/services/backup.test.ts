@@ -218,6 +218,11 @@ test('bytes that were gone or damaged are told, and those that the backup has lo
     join(root, contentHash.slice(0, 2), contentHash.slice(2, 4), contentHash)
   rmSync(path(ganglion.directory.blobs, gone))
   writeFileSync(path(ganglion.directory.blobs, damaged), 'other')
+  const told = (await verify(ganglion)).kbs.flatMap(({ problems }) => problems.map(({ message }) => message))
+  expect(told.toSorted()).toEqual([
+    expect.stringMatching(/^The bytes of damaged.md .* are damaged: /),
+    expect.stringMatching(/^The bytes of gone.md .* are gone: /),
+  ])
   const dir = join(tempDir(), 'backup')
   const { manifest } = await backup(ganglion, dir, { version })
   expect(manifest.missingBlobs).toEqual([gone?.contentHash])

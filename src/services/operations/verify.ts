@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fetchWhole } from '../../cluster/fetch-whole.ts'
 import { fsck } from '../../git/fsck.ts'
 import { GitError } from '../../git/git-error.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
@@ -9,6 +10,7 @@ import type { Repository } from '../../git/repository.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
+import { unnamedKeys } from '../../store/s3/sweep-unnamed.ts'
 import { checkCommit } from '../check/check-commit.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
@@ -19,6 +21,7 @@ import { projectionDifferences } from './projection-differences.ts'
 import { type KbVerification, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
+import { verifySources } from './verify-sources.ts'
 
 export type Verification = { ok: boolean; kbs: KbVerification[] }
 
@@ -37,29 +40,25 @@ export async function verify(ganglion: Ganglion, selection?: readonly KbIdentity
   for (const identity of selection ?? (await ganglion.knowledgeBases.list())) {
     kbs.push(await verifyKb(ganglion, identity))
   }
-  if (selection === undefined) kbs.push(...(await unregistered(ganglion)))
+  if (selection === undefined) {
+    kbs.push(...(await unregistered(ganglion)))
+    await noteOrphans(ganglion, kbs)
+  }
   return { ok: kbs.every((kb) => kb.problems.length === 0), kbs }
 }
 
 async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVerification> {
   const { id, slug } = identity
   const found: KbVerification = { id, slug, problems: [], notes: [] }
-  const gitDir = ganglion.directory.repository(id)
-  await ganglion.bringUp(identity)
-  if (!existsSync(join(gitDir, 'HEAD'))) {
-    found.problems.push({ kind: 'repository', message: `There is no repository ${gitDir}.` })
-    return found
-  }
   const scratch = await mkdtemp(join(ganglion.directory.tmp, 'verify-'))
   try {
     // The refs only move on: read after the projection, and main before the queue, each holds what the one before needs.
     const stored = storedProjection(ganglion.directory.index(id), scratch, found)
-    found.problems.push(
-      ...problems('repository', await untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))),
-    )
-    found.problems.push(...problems('repository', await missingPacks(ganglion, id)))
-    await verifyContents(ganglion, identity, stored, scratch, found)
-    found.problems.push(...problems('source', await missingBytes(ganglion, id)))
+    found.problems.push(...problems('source', await verifySources(ganglion, id)))
+    const gitDir = await repositoryOf(ganglion, id, join(scratch, 'fetched.git'), found)
+    if (gitDir === undefined) return found
+    found.problems.push(...problems('repository', await soundness(gitDir)))
+    await verifyContents(ganglion, { identity, gitDir }, stored, scratch, found)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
@@ -69,23 +68,36 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
   return found
 }
 
-/** Packs that other nodes could not fetch. */
-async function missingPacks({ cluster }: Ganglion, kbId: string): Promise<string[]> {
-  const missing: string[] = []
-  for (const { key } of (await cluster?.repositories.state(kbId))?.packs ?? []) {
-    if (!(await cluster?.packs.has(key))) missing.push(`The pack ${key} is gone from the bucket.`)
+/**
+ * Returns the repository that is to be verified: in a cluster a fresh one of what the rows name, so that nothing that only this machine has
+ * hides what others miss. Undefined if there is none, or not all of it.
+ * @param fetched where the fresh one is made
+ */
+async function repositoryOf(
+  { cluster, directory }: Ganglion,
+  kbId: string,
+  fetched: string,
+  found: KbVerification,
+): Promise<string | undefined> {
+  const gitDir = directory.repository(kbId)
+  const isHere = existsSync(join(gitDir, 'HEAD'))
+  if (cluster === undefined) {
+    if (isHere) return gitDir
+    found.problems.push({ kind: 'repository', message: `There is no repository ${gitDir}.` })
+    return undefined
   }
-  return missing
+  const wrong = await fetchWhole(cluster, { kbId, gitDir: fetched })
+  if (isHere) {
+    const ofCopy = (await soundness(gitDir)).map((line) => `In the copy on this machine, which may be deleted: ${line}`)
+    found.problems.push(...problems('repository', ofCopy))
+  }
+  found.problems.push(...problems('repository', wrong ?? ['The database has no repository of it.']))
+  // Without all packs the rest would only say so again.
+  return wrong?.length === 0 ? fetched : undefined
 }
 
-/** Sources whose bytes are gone. */
-async function missingBytes({ sources, blobs }: Ganglion, kbId: string): Promise<string[]> {
-  const missing: string[] = []
-  for (const { id, filename, contentHash } of await sources.all(kbId)) {
-    if (!(await blobs.has(contentHash)))
-      missing.push(`The bytes of ${oneLine(filename, 200)} (${id}) are gone: ${contentHash}`)
-  }
-  return missing
+function soundness(gitDir: string): Promise<string[]> {
+  return untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))
 }
 
 function storedProjection(indexDir: string, scratch: string, found: KbVerification): StoredProjection | undefined {
@@ -105,13 +117,12 @@ function storedProjection(indexDir: string, scratch: string, found: KbVerificati
 
 /** Adds what is wrong with the refs, what they lead to, and the index. */
 async function verifyContents(
-  { directory, parser }: Ganglion,
-  identity: KbIdentity,
+  { parser }: Ganglion,
+  { identity, gitDir }: { identity: KbIdentity; gitDir: string },
   stored: StoredProjection | undefined,
   scratch: string,
   found: KbVerification,
 ): Promise<void> {
-  const gitDir = directory.repository(identity.id)
   const indexDir = join(scratch, 'rebuilt')
   const rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
   try {
@@ -181,22 +192,41 @@ async function verifySettings(repository: Repository, main: string, identity: Kb
 }
 
 /** Repositories that no knowledge base claims, as a crash while one was made leaves them. */
-async function unregistered({ directory, knowledgeBases }: Ganglion): Promise<KbVerification[]> {
+async function unregistered({ directory, knowledgeBases, cluster }: Ganglion): Promise<KbVerification[]> {
   const strays = await untilClean(async () => {
-    const names = await readdir(directory.repositories)
-    const known = new Set((await knowledgeBases.list()).map(({ id }) => `${id}.git`))
-    return names.filter((name) => !known.has(name))
+    const places = new Map<string, string>()
+    for (const id of (await cluster?.repositories.list()) ?? []) places.set(id, 'A repository in the database')
+    for (const name of await readdir(directory.repositories)) {
+      places.set(name.replace(/\.git$/, ''), join(directory.repositories, name))
+    }
+    for (const { id } of await knowledgeBases.list()) places.delete(id)
+    return [...places]
   })
-  return strays.map((name) => ({
-    id: name.replace(/\.git$/, ''),
-    slug: null,
-    problems: [{ kind: 'repository', message: `${join(directory.repositories, name)} is of no knowledge base.` }],
-    notes: [],
+  return strays.map(([id, place]) => ({
+    ...{ id, slug: null, notes: [] },
+    problems: [{ kind: 'repository', message: `${place} is of no knowledge base.` }],
   }))
 }
 
+/** Notes the packs that no row names, as a writer that was cut off leaves them. */
+async function noteOrphans({ cluster }: Ganglion, kbs: KbVerification[]): Promise<void> {
+  if (cluster === undefined) return
+  const { repositories, packs } = cluster
+  const orphans = new Map<string, number>()
+  for await (const key of unnamedKeys(packs, (keys) => repositories.named(keys))) {
+    const id = key.slice(0, Math.max(0, key.indexOf('/')))
+    orphans.set(id, (orphans.get(id) ?? 0) + 1)
+  }
+  for (const [id, count] of orphans) {
+    const note = `${count} packs of the bucket have no row: a server removes them after a day.`
+    const known = kbs.find((kb) => kb.id === id)
+    if (known === undefined) kbs.push({ id, slug: null, problems: [], notes: [note] })
+    else known.notes.push(note)
+  }
+}
+
 /** What a look at something that others are changing finds every time. */
-async function untilClean(look: () => Promise<string[]>): Promise<string[]> {
+async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]> {
   for (let attempt = 1; ; attempt++) {
     const found = await look()
     if (found.length === 0 || attempt === attempts) return found

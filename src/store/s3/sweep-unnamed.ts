@@ -3,36 +3,41 @@ import type { S3Object } from './s3-bucket.ts'
 /** Keys that are looked up in one statement. */
 const keysAtOnce = 500
 
-type Objects = { list(): AsyncIterable<S3Object>; delete(key: string): Promise<void> }
+type Objects = { list(): AsyncIterable<S3Object> }
+/** Gives those of some keys that are named. */
+type Named = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
  * Removes objects that were stored before a time and that nothing names. That is safe where a key is used once, and named within a
  * shorter time than lies between then and now, or never.
- * @param named gives those of some keys that are named
  * @returns how many it removed
  */
 export async function sweepUnnamed(
-  objects: Objects,
+  objects: Objects & { delete(key: string): Promise<void> },
   before: Date,
-  named: (keys: readonly string[]) => Promise<ReadonlySet<string>>,
+  named: Named,
 ): Promise<number> {
   let removed = 0
-  const remove = async (keys: readonly string[]) => {
-    const kept = await named(keys)
-    for (const key of keys) {
-      if (kept.has(key)) continue
-      await objects.delete(key)
-      removed++
-    }
+  for await (const key of unnamedKeys(objects, named, before)) {
+    await objects.delete(key)
+    removed++
   }
-  let old: string[] = []
-  for await (const { key, storedAt } of objects.list()) {
-    if (storedAt >= before) continue
-    old.push(key)
-    if (old.length < keysAtOnce) continue
-    await remove(old)
-    old = []
-  }
-  if (old.length > 0) await remove(old)
   return removed
+}
+
+/** The keys of objects that nothing names. @param before when they were stored; without it, at any time */
+export async function* unnamedKeys(objects: Objects, named: Named, before?: Date): AsyncGenerator<string> {
+  let keys: string[] = []
+  for await (const { key, storedAt } of objects.list()) {
+    if (before !== undefined && storedAt >= before) continue
+    keys.push(key)
+    if (keys.length < keysAtOnce) continue
+    yield* without(keys, await named(keys))
+    keys = []
+  }
+  if (keys.length > 0) yield* without(keys, await named(keys))
+}
+
+function without(keys: readonly string[], named: ReadonlySet<string>): string[] {
+  return keys.filter((key) => !named.has(key))
 }
