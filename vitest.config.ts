@@ -20,7 +20,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       globalSetup: 'test/support/left-out.ts',
-      maxWorkers: Math.max(2, availableParallelism()),
+      // Half of the time is waiting, for a git, a socket or a disk.
+      maxWorkers: availableParallelism() + 1,
       projects: [
         ...Object.entries(areas).map(([name, folders]) => area(name, filesOf(folders), [])),
         area('rest', filesOf(['**']), [...filesOf(Object.values(areas).flat()), ...apart]),

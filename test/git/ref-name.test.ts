@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isRefName } from '../../src/git/refs/ref-name.ts'
+import { nativeGit } from './support/native-git.ts'
 
 function gitAllows(name: string): boolean {
   try {
-    execFileSync('git', ['check-ref-format', name], { stdio: 'ignore' })
+    nativeGit(tmpdir(), ['check-ref-format', name])
     return true
   } catch {
     return false
