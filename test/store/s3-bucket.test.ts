@@ -60,6 +60,8 @@ test.each([60, -60])('a store whose clock is %i minutes ahead is served by its o
   const bucket = new S3Bucket(options, { partBytes })
   expect(await bucket.has('a')).toBe(false)
   await bucket.put('a', fileOf(randomBytes(2500)))
+  const another = new S3Bucket(options)
+  expect(await Promise.all(Array.from({ length: 4 }, () => another.has('a')))).toEqual(Array(4).fill(true))
   clock.ahead = 0
   expect(await bucket.has('a')).toBe(true)
   expect(uploads.size).toBe(0)

@@ -3,15 +3,12 @@ import type { ReceivedFile } from '../blobs/blob-store.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { PackNotFound, type PackStore, type StoredPack } from './pack-store.ts'
 
-/** Milliseconds for a request, beside the time for its bytes: whoever writes waits for it. */
-const patience = 20_000
-
 /** Packs in a bucket of an S3-compatible store. */
 export class S3Packs implements PackStore {
   readonly #bucket: S3Bucket
 
   constructor(options: S3Options) {
-    this.#bucket = new S3Bucket(options, { patience })
+    this.#bucket = new S3Bucket(options)
   }
 
   async put(key: string, file: ReceivedFile): Promise<void> {

@@ -39,8 +39,8 @@ type Asked = {
   bytes?: number
 }
 
-/** Milliseconds for a request, beside the time for its bytes at a slow pace. */
-const defaultPatience = 60_000
+/** Milliseconds for a request, beside the time for its bytes at a slow pace: whoever writes waits for it. */
+const defaultPatience = 20_000
 const bytesPerMillisecond = 500
 const attempts = 4
 /** Milliseconds before the second attempt, on average. */
@@ -190,9 +190,11 @@ export class S3Bucket {
 
   /** Where the clock here is wrong, it goes by the store's. */
   async #send(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
+    const before = this.#ahead
     const answer = await this.#try(url, request, signal)
     const ahead = Date.parse(answer.headers.get('date') ?? '') - Date.now()
-    if (answer.status !== 403 || !(Math.abs(ahead - this.#ahead) > clockTolerance)) return answer
+    // Another request may have noticed meanwhile.
+    if (answer.status !== 403 || !(Math.abs(ahead - before) > clockTolerance)) return answer
     await discard(answer)
     this.#ahead = ahead
     return this.#try(url, request, signal)
