@@ -114,9 +114,9 @@ export class Jobs {
     return this.#release(job, { due_at: dueAt.toISOString(), failures: job.failures + 1 })
   }
 
-  /** Gives back a job that was not finished for no fault of its own. @returns as {@link complete} does. */
-  async release(job: Job): Promise<boolean> {
-    return this.#release(job, { starts: job.starts - 1 })
+  /** Gives back a job that was not finished for no fault of its own. @param dueAt at once without it. @returns as {@link complete} does. */
+  async release(job: Job, dueAt?: Date): Promise<boolean> {
+    return this.#release(job, { starts: job.starts - 1, ...(dueAt && { due_at: dueAt.toISOString() }) })
   }
 
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */

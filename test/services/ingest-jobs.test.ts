@@ -6,6 +6,8 @@ import { ingestDocument } from '../../src/services/ingest/ingest-document.ts'
 import type { IngestSteps } from '../../src/services/ingest/ingest-source.ts'
 import { progressReporter } from '../../src/services/ingest/progress-reporter.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { DatabaseUnreachable } from '../../src/store/errors.ts'
+import { S3Error } from '../../src/store/s3/s3-bucket.ts'
 import type { Source } from '../../src/store/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 import { addSource, eventsOf, ingest, statusOf, steps } from './ingest-support.ts'
@@ -132,6 +134,29 @@ test('what may be better next time is tried three times', async () => {
   const kinds = (await eventsOf(ganglion, source)).map(({ kind }) => kind)
   expect(kinds.filter((kind) => kind === 'ingest.started')).toHaveLength(1)
   expect(kinds.filter((kind) => kind === 'ingest.failed')).toHaveLength(1)
+})
+
+test('however often a part of the server is out of reach, the Source does not fail for it', async () => {
+  const { ganglion, kbId } = await newTestBed()
+  const outages = [
+    new S3Error('cannot be reached'),
+    new DatabaseUnreachable(new Error('ECONNREFUSED')),
+    Object.assign(new Error('no space left'), { code: 'ENOSPC' }),
+    new GanglionError('unavailable'),
+    new S3Error('answered GET with 500 (InternalError)'),
+  ]
+  const left = [...outages]
+  const errors: unknown[] = []
+  const extract: IngestSteps['extract'] = async (source, context) => {
+    const outage = left.shift()
+    if (outage !== undefined) throw outage
+    return steps().extract(source, context)
+  }
+  const source = await addSource(ganglion, { kbId })
+  await ingest(ganglion, steps({ extract }), { onError: (error) => errors.push(error) })
+  await becomes(ganglion, source, 'success')
+  expect(await statusOf(ganglion, source)).toMatchObject({ attempt: 1 })
+  expect(errors).toEqual(outages.filter((error) => !(error instanceof GanglionError)))
 })
 
 test('a failed Source is ingested again when asked, and its reason is cleared', async () => {

@@ -8,6 +8,7 @@ import type { Job } from '../../store/jobs.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceChange } from '../../store/sources/sources.ts'
+import { refusalFor } from '../failure.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { progressReporter } from './progress-reporter.ts'
 
@@ -47,6 +48,8 @@ export type IngestOptions = {
 
 const unfinished = ['pending', 'ready', 'processing'] as const
 const maxFailures = 3
+/** Pauses, of that before the second attempt, while a part of the server is out of reach: then it may be tried for days. */
+const outagePauses = 4
 /** A job that was begun so often without an end has ended the server, again and again. */
 const maxStarts = 10
 
@@ -141,13 +144,13 @@ class Run {
     const message = messageOf(error)
     if (message === undefined || isCrash(error)) this.#options.onError(error)
     const { failures } = this.#job
-    if (isPermanent(error) || failures + 1 >= maxFailures)
+    // The jitter keeps what failed together from being tried together.
+    const after = (pauses: number) =>
+      new Date(now().getTime() + this.#options.retryMs * pauses * (0.75 + Math.random() / 2))
+    if (isOutage(error)) await jobs.release(this.#job, after(outagePauses))
+    else if (isPermanent(error) || failures + 1 >= maxFailures)
       await this.#finish('failed', { error: message ?? `Something went wrong while ${this.#stage}; try again.` })
-    else {
-      // The jitter keeps what failed together from being tried together.
-      const delay = this.#options.retryMs * 4 ** failures * (0.75 + Math.random() / 2)
-      await jobs.retry(this.#job, new Date(now().getTime() + delay))
-    }
+    else await jobs.retry(this.#job, after(4 ** failures))
   }
 
   /** Ends the job; nothing where it is no longer this owner's. */
@@ -206,6 +209,13 @@ export async function insertIngestEvent(
 /** What people may read of an error; undefined where it is for the log only. */
 function messageOf(error: unknown): string | undefined {
   return error instanceof ExtractionError || error instanceof GanglionError ? error.message : undefined
+}
+
+/** Whether a part of the server failed, such as its database, its store or its disk: that says nothing of the document. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof ExtractionError) return false
+  const { code } = error instanceof GanglionError ? error : refusalFor(error)
+  return code === 'unavailable' || code === 'insufficient_storage'
 }
 
 function isCrash(error: unknown): boolean {
