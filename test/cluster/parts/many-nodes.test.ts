@@ -18,6 +18,7 @@ import { tempDir } from '../../support/temp.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { faultsOf } from '../support/faults.ts'
 import { RecordingApi, readHeads } from '../support/head-recorder.ts'
+import { Uploaders } from '../support/uploaders.ts'
 
 const seconds = Number(process.env.CLUSTER_SECONDS ?? 600)
 const isLong = seconds >= 120
@@ -42,20 +43,24 @@ test(`three nodes lose and double nothing while their parts fail for ${seconds} 
     const pusher = new Pusher(join(tempDir(), 'clone'), target, { ledger, known })
     for (; !isOver; await delay(100)) await pusher.tryOnce(remoteUrl(url, deployment)).catch(() => {})
   })
+  const uploaders = new Uploaders(cluster)
+  const uploading = uploaders.work(ended)
   const counts = await breakParts(cluster)
   isOver = true
-  await Promise.all([...working, ...reading, ...pushing])
+  await Promise.all([...working, ...reading, ...pushing, uploading])
 
   await Promise.all(nodes.map((node) => node.start()))
   const calm = new Api(url, deployment.token, ledger)
   await askAgain(calm, ledger)
   expect(await readBack(calm, ledger)).toEqual([])
+  await uploaders.finish()
   await allTold(postgres, deployment.kbId)
   await Promise.all(nodes.map((node) => node.stop('SIGTERM')))
 
   const fresh = await cluster.newNode()
   await fresh.start()
   expect(await readBack(new Api(fresh.url, deployment.token, ledger), ledger)).toEqual([])
+  await uploaders.leaveNothing()
   await fresh.stop('SIGTERM')
   const { dataDir } = fresh
   const gitDir = join(dataDir, 'repos', `${deployment.kbId}.git`)
@@ -65,12 +70,13 @@ test(`three nodes lose and double nothing while their parts fail for ${seconds} 
   expect(await wrongPushes(gitDir, history, ledger, deployment.pusher.id)).toEqual([])
   expect(await wronglyTold(deployment, history)).toEqual([])
   expect(headProblems(line, operations)).toEqual([])
+  expect(await uploaders.audit(history)).toEqual([])
   const { code, stdout } = await verify({ ...deployment, dataDir }, cluster.env)
   expect([code, stdout]).toEqual([0, expect.any(String)])
   const reads = operations.filter(({ kind }) => kind === 'read').length
   const broken = [...counts].map(([name, count]) => `${count} × ${name}`).join(', ')
   const done = `${line.length} commits, ${ledger.size} acknowledged writes, ${reads} reads of the head`
-  process.stdout.write(`${seconds} s: ${broken}; ${done}, ${ledger.failures} refused\n`)
+  process.stdout.write(`${seconds} s: ${broken}; ${done}, ${ledger.failures} refused; ${uploaders.figures}\n`)
 })
 
 test('nodes that are replaced one after the other fail no request', { timeout: 300_000 }, async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DuplicateSource, Source } from '../../../src/contract/documents.ts'
+import type { Tolerance } from './api.ts'
 import { kbSlug } from './deployment.ts'
 import { sha256Of, type TestDocument } from './ingest-documents.ts'
 import type { IngestLedger, WholeUpload } from './ingest-ledger.ts'
@@ -15,14 +16,16 @@ export class IngestApi {
   readonly #url: string
   readonly #token: string
   readonly #ledger: IngestLedger
+  readonly #tolerance: Tolerance
 
-  constructor(url: string, token: string, ledger: IngestLedger) {
+  constructor(url: string, token: string, ledger: IngestLedger, tolerance: Tolerance = 'no failures') {
     this.#url = url
     this.#token = token
     this.#ledger = ledger
+    this.#tolerance = tolerance
   }
 
-  /** The answer, or undefined when the connection broke first. */
+  /** The answer, or undefined when the connection broke first, or where failures are tolerated and the server failed. */
   async request(method: string, path: string, { json, body, headers = {} }: Asked = {}): Promise<Answer | undefined> {
     try {
       const response = await fetch(`${this.#url}/api/v1${path}`, {
@@ -36,6 +39,10 @@ export class IngestApi {
         ...(body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
       })
       const text = await response.text()
+      if (response.status >= 500 && this.#tolerance === 'failures') {
+        this.#ledger.failures++
+        return undefined
+      }
       return { status: response.status, body: text === '' ? null : JSON.parse(text) }
     } catch {
       return undefined

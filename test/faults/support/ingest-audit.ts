@@ -1,15 +1,13 @@
 import type { LoggedEvent } from '../../../src/contract/events.ts'
-import type { Deployment } from './deployment.ts'
 import type { File, History } from './history.ts'
 import type { IngestLedger } from './ingest-ledger.ts'
-import { type SourceRow, sourceRows } from './ingest-rows.ts'
+import type { SourceRow } from './ingest-rows.ts'
 
 /** After so many starts a Source fails: the server may have ended because of it. */
 const maxStarts = 10
 
 /** What is wrong with the Sources of a settled deployment, given what the world was told. */
-export function auditSources({ dataDir }: Deployment, ledger: IngestLedger): string[] {
-  const rows = sourceRows(dataDir)
+export function auditSources(rows: readonly SourceRow[], ledger: IngestLedger): string[] {
   const known = new Set(rows.map(({ id }) => id))
   return [
     ...ledger.unexpected,
@@ -50,9 +48,13 @@ function doubledBytes(rows: readonly SourceRow[]): string[] {
 }
 
 /** What was told of Sources otherwise than it happened. */
-export function auditEvents({ dataDir }: Deployment, ledger: IngestLedger, events: readonly LoggedEvent[]): string[] {
+export function auditEvents(
+  rows: readonly SourceRow[],
+  ledger: IngestLedger,
+  events: readonly LoggedEvent[],
+): string[] {
   const told = Map.groupBy(events, ({ documentId }) => documentId)
-  return sourceRows(dataDir).flatMap((row) => wrongStory(row, told.get(row.id) ?? [], ledger))
+  return rows.flatMap((row) => wrongStory(row, told.get(row.id) ?? [], ledger))
 }
 
 /** A Source is uploaded once; each ingest of it ends once, and begins once, but for one that failed before it began. */
@@ -82,7 +84,7 @@ function wrongStory(row: SourceRow, events: readonly LoggedEvent[], ledger: Inge
 
 /** What is wrong with the Neurons that have come of Sources. */
 export function auditNeurons(
-  { dataDir }: Deployment,
+  rows: readonly SourceRow[],
   { files, queue }: History,
   ledger: IngestLedger,
   events: readonly LoggedEvent[],
@@ -97,7 +99,6 @@ export function auditNeurons(
   const completed = new Map(
     events.filter(({ kind }) => kind === 'ingest.completed').map((event) => [event.documentId, event]),
   )
-  const rows = sourceRows(dataDir)
   const keysOfKind = new Map<string, string>()
   const problems = [...ofSource.keys()]
     .filter((id) => !rows.some((row) => row.id === id))

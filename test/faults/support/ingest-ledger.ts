@@ -22,6 +22,8 @@ export class IngestLedger {
   /** Answers that nobody should get. */
   readonly unexpected: string[] = []
   cycle = 0
+  /** Requests that failed with 5xx where that was to be expected. */
+  failures = 0
   cutUploads = 0
   cutChunks = 0
   duplicates = 0

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
 import { DataDirectory } from '../../../src/store/data-directory.ts'
 
-const SourceRow = z.object({
+export const SourceRow = z.object({
   id: z.string(),
   content_hash: z.string(),
   status: z.string(),

@@ -81,7 +81,8 @@ function differences(happened: readonly string[], told: readonly string[]): stri
   })
 }
 
-async function storedEvents(database: string, kbId: string): Promise<StoredEvent[]> {
+/** Of the tenant of a knowledge base. @param database its address, or its file */
+export async function storedEvents(database: string, kbId: string): Promise<StoredEvent[]> {
   const { db, close } = await openDatabase(database)
   try {
     const kb = (await new KnowledgeBases(db).list()).find(({ id }) => id === kbId)
