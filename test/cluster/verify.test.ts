@@ -55,11 +55,12 @@ test('a pack that is gone, and one whose bytes have changed, are named, whatever
   const object = s3.objects.get(`${s3.options.prefix}packs/${damaged}`) ?? expect.unreachable()
   object.bytes = Buffer.concat([object.bytes.subarray(0, 40), Buffer.from([1, 2, 3]), object.bytes.subarray(43)])
   const [[, problems] = []] = await told(one)
-  expect((problems as string[]).toSorted()).toEqual(
-    [
+  expect(problems).toHaveLength(2)
+  expect(problems).toEqual(
+    expect.arrayContaining([
       `repository: The pack ${gone} is gone from the bucket.`,
       expect.stringContaining(`repository: The pack ${damaged} is damaged: `),
-    ].toSorted(),
+    ]),
   )
 })
 

@@ -20,7 +20,9 @@ const noGit = 'No git is installed: objects are looked at for presence and conte
 export function addOperationCommands(program: Command): void {
   act(
     selecting(program.command('verify'))
-      .description('check repositories, queue and indexes; the exit code is 1 where something is wrong')
+      .description(
+        'check repositories, queue, indexes and the bytes of Sources; the exit code is 1 if something is wrong',
+      )
       .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
     Selection,
     (selection, environment) =>
