@@ -27,7 +27,7 @@ const longestMs = isLong ? 30_000 : 4_000
 const clients = 8
 
 test(`three nodes lose and double nothing while their parts fail for ${seconds} s`, {
-  timeout: seconds * 1_000 + 600_000,
+  timeout: seconds * 1_000 + 1_200_000,
 }, async () => {
   const cluster = await startCluster({ isLong, perNode: [{}, anHourAhead(), {}] })
   const { postgres, nodes, url, deployment } = cluster
