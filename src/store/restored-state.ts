@@ -29,6 +29,27 @@ export async function beginRestore(db: Kysely<Schema>, mark: string): Promise<vo
   })
 }
 
+class Rehearsed extends Error {}
+
+/**
+ * Tries whether the database takes all rows of a restore, and removes them again.
+ * @param load inserts them
+ * @throws {DatabaseNotVacant}; what the database throws for a row that it does not take
+ */
+export async function rehearseRestore(
+  db: Kysely<Schema>,
+  load: (transaction: Transaction<Schema>) => Promise<void>,
+): Promise<void> {
+  const rehearse = async (transaction: Transaction<Schema>) => {
+    await unfinishedRestore(transaction)
+    await load(transaction)
+    throw new Rehearsed()
+  }
+  await inTransaction(db, rehearse).catch((error: unknown) => {
+    if (!(error instanceof Rehearsed)) throw error
+  })
+}
+
 /**
  * Ends a restore: brings all of its rows at once, or, if something throws, none.
  * @param load inserts them

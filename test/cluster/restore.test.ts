@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/create-kb.ts'
@@ -9,13 +11,21 @@ import { restore } from '../../src/services/operations/restore.ts'
 import { verify } from '../../src/services/operations/verify.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { isVacant } from '../../src/store/state-tables.ts'
-import { newTestBed } from '../services/support.ts'
+import { main } from '../cli/support.ts'
+import { nativeGit } from '../git/support/native-git.ts'
+import { eventually } from '../support/eventually.ts'
+import { environmentOf } from '../support/new-database.ts'
+import { startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 import { kinds, type Stores } from './support/deployment.ts'
 
-async function newBackup() {
-  const { ganglion, kbId } = await newTestBed()
+/** @param ref that is made beside main and the queue */
+async function newBackup(ref?: string) {
+  const ganglion = await Ganglion.open({ ...(await kinds.single()), threads })
+  onTestFinished(() => ganglion.close())
+  const { id: kbId, gitDir } = await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  if (ref !== undefined) nativeGit(gitDir, ['update-ref', ref, 'main'])
   await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'atlas' })
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version: '1.2.3' })
@@ -49,6 +59,14 @@ async function expectRestored(stores: Stores) {
     ['handbook', []],
   ])
   expect(ok).toBe(true)
+}
+
+/** Rows are inserted once to see whether they can be: the next time fails. */
+async function failSecondInsert({ db }: Pick<Database, 'db'>): Promise<void> {
+  await sql`create sequence tries`.execute(db)
+  await sql`create function fail() returns trigger language plpgsql as
+    'begin if nextval(''tries'') > 1 then raise exception ''a second time''; end if; return null; end'`.execute(db)
+  await sql`create trigger fail after insert on knowledge_bases execute function fail()`.execute(db)
 }
 
 test('a database that holds something is left as it is, and so are the bucket and the folder', async () => {
@@ -87,6 +105,54 @@ test.each(['rows', 'cluster'] as const)('of a damaged backup nothing reaches wha
   await expectUntouched(stores)
 })
 
+test('of a backup with a row that PostgreSQL does not take nothing reaches what is elsewhere', async () => {
+  const { dir } = await newBackup()
+  const file = new DatabaseSync(join(dir, 'ganglion.db'))
+  file.exec("insert into tenants values (x'00ff', 'globex', '2026-01-01T00:00:00.000Z')")
+  file.close()
+  const stores = await kinds.cluster()
+  await expect(restore(dir, stores)).rejects.toThrow()
+  await expectUntouched(stores)
+})
+
+test('a restore into a cluster that is killed can be repeated', async () => {
+  const { dir } = await newBackup()
+  const stores = await kinds.cluster()
+  const again = { ...stores, objects: { ...stores.s3.options, prefix: 'ganglion/' } } // no space, as in a URL
+  const env = { ...environmentOf(again), GANGLION_DATA: stores.dataDir }
+  const child = startNode([main, 'restore', dir], { env })
+  const exit = once(child, 'exit')
+  await eventually(() => expect(stores.s3.objects.size).toBeGreaterThan(0))
+  child.kill('SIGKILL')
+  expect(await exit).toEqual([null, 'SIGKILL'])
+  await restore(dir, again)
+  expect(existsSync(`${stores.dataDir}.restoring`)).toBe(false)
+  await expectRestored(again)
+})
+
+test('refs that nodes do not share are named', async () => {
+  const { dir, kbId } = await newBackup('refs/tags/old')
+  const { kbs } = await restore(dir, await kinds.cluster())
+  expect(kbs.map(({ id, warnings }) => [id, warnings])).toContainEqual([
+    kbId,
+    ['refs/tags/old has no place in a cluster'],
+  ])
+})
+
+test('a backup of a cluster that has lost a pack says so, and is none', async () => {
+  const stores = await kinds.cluster()
+  await restore((await newBackup()).dir, stores)
+  const [key = ''] = [...stores.s3.objects.keys()].filter((name) => name.endsWith('.pack'))
+  stores.s3.objects.delete(key)
+  const ganglion = await Ganglion.open({ ...stores, threads })
+  onTestFinished(() => ganglion.close())
+  const dir = join(tempDir(), 'backup')
+  await expect(backup(ganglion, dir, { version: '1.2.3' })).rejects.toThrow(
+    /^The repository of \w+ cannot be copied whole. The pack .* is gone from the bucket.$/,
+  )
+  expect(existsSync(join(dir, 'manifest.json'))).toBe(false)
+})
+
 test('a restore that the bucket cuts off is seen by no server, and can be repeated on another machine', async () => {
   const { dir } = await newBackup()
   const stores = await kinds.cluster()
@@ -109,12 +175,12 @@ test.each(['rows', 'cluster'] as const)(
     const { dir } = await newBackup()
     const stores = await kinds[kind]()
     const { db } = await databaseOf(stores)
-    await sql`alter table knowledge_bases add constraint never check (false) not valid`.execute(db)
-    await expect(restore(dir, stores)).rejects.toThrow('never')
+    await failSecondInsert({ db })
+    await expect(restore(dir, stores)).rejects.toThrow('a second time')
     expect(await isVacant(db)).toBe(true)
     await expect(Ganglion.open(stores)).rejects.toThrow('A restore into the database')
 
-    await sql`alter table knowledge_bases drop constraint never`.execute(db)
+    await sql`drop trigger fail on knowledge_bases`.execute(db)
     await restore(dir, stores)
     await expectRestored(stores)
   },

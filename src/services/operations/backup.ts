@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { fetchWhole } from '../../cluster/fetch-whole.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../files/durable-file.ts'
 import { writeBundle } from '../../git/bundle.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -24,8 +25,8 @@ const attempts = 100
  * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
  * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk. The folder is the
  * same wherever the parts of the deployment are.
- * @throws {BackupError} for a folder that holds something; {GitError} for a repository that cannot be copied whole; what the bucket
- *   throws.
+ * @throws {BackupError} for a folder that holds something, and packs that are gone; {GitError} for a repository that cannot be copied
+ *   whole; what the bucket throws.
  */
 export async function backup(
   ganglion: Ganglion,
@@ -87,10 +88,9 @@ async function backUpRepository(
   file: string,
 ): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
   const { directory, parser } = ganglion
-  await ganglion.bringUp(identity)
-  const gitDir = directory.repository(identity.id)
   const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
   try {
+    const gitDir = await repositoryOf(ganglion, identity, join(scratch, 'fetched.git'))
     const indexDir = join(scratch, 'index')
     await mkdir(indexDir)
     try {
@@ -112,6 +112,18 @@ async function backUpRepository(
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
+}
+
+/** @param fetched where a repository that nodes share is fetched to, so that it fills no cache, and nothing comes from one */
+async function repositoryOf(
+  { cluster, directory }: Ganglion,
+  { id, slug }: KbIdentity,
+  fetched: string,
+): Promise<string> {
+  if (cluster === undefined) return directory.repository(id)
+  const wrong = (await fetchWhole(cluster, { kbId: id, gitDir: fetched })) ?? ['The database has no repository of it.']
+  if (wrong.length > 0) throw new BackupError(`The repository of ${slug} cannot be copied whole. ${wrong.join(' ')}`)
+  return fetched
 }
 
 /** Main and the queue belong together: what is on main is on the queue, and stays there. Other refs stand for themselves. */

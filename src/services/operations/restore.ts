@@ -13,7 +13,7 @@ import { acquireLock } from '../../store/directory-lock.ts'
 import { unlessAtWork } from '../../store/engines/advisory-lock.ts'
 import { loadPostgres } from '../../store/engines/postgres-load.ts'
 import { insertRepository } from '../../store/repositories.ts'
-import { beginRestore, finishRestore, unfinishedRestore } from '../../store/restored-state.ts'
+import { beginRestore, finishRestore, rehearseRestore, unfinishedRestore } from '../../store/restored-state.ts'
 import type { S3Options } from '../../store/s3/s3-bucket.ts'
 import type { GanglionOptions } from '../ganglion.ts'
 import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
@@ -22,6 +22,9 @@ import { putBlobs } from './backup-blobs.ts'
 import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
 import { RestoreBuckets } from './restore-buckets.ts'
 import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
+
+/** What nodes share of a repository. */
+const sharedRefs = [queueRef, mainRef]
 
 /** Where the parts of a deployment are. */
 export type RestoreTarget = Pick<GanglionOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
@@ -86,15 +89,22 @@ async function restoreInto(
   try {
     const built = await buildFolder(dir, manifest, directory, options)
     kbs = built.kbs
+    if (database !== undefined) {
+      await rehearseRestore(database.db, (transaction) => loadPostgres(transaction, directory.database))
+      await beginRestore(database.db, mark)
+    }
     isBegun ||= database !== undefined || bucket !== undefined
-    if (database !== undefined) await beginRestore(database.db, mark)
     await writeFile(restoreMark(root), mark)
     await buckets.begin(mark, restoreMark(root))
     await putSources(built.blobs, { directory, database, bucket })
-    for (const { id } of kbs) {
+    for (const { id, warnings } of kbs) {
       if (database === undefined || objects === undefined) break
-      const repository = { kbId: id, gitDir: directory.repository(id), refs: [queueRef, mainRef] }
+      const repository = { kbId: id, gitDir: directory.repository(id), refs: sharedRefs }
       repositories.push(await putRepository(new Cluster(database, objects).packs, repository))
+      const others = Object.keys(manifest.kbs.find((kb) => kb.id === id)?.refs ?? {})
+      warnings.push(
+        ...others.filter((ref) => !sharedRefs.includes(ref)).map((ref) => `${ref} has no place in a cluster`),
+      )
     }
     await syncTree(root)
   } catch (error) {
