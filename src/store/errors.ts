@@ -28,9 +28,10 @@ export class DatabaseUnreachable extends Error {
   }
 }
 
-/** A host with several addresses fails with an error for each. */
-function reasonOf(cause: unknown): string {
+/** Why something cannot be reached. A host with several addresses fails with an error for each, and `fetch` says why in its cause. */
+export function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ')
+  if (cause instanceof TypeError && cause.cause !== undefined) return reasonOf(cause.cause)
   return cause instanceof Error ? cause.message : String(cause)
 }
 

@@ -238,8 +238,9 @@ test('a bucket that fails for a moment is asked again; one that refuses is told 
   await expect(stranger.keep(file, name)).rejects.toThrow(new S3Error('answered PUT with 403 (SignatureDoesNotMatch)'))
   await expect(stranger.has(file.sha256)).rejects.toThrow(S3Error)
   await expect(stranger.sweep(async () => false, new Date())).rejects.toThrow(S3Error)
-  const absent = new S3Blobs({ ...options, endpoint: 'http://127.0.0.1:1' }, keys, incoming)
-  await expect(absent.keep(file, name)).rejects.toThrow(new S3Error('cannot be reached'))
+  const absent = new S3Blobs({ ...options, endpoint: 'http://127.0.0.1:10' }, keys, incoming)
+  const refused = new S3Error('cannot be reached: connect ECONNREFUSED 127.0.0.1:10')
+  await expect(absent.keep(file, name)).rejects.toThrow(refused)
 })
 
 test('a copy of a blob of a bucket is gone when the work is done, or fails', async () => {

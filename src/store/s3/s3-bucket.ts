@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { ByteRange, ReceivedFile } from '../blobs/blob-store.ts'
+import { reasonOf } from '../errors.ts'
 
 export type S3Options = {
   /** Such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end. */
@@ -179,7 +180,7 @@ export class S3Bucket {
     url.search = new URLSearchParams(query).toString()
     const signal = AbortSignal.timeout(this.#patience + Math.ceil(bytes / bytesPerMillisecond))
     const answer = await this.#send(url, { method, headers, ...(body && { body }) }, signal).catch((cause) => {
-      throw new S3Error('cannot be reached', { cause })
+      throw new S3Error(`cannot be reached: ${reasonOf(cause)}`, { cause })
     })
     const isNoObject =
       answer.status === 404 && (method === 'GET' || method === 'HEAD' || method === 'DELETE') && key !== ''
