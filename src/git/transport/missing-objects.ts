@@ -30,12 +30,13 @@ export async function missingIds(
   haves: readonly Oid[],
 ): Promise<Set<Oid>> {
   const ids = new Set<Oid>()
+  const compared = new Set<string>()
   for (const oid of await missingCommits(repository, wants, haves)) {
     ids.add(oid)
     const { data } = await repository.read(oid)
     const [parent] = parentsOfCommit(data)
     const before = parent === undefined ? undefined : treeOfCommit((await repository.read(parent)).data)
-    await addTree(repository, treeOfCommit(data), before, ids)
+    await addTree(repository, { oid: treeOfCommit(data), before }, { ids, compared })
   }
   return ids
 }
@@ -58,16 +59,26 @@ async function missingCommits(
   return missing
 }
 
-/** Adds a tree and what lies below it, without what another tree has at the same places. */
-async function addTree(repository: ReadableObjects, oid: Oid, before: Oid | undefined, ids: Set<Oid>): Promise<void> {
-  if (oid === before || ids.has(oid)) return
-  ids.add(oid)
+/**
+ * Adds a tree and what lies below it, without what another tree has at the same places.
+ * @param found.compared pairs of trees that were: a tree that comes back is not all there because of what was added for it before
+ */
+async function addTree(
+  repository: ReadableObjects,
+  { oid, before }: { oid: Oid; before: Oid | undefined },
+  found: { ids: Set<Oid>; compared: Set<string> },
+): Promise<void> {
+  const pair = `${oid} ${before}`
+  if (oid === before || found.compared.has(pair)) return
+  found.compared.add(pair)
+  found.ids.add(oid)
   const tree = await repository.read(oid)
   const old = before === undefined ? Buffer.alloc(0) : (await repository.read(before)).data
   for (const { was, is } of differingEntries(old, tree.data)) {
     if (is === undefined || is.mode === submoduleMode) continue
     // One that has only another mode is there.
-    if (is.mode !== folderMode && was?.oid !== is.oid) ids.add(is.oid)
-    if (is.mode === folderMode) await addTree(repository, is.oid, was?.mode === folderMode ? was.oid : undefined, ids)
+    if (is.mode !== folderMode && was?.oid !== is.oid) found.ids.add(is.oid)
+    const other = was?.mode === folderMode ? was.oid : undefined
+    if (is.mode === folderMode) await addTree(repository, { oid: is.oid, before: other }, found)
   }
 }

@@ -85,6 +85,21 @@ test('sends no object that the remote has, and all that merged side branches nee
   expect((await missingObjects(repository, [first], [merged])).size).toBe(0)
 })
 
+test('sends the objects of a tree that a later commit brought back', async () => {
+  const { git, repository, push, commit } = await remoteAndOwn()
+  const first = commit('main', { 'a/a.md': 'A' })
+  await push([{ ref: 'refs/heads/main', from: undefined, to: first }])
+  commit('main', { 'a/b.md': 'B' })
+  commit('main', { 'a/c.md': 'C' })
+  const back = commit('main', { 'a/c.md': null })
+  const objects = await missingObjects(repository, [back], [first])
+  expect(objects.size).toBe(
+    Number(nativeGit(repository.gitDir, ['rev-list', '--objects', '--count', back, `^${first}`])),
+  )
+  await push([{ ref: 'refs/heads/main', from: first, to: back }], [first])
+  expect(nativeGit(git.dir, ['fsck', '--full', '--strict'])).toBe('')
+})
+
 test('a ref that is elsewhere than it is said to be stays, and the others move', async () => {
   const { git, push, commit } = await remoteAndOwn()
   const first = commit('main', { 'a.md': 'A' })
