@@ -23,7 +23,6 @@ export default mergeConfig(
       exclude: [
         'test/store/{sqlite,data-directory,directory-lock,blobs,projection,api-token,revised-cache}.test.ts',
         'test/e2e/folder/**', // of files that only a server with everything in its own folder has
-        'test/e2e/git-restored.test.ts', // a cluster makes no backups of its own
         ...long,
       ],
       globalSetup: 'test/support/postgres-setup.ts',

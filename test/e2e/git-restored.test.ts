@@ -4,6 +4,7 @@ import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { restore } from '../../src/services/operations/restore.ts'
 import { eventually } from '../support/eventually.ts'
+import { newState } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 import { Clone, page } from './git-clone.ts'
 import {
@@ -31,14 +32,15 @@ async function withBackup(): Promise<{ product: Product; dir: string; clone: Clo
   return { product, dir, waiting, clone: await Clone.of(product, product.tokens.curator) }
 }
 
-/** A server on the backup; keys of the first are keys of it too. */
+/** A server of the same kind on the backup; keys of the first are keys of it too. */
 async function restoredFrom({ product, dir }: { product: Product; dir: string }): Promise<Product> {
   const dataDir = join(tempDir(), 'restored')
-  await restore(dir, { dataDir: dataDir })
+  const shared = await newState()
+  await restore(dir, { dataDir, ...shared })
   const onError = (error: unknown) => {
     throw error
   }
-  return { ...(await soundProduct({ restored: dataDir, onError })), tokens: product.tokens }
+  return { ...(await soundProduct({ restored: dataDir, shared, onError })), tokens: product.tokens }
 }
 
 const fieldsAt = (clone: Clone, path: string) => parseNeuronFile(clone.read(path)).fields

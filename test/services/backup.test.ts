@@ -93,7 +93,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
 
   const dataDir = join(tempDir(), 'data')
-  const { kbs } = await restore(dir, { dataDir: dataDir })
+  const { kbs } = await restore(dir, { dataDir })
   expect(kbs).toEqual([{ id: kbId, slug: 'handbook', seqFloor: 10_002, warnings: [] }])
   const restored = await opened(dataDir)
   expect(await look(restored)).toEqual(answers)
@@ -172,7 +172,7 @@ test('people come back with their passwords and roles, but neither sessions nor 
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version })
   const dataDir = join(tempDir(), 'data')
-  await restore(dir, { dataDir: dataDir })
+  await restore(dir, { dataDir })
   const restored = await opened(dataDir)
   expect(await openSession(restored, token)).toBeUndefined()
   expect(await restored.oneTimeLinks.find(link, new Date())).toBeUndefined()
@@ -288,9 +288,7 @@ test('a data directory that holds something is left alone', async () => {
   const { ganglion, dataDir } = await newTestBed()
   const dir = join(tempDir(), 'backup')
   await backup(ganglion, dir, { version })
-  await expect(restore(dir, { dataDir: dataDir })).rejects.toThrow(
-    `Stop the server that uses it, move it away (mv ${dataDir} `,
-  )
+  await expect(restore(dir, { dataDir })).rejects.toThrow(`Stop the server that uses it, move it away (mv ${dataDir} `)
   const vacant = tempDir()
   expect(await restore(dir, { dataDir: vacant })).toMatchObject({ dataDir: vacant })
 })
