@@ -85,15 +85,22 @@ function wrongStory(row: SourceRow, events: readonly LoggedEvent[], ledger: Inge
 /** What is wrong with the Neurons that have come of Sources. */
 export function auditNeurons(
   rows: readonly SourceRow[],
-  { files, queue }: History,
+  { line, files, queue }: History,
   ledger: IngestLedger,
   events: readonly LoggedEvent[],
 ): string[] {
   const origins = new Map(queue.map((record) => [String(record.data.id), originOf(record)]))
+  // Somebody may have changed a page since.
+  const firstCandidates = new Map(
+    line
+      .flatMap((commit) => commit.files)
+      .toReversed()
+      .map(({ data }) => [data.seqId, String(data.candidate)]),
+  )
   const ofSource = Map.groupBy(
     files
       .filter(({ data }) => data.connector === 'ingest')
-      .map((file) => ({ file, ...origins.get(String(file.data.candidate)) })),
+      .map((file) => ({ file, ...origins.get(firstCandidates.get(file.data.seqId) ?? '') })),
     ({ id }) => id,
   )
   const completed = new Map(
