@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
@@ -9,16 +9,20 @@ import { Ganglion } from '../../src/services/ganglion.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { restore } from '../../src/services/operations/restore.ts'
 import { verify } from '../../src/services/operations/verify.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { isVacant } from '../../src/store/state-tables.ts'
 import { main } from '../cli/support.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { candidate } from '../services/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { environmentOf } from '../support/new-database.ts'
 import { startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
 import { kinds, type Stores } from './support/deployment.ts'
+import { newNodes } from './support/two-nodes.ts'
 
 /** @param ref that is made beside main and the queue */
 async function newBackup(ref?: string) {
@@ -151,6 +155,36 @@ test('a backup of a cluster that has lost a pack says so, and is none', async ()
     /^The repository of \w+ cannot be copied whole. The pack .* is gone from the bucket.$/,
   )
   expect(existsSync(join(dir, 'manifest.json'))).toBe(false)
+})
+
+test('a backup of a cluster that is written to through two nodes is of one moment, and so is what verify sees', async () => {
+  const { one, two, node, caller } = await newNodes()
+  let isOver = false
+  const write = async (ganglion: Ganglion) => {
+    while (!isOver) {
+      const { candidateId } = await submitCandidate(ganglion, caller, candidate())
+      await approveCandidate(ganglion, caller, candidateId, {})
+    }
+  }
+  const writers = [write(one), write(two)]
+  try {
+    const third = await node()
+    for (let round = 0; round < 3; round++) {
+      const dir = join(tempDir(), 'backup')
+      await backup(third, dir, { version: '1.2.3' })
+      expect(readdirSync(third.directory.repositories)).toEqual([]) // no copy is left behind
+      const stores = await kinds.single()
+      await restore(dir, stores)
+      const restored = await Ganglion.open({ ...stores, threads })
+      onTestFinished(() => restored.close())
+      for (const ganglion of [restored, one]) {
+        expect((await verify(ganglion)).kbs.flatMap(({ problems }) => problems)).toEqual([])
+      }
+    }
+  } finally {
+    isOver = true
+    await Promise.all(writers)
+  }
 })
 
 test('a restore that the bucket cuts off is seen by no server, and can be repeated on another machine', async () => {
