@@ -80,7 +80,8 @@ test('rows that name a commit that no pack has, and a knowledge base without row
 
 test('packs without a row are noted, and are no problem', async () => {
   const { one, s3, kbId } = bed
-  const object = { bytes: Buffer.from('PACK'), storedAt: new Date() }
+  const object = { bytes: Buffer.from('PACK'), storedAt: new Date(Date.now() - 2 * 60 * 60_000) }
+  s3.objects.set(`${s3.options.prefix}packs/${kbId}/being-written.pack`, { ...object, storedAt: new Date() })
   s3.objects.set(`${s3.options.prefix}packs/${kbId}/orphan.pack`, object)
   s3.objects.set(`${s3.options.prefix}packs/elsewhere/orphan.pack`, object)
   const note = '1 packs of the bucket have no row: a server removes them after a day.'

@@ -4,6 +4,8 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Repository } from '../../src/git/repository.ts'
+import type { Caller } from '../../src/services/caller.ts'
+import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { backup } from '../../src/services/operations/backup.ts'
 import { latestSchema } from '../../src/services/operations/backup-manifest.ts'
@@ -17,8 +19,10 @@ import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { beginUpload } from '../../src/services/sources/begin-upload.ts'
 import { receiveChunk } from '../../src/services/sources/receive-chunk.ts'
 import { uploadSource } from '../../src/services/sources/upload-source.ts'
+import { s3Server } from '../store/s3-server.ts'
 import { signIn } from '../support/person.ts'
 import { tempDir } from '../support/temp.ts'
+import { threads } from '../support/threads.ts'
 import { everyAnswer } from './answers.ts'
 import { NativeWriter } from './native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from './support.ts'
@@ -58,7 +62,7 @@ async function opened(dataDir: string): Promise<Ganglion> {
   return ganglion
 }
 
-function uploaded({ ganglion, curator }: TestBed, filename: string, content: string) {
+function uploaded({ ganglion, curator }: Pick<TestBed, 'ganglion' | 'curator'>, filename: string, content: string) {
   const form = async function* () {
     yield { name: 'file', filename, bytes: Readable.from([Buffer.from(content)]) } as const
   }
@@ -240,6 +244,28 @@ test('bytes that were gone or damaged are told, and those that the backup has lo
   const other = join(tempDir(), 'data')
   await expect(restore(dir, { dataDir: other })).rejects.toThrow(`has lost the blob ${lost?.contentHash}`)
   expect(existsSync(`${other}.restoring`)).toBe(false)
+})
+
+test('bytes in a bucket are in the backup, and are restored into a bucket that is empty', async () => {
+  const { options, objects } = await s3Server()
+  const [bucket, other] = ['one/', 'two/'].map((prefix) => ({ ...options, prefix }))
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), bucket, threads })
+  onTestFinished(() => ganglion.close())
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const curator: Caller = { id: 'key:curator', name: 'Curator', tenantId, role: 'curator', connectors: [] }
+  const { contentHash } = await uploaded({ ganglion, curator }, 'notes.md', 'bytes')
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+
+  const dataDir = join(tempDir(), 'data')
+  await expect(restore(dir, { dataDir, bucket })).rejects.toThrow('s3://bucket/one/ is not empty')
+  expect([objects.size, existsSync(`${dataDir}.restoring`)]).toEqual([1, false])
+  await restore(dir, { dataDir, bucket: other })
+  const restored = await Ganglion.open({ dataDir, bucket: other, threads })
+  onTestFinished(() => restored.close())
+  expect(await text(await restored.blobs.get(contentHash))).toBe('bytes')
+  expect([...objects.keys()].filter((key) => !/^(one|two)\/..\/..\/[0-9a-f]{64}-[0-9a-f]{8}$/.test(key))).toEqual([])
 })
 
 test('a backup of before the bytes in buckets were in it is restored without them', async () => {

@@ -95,16 +95,14 @@ export function addOperationCommands(program: Command): void {
     z.object({ dir: z.string().min(1), move: z.boolean().optional() }),
     async ({ dir, move: isMove }, { dataDir, database, bucket, objects }) => {
       const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove })
+      const places = [...(objects ? [] : [restored.dataDir]), ...(database ? ['the database'] : [])]
+      if (bucket ?? objects) places.push('the bucket')
       const lines = restored.kbs.map(
         ({ slug, id, seqFloor, warnings }) =>
           `  ${slug} (${id}): new seqIds begin at ${seqFloor + 1}${warnings.map((line) => `\n    ${line}`).join('')}`,
       )
-      return {
-        json: restored,
-        text: [`Restored ${counted(restored.kbs.length, 'knowledge base')} to ${restored.dataDir}`, ...lines].join(
-          '\n',
-        ),
-      }
+      const told = `Restored ${counted(restored.kbs.length, 'knowledge base')} to ${places.join(' and ')}`
+      return { json: restored, text: [told, ...lines].join('\n') }
     },
   )
 }

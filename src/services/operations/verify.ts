@@ -26,6 +26,8 @@ import { verifySources } from './verify-sources.ts'
 export type Verification = { ok: boolean; kbs: KbVerification[] }
 
 const fsckLimitMs = 30 * 60_000
+/** A pack is named within this time of being put, or never. */
+const namedWithinMs = 60 * 60_000
 /** Another process may be packing the same objects, or making a knowledge base. */
 const attempts = 3
 const betweenAttemptsMs = 300
@@ -208,12 +210,13 @@ async function unregistered({ directory, knowledgeBases, cluster }: Ganglion): P
   }))
 }
 
-/** Notes the packs that no row names, as a writer that was cut off leaves them. */
-async function noteOrphans({ cluster }: Ganglion, kbs: KbVerification[]): Promise<void> {
+/** Notes the packs that no row names, as a writer that was cut off leaves them. Young ones may be about to be named. */
+async function noteOrphans({ cluster, now }: Ganglion, kbs: KbVerification[]): Promise<void> {
   if (cluster === undefined) return
   const { repositories, packs } = cluster
   const orphans = new Map<string, number>()
-  for await (const key of unnamedKeys(packs, (keys) => repositories.named(keys))) {
+  const before = new Date(now().getTime() - namedWithinMs)
+  for await (const key of unnamedKeys(packs, (keys) => repositories.named(keys), before)) {
     const id = key.slice(0, Math.max(0, key.indexOf('/')))
     orphans.set(id, (orphans.get(id) ?? 0) + 1)
   }

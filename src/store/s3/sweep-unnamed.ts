@@ -25,11 +25,11 @@ export async function sweepUnnamed(
   return removed
 }
 
-/** The keys of objects that nothing names. @param before when they were stored; without it, at any time */
-export async function* unnamedKeys(objects: Objects, named: Named, before?: Date): AsyncGenerator<string> {
+/** The keys of objects that were stored before a time and that nothing names. */
+export async function* unnamedKeys(objects: Objects, named: Named, before: Date): AsyncGenerator<string> {
   let keys: string[] = []
   for await (const { key, storedAt } of objects.list()) {
-    if (before !== undefined && storedAt >= before) continue
+    if (storedAt >= before) continue
     keys.push(key)
     if (keys.length < keysAtOnce) continue
     yield* without(keys, await named(keys))
