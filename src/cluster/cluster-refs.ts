@@ -15,14 +15,14 @@ import { startClock } from '../store/start-clock.ts'
 import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
 import { putPack } from './put-pack.ts'
+import { type TakeTurn, WriteTurns } from './write-turns.ts'
 
 type Shared = {
   /** Of the knowledge base. */
   id: string
   repositories: Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
   packs: PackStore
-  /** Runs work when others that ask for a turn of the same name have had theirs; see `inTurn`. */
-  inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result>
+  takeTurn: TakeTurn
 }
 
 /** Milliseconds after which a pack that was put is no longer named: the sweep of orphans may already be at it. */
@@ -30,8 +30,8 @@ const nameWithin = 60 * 60_000
 /** Milliseconds for which the outcome of a commit whose answer was lost is looked for. */
 const defaultPatience = 30_000
 const lookAgainAfter = 200
-/** Milliseconds for which writers take turns after one of them was too late. */
-const turnsAfterRace = 10_000
+/** Milliseconds for which a writer takes turns after others have written. */
+const turnsAfterOthers = 10_000
 /** How often the packs of a repository are fetched that others pack anew meanwhile. */
 const fetchAttempts = 5
 
@@ -49,6 +49,7 @@ export class ClusterRefs implements RefStore {
   /** The version that the repository here is a copy of. */
   #copied: { version: number; heads: Heads } | undefined
   #latest = 0
+  readonly #turns: WriteTurns
   /** As of `performance.now`. */
   #takesTurnsUntil = 0
 
@@ -59,6 +60,7 @@ export class ClusterRefs implements RefStore {
     this.#shared = shared
     this.#cache = new PackCache(repository.gitDir, shared.packs)
     this.#patience = patience
+    this.#turns = new WriteTurns(shared.takeTurn)
   }
 
   /** @throws {GitError} `corrupt-object` {@link DatabaseUnreachable}; what the store of packs throws */
@@ -68,6 +70,7 @@ export class ClusterRefs implements RefStore {
       if (this.#copied !== undefined && (await repositories.version(id)) === this.#copied.version) {
         return this.#copied.heads
       }
+      if (this.#copied !== undefined) this.#noteOthers()
       return this.#copy()
     })
   }
@@ -90,7 +93,7 @@ export class ClusterRefs implements RefStore {
         return version !== undefined
       })
       if (!isDone) {
-        this.#takesTurnsUntil = performance.now() + turnsAfterRace
+        this.#noteOthers()
         return new Set()
       }
       this.#repository.rememberObjects(publication.objects)
@@ -102,8 +105,11 @@ export class ClusterRefs implements RefStore {
 
   /** Most repositories are written to by one node at a time, which then needs no lock. */
   attempt<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (performance.now() > this.#takesTurnsUntil) return work()
-    return this.#shared.inTurn(`write ${this.#shared.id}`, work)
+    return performance.now() > this.#takesTurnsUntil ? work() : this.#turns.run(work)
+  }
+
+  #noteOthers(): void {
+    this.#takesTurnsUntil = performance.now() + turnsAfterOthers
   }
 
   stamp(): () => Promise<boolean> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { unlessMissing } from '../git/refs/stale-lock.ts'
 import { Repository } from '../git/repository.ts'
 import type { Database } from '../store/database.ts'
-import { inTurn, unlessAtWork } from '../store/engines/advisory-lock.ts'
+import { takeTurn, unlessAtWork } from '../store/engines/advisory-lock.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import { S3Packs } from '../store/packs/s3-packs.ts'
 import { Repositories } from '../store/repositories.ts'
@@ -30,7 +30,7 @@ export class Cluster {
     const { repositories, packs } = this
     return new ClusterRefs(repository, refs, {
       ...{ id, repositories, packs },
-      inTurn: (name, work) => inTurn(this.#db, name, work),
+      takeTurn: () => takeTurn(this.#db, `write ${id}`),
     })
   }
 

@@ -34,6 +34,8 @@ const maxBytes = 1024 ** 3
 export class PackCache {
   readonly #gitDir: string
   readonly #packs: PackStore
+  /** Packs whose mark was seen. They keep it for as long as they are here. */
+  readonly #marked = new Set<string>()
 
   constructor(gitDir: string, packs: PackStore) {
     this.#gitDir = gitDir
@@ -63,6 +65,7 @@ export class PackCache {
       if (kept.has(name)) continue
       const path = packPath(this.#gitDir, name)
       if (Date.now() - (await stat(`${path}.keep`)).mtimeMs < droppedAfter) continue
+      this.#marked.delete(name)
       await removePack(path)
       await rm(`${path}.keep`, { force: true })
     }
@@ -84,10 +87,16 @@ export class PackCache {
     for (const file of files) {
       const [, name] = /^pack-([0-9a-f]{40})\.keep$/.exec(file) ?? []
       if (name === undefined || !files.has(`pack-${name}.pack`) || !files.has(`pack-${name}.idx`)) continue
-      // Others have such a file for a moment, too.
-      if (readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark) names.add(name)
+      if (this.#isMarked(name)) names.add(name)
     }
     return names
+  }
+
+  /** Packs that git is receiving have such a file for a moment, too. */
+  #isMarked(name: string): boolean {
+    const isMarked = this.#marked.has(name) || readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark
+    if (isMarked) this.#marked.add(name)
+    return isMarked
   }
 
   async #fetchOne({ key, name, size }: PackEntry): Promise<void> {

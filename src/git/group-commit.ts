@@ -21,8 +21,9 @@ export type Follower = {
 }
 
 type Pending = {
-  /** Undefined: the follower is to be brought up to the refs, and nothing else. */
-  work?: (staging: Staging) => Promise<unknown>
+  work: (staging: Staging) => Promise<unknown>
+  /** Attempts in which another writer was first. */
+  lost: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -34,7 +35,8 @@ const attempts = 100
 /**
  * The one writer of a repository in this process. Work waits in a queue; all that waits is prepared together, written
  * in one pack, and made visible by one compare-and-swap for each ref, in the order of the store's refs (group commit, as
- * databases do). When another writer moved a ref first, the batch is prepared again on top of what it wrote.
+ * databases do). When another writer moved a ref first, the batch is prepared again on top of what it wrote, with what has
+ * come meanwhile.
  *
  * Work must be repeatable, and must find its own result when an earlier attempt of it got through in part.
  */
@@ -44,6 +46,8 @@ export class GroupCommit {
   readonly #follower: Follower
   #queue: Pending[] = []
   #pump: Promise<void> | undefined
+  /** The last attempt. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(repository: Repository, store: RefStore, follower: Follower) {
     this.#repository = repository
@@ -57,51 +61,66 @@ export class GroupCommit {
    */
   run<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#enqueue({ work, resolve: (value) => resolve(value as T), reject })
+      this.#queue.push({ work, lost: 0, resolve: (value) => resolve(value as T), reject })
+      this.#pump ??= this.#drain()
     })
   }
 
-  /** Brings the follower up to the refs as they are now. @throws {GitError} `busy` */
-  follow(): Promise<void> {
-    return new Promise((resolve, reject) => this.#enqueue({ resolve: () => resolve(), reject }))
+  /** Brings the follower up to the refs as they are now. Waits for no turn to write. */
+  async follow(): Promise<void> {
+    await this.#attempt(() => [])
   }
 
   /** Resolves when nothing is waiting or under way. */
   async settled(): Promise<void> {
     while (this.#pump !== undefined) await this.#pump
-  }
-
-  #enqueue(pending: Pending): void {
-    this.#queue.push(pending)
-    this.#pump ??= this.#drain()
+    await this.#last
   }
 
   async #drain(): Promise<void> {
     await nextTurn() // work of the same turn of the event loop shares the first batch
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, largestBatch)
-      try {
-        await this.#commitBatch(batch)
-      } catch (error) {
-        for (const pending of batch) pending.reject(error)
-      }
-    }
+    while (this.#queue.length > 0) await this.#commitNext()
     this.#pump = undefined
   }
 
-  async #commitBatch(batch: readonly Pending[]): Promise<void> {
-    let todo = batch
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const tryOnce = () => this.#attempt(todo)
-      todo = await (todo.some(({ work }) => work !== undefined) ? this.#store.attempt(tryOnce) : tryOnce())
-      if (todo.length === 0) return
-      await delay(Math.random() * Math.min(2 ** attempt, 50))
+  /** Takes what waits as late as possible: what came while it waited for its turn is in the same batch. */
+  async #commitNext(): Promise<void> {
+    let batch: readonly Pending[] | undefined
+    const takeBatch = () => {
+      batch = this.#queue.splice(0, largestBatch)
+      return batch
     }
-    throw new GitError('busy', 'other writers kept moving the refs')
+    try {
+      const lost = await this.#store.attempt(() => this.#attempt(takeBatch))
+      if (lost.length > 0) await this.#tryAgain(lost)
+    } catch (error) {
+      for (const pending of batch ?? takeBatch()) pending.reject(error)
+    }
   }
 
-  /** @returns what is to be done again, since another writer was first. */
-  async #attempt(todo: readonly Pending[]): Promise<readonly Pending[]> {
+  async #tryAgain(lost: readonly Pending[]): Promise<void> {
+    for (const pending of lost) pending.lost++
+    const [again, others] = [
+      lost.filter(({ lost: times }) => times < attempts),
+      lost.filter(({ lost: times }) => times >= attempts),
+    ]
+    for (const { reject } of others) reject(new GitError('busy', 'other writers kept moving the refs'))
+    this.#queue.unshift(...again)
+    await delay(Math.random() * Math.min(2 ** (lost[0]?.lost ?? 0), 50))
+  }
+
+  /**
+   * One at a time.
+   * @param take called when the refs are read and followed, which may take long
+   * @returns what is to be done again, since another writer was first
+   */
+  #attempt(take: () => readonly Pending[]): Promise<readonly Pending[]> {
+    const attempt = this.#last.then(() => this.#attemptAlone(take))
+    this.#last = attempt.catch(() => {})
+    return attempt
+  }
+
+  async #attemptAlone(take: () => readonly Pending[]): Promise<readonly Pending[]> {
     await this.#follower.begin()
     let moved: ReadonlySet<string>
     let outcomes: Outcome[]
@@ -109,7 +128,7 @@ export class GroupCommit {
       const heads = await this.#store.readHeads()
       await this.#follower.follow(heads)
       const staging = new Staging(this.#repository, heads)
-      outcomes = await this.#prepare(todo, staging)
+      outcomes = await this.#prepare(take(), staging)
       const moves = this.#movesOf(staging, heads)
       moved = await this.#publish(staging, heads, moves)
       if (moved.size === moves.length) {
@@ -134,7 +153,7 @@ export class GroupCommit {
       const mark = staging.mark()
       this.#follower.savepoint()
       try {
-        const value = await pending.work?.(staging)
+        const value = await pending.work(staging)
         const touched = new Set(this.#store.refs.filter((ref) => staging.head(ref) !== mark.heads.get(ref)))
         outcomes.push({ pending, touched, settle: () => pending.resolve(value) })
       } catch (error) {

@@ -4,7 +4,7 @@ import { coalesce } from '../store/coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
 import type { Ganglion, GanglionOptions } from './ganglion.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
-import { watchRefs } from './knowledge-base/ref-watcher.ts'
+import { listenToRefs, watchRefs } from './knowledge-base/ref-watcher.ts'
 import { formatFindings } from './push/check-report.ts'
 import { OutsideAdoption } from './push/outside/adopt-outside.ts'
 import { finishApprovals } from './queue/approval.ts'
@@ -52,10 +52,8 @@ export async function loadKb(
       ganglion.candidateRefs(kb).followSoon()
       await ganglion.search(kb).follow()
     }
-    const stopWatching = watch && watchRefs(kb.repository.gitDir, { follow, ...watch })
-    const stopListening = watch && listen(ganglion, kb, onError)
+    const stopWatching = watch && followMoves(ganglion, kb, { follow, ...watch })
     const close = async () => {
-      stopListening?.()
       await stopWatching?.()
       await ganglion.candidateRefs(kb).close()
       await ganglion.search(kb).close()
@@ -71,16 +69,14 @@ export async function loadKb(
   }
 }
 
-/** Brings the copy of a repository up to date when another node has moved its refs; whoever watches the copy sees that. */
-function listen(
+/** Follows what others do to the refs. A node's copy has no refs of its own that a program could move. */
+function followMoves(
   { cluster, database }: Ganglion,
-  kb: KnowledgeBase,
-  onError: (error: unknown) => void,
-): (() => void) | undefined {
-  if (cluster === undefined) return undefined
-  return database.notifications.listen('refs', (id) => {
-    if (id === undefined || id === kb.identity.id) kb.sync().catch(onError)
-  })
+  { identity, repository }: KnowledgeBase,
+  following: Parameters<typeof watchRefs>[1],
+): () => Promise<void> {
+  if (cluster === undefined) return watchRefs(repository.gitDir, following)
+  return listenToRefs(database.notifications, identity.id, following)
 }
 
 /** Takes what reached main around this server, and tells of what it may not. */

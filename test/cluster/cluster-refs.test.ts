@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { GitError } from '../../src/git/git-error.ts'
 import { Staging } from '../../src/git/staging.ts'
@@ -250,21 +251,36 @@ test('what was prepared beside a ref that has moved since is not published, alth
 
 test('a writer asks for a turn once another was first, to write and not to follow', async () => {
   const bed = await clusterBed()
-  const turns: string[] = []
-  const [one, other] = [await bed.writer({ onTurn: (name) => turns.push(name) }), await bed.writer()]
+  let turns = 0
+  const [one, other] = [await bed.writer({ onTurn: () => turns++ }), await bed.writer()]
   const commits = commitsOf(one)
   await commits.run((staging) => put(staging, main, 'a.md'))
-  expect(turns).toEqual([])
+  expect(turns).toBe(0)
   let isFirst = true
   await commits.run(async (staging) => {
     if (isFirst) await commitsOf(other).run((theirs) => put(theirs, main, 'b.md'))
     isFirst = false
     return put(staging, main, 'c.md')
   })
-  expect(turns).toHaveLength(1)
+  expect(turns).toBe(1)
+  await delay(100) // it has given its turn back
   await commits.follow()
-  expect(turns).toHaveLength(1)
+  expect(turns).toBe(1)
   await commits.run((staging) => put(staging, main, 'd.md'))
-  expect(turns).toHaveLength(2)
+  expect(turns).toBe(2)
   await expectSound(bed, ['a.md', 'b.md', 'c.md', 'd.md'])
+})
+
+test('a writer asks for a turn where another has written since, before it is too late itself', async () => {
+  const bed = await clusterBed()
+  let turns = 0
+  const [one, other] = [await bed.writer({ onTurn: () => turns++ }), await bed.writer()]
+  const commits = commitsOf(one)
+  await commits.run((staging) => put(staging, main, 'a.md'))
+  await commitsOf(other).run((theirs) => put(theirs, main, 'b.md'))
+  await commits.follow()
+  expect(turns).toBe(0)
+  await commits.run((staging) => put(staging, main, 'c.md'))
+  expect(turns).toBe(1)
+  await expectSound(bed, ['a.md', 'b.md', 'c.md'])
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
 import { FolderRefs } from '../../src/git/refs/folder-refs.ts'
 import { Repository } from '../../src/git/repository.ts'
@@ -150,5 +150,39 @@ test('when nothing can be written every caller hears of it, and the writer goes 
   repository.writeObjects = write
   await writer.run((staging) => put(staging, main, 'after.md'))
   expect(nativeGit(repository.gitDir, ['ls-tree', '--name-only', 'main'])).toBe('after.md')
+  repository.close()
+})
+
+test('what comes while the writer waits for its turn is in the same batch, and a follower does not wait', async () => {
+  const repository = await Repository.init(join(tempDir(), 'kb.git'))
+  const store = new FolderRefs(repository, [queue, main])
+  const turn = Promise.withResolvers<void>()
+  let attempts = 0
+  store.attempt = async (work) => {
+    attempts++
+    await turn.promise
+    return work()
+  }
+  const writer = new GroupCommit(repository, store, noFollower)
+  const first = writer.run((staging) => put(staging, main, 'first.md'))
+  await vi.waitFor(() => expect(attempts).toBe(1))
+  await writer.follow()
+  const second = writer.run((staging) => put(staging, main, 'second.md'))
+  turn.resolve()
+  expect(nativeGit(repository.gitDir, ['rev-list', '--reverse', (await Promise.all([first, second]))[1]])).toBe(
+    `${await first}\n${await second}`,
+  )
+  expect(attempts).toBe(1)
+  repository.close()
+})
+
+test('where no turn is to be had, those who wait hear of it, and the writer goes on working afterwards', async () => {
+  const repository = await Repository.init(join(tempDir(), 'kb.git'))
+  const store = new FolderRefs(repository, [queue, main])
+  vi.spyOn(store, 'attempt').mockRejectedValueOnce(new Error('no turn'))
+  const writer = new GroupCommit(repository, store, noFollower)
+  await expect(writer.run((staging) => put(staging, main, 'lost.md'))).rejects.toThrow('no turn')
+  await writer.run((staging) => put(staging, main, 'kept.md'))
+  expect(nativeGit(repository.gitDir, ['ls-tree', '--name-only', 'main'])).toBe('kept.md')
   repository.close()
 })

@@ -30,26 +30,40 @@ const maxTurns = 3
 let turns = 0
 
 /**
- * Runs work when other processes that ask for a turn of the same name have had theirs, in the order in which they asked. Who has
- * waited for as long as statements wait for a lock, or finds too many waiting, runs it all the same: this keeps nothing safe.
+ * Waits until other processes that asked for a turn of the same name have given theirs back, in the order in which they asked. Who has
+ * waited for as long as statements wait for a lock, or finds too many waiting, goes on all the same: this keeps nothing safe.
+ * @returns what gives the turn back, and never fails
  */
-export async function inTurn<Result>(db: Kysely<Schema>, name: string, work: () => Promise<Result>): Promise<Result> {
-  if (!isPostgres(db) || turns >= maxTurns) return work()
+export async function takeTurn(db: Kysely<Schema>, name: string): Promise<() => Promise<void>> {
+  if (!isPostgres(db) || turns >= maxTurns) return async () => {}
   turns++
-  try {
-    return await db.connection().execute(async (connection) => {
+  const taken = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const holding = db
+    .connection()
+    .execute(async (connection) => {
       const key = keyOf(name)
-      const isTaken = await sql`select pg_advisory_lock(${key})`.execute(connection).then(
-        () => true,
-        (error: unknown) => {
-          if (stateOf(error) !== lockNotAvailable) throw error
-          return false
-        },
-      )
-      return work().finally(() => (isTaken ? release(connection, key) : undefined))
+      const isTaken = await lock(connection, key)
+      taken.resolve()
+      await over.promise
+      if (isTaken) await release(connection, key)
     })
-  } finally {
-    turns--
+    .finally(() => turns--)
+  await Promise.race([taken.promise, holding])
+  return async () => {
+    over.resolve()
+    await holding.catch(() => {}) // what was written in the turn is written
+  }
+}
+
+/** @returns false where it was waited for too long */
+async function lock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<boolean> {
+  try {
+    await sql`select pg_advisory_lock(${key})`.execute(connection)
+    return true
+  } catch (error) {
+    if (stateOf(error) !== lockNotAvailable) throw error
+    return false
   }
 }
 

@@ -1,57 +1,65 @@
-import { expect, test } from 'vitest'
-import { inTurn, unlessAtWork } from '../../../src/store/engines/advisory-lock.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { takeTurn, unlessAtWork } from '../../../src/store/engines/advisory-lock.ts'
 import { testDatabase } from '../../store/support.ts'
 import { eventually } from '../../support/eventually.ts'
 
-/** Work that says when it has begun, and ends when it is told to. */
-function gate(begun: string[], name: string) {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const work = async () => {
-    begun.push(name)
-    await promise
-    return name
+/** Asks for turns; notes in which order they are taken. */
+async function turnsOf() {
+  const { db } = await testDatabase()
+  const taken: string[] = []
+  const take = async (who: string, name = 'one') => {
+    const giveBack = await takeTurn(db, name)
+    onTestFinished(giveBack) // also where the test failed
+    taken.push(who)
+    return giveBack
   }
-  return { work, end: resolve }
+  return { db, taken, take }
 }
 
 test('turns of one name come one after the other, and those of another name beside them', async () => {
-  const { db } = await testDatabase()
-  const begun: string[] = []
-  const [first, second, other] = ['first', 'second', 'other'].map((name) => gate(begun, name))
-  if (first === undefined || second === undefined || other === undefined) throw new Error()
-  const running = [inTurn(db, 'one', first.work)]
-  await eventually(() => expect(begun).toEqual(['first']))
-  running.push(inTurn(db, 'one', second.work), inTurn(db, 'another', other.work))
-  await eventually(() => expect(begun).toEqual(['first', 'other']))
-  for (const { end } of [first, second, other]) end()
-  expect(await Promise.all(running)).toEqual(['first', 'second', 'other'])
+  const { taken, take } = await turnsOf()
+  const first = await take('first')
+  const second = take('second')
+  await take('other', 'another')
+  await delay(50)
+  expect(taken).toEqual(['first', 'other'])
+  await first()
+  await (await second)()
+  expect(taken).toEqual(['first', 'other', 'second'])
 })
 
 test('beyond three that hold or wait for a turn nobody waits, so that the work itself finds a connection', async () => {
-  const { db } = await testDatabase()
-  const begun: string[] = []
-  const gates = ['a', 'b', 'c', 'd'].map((name) => gate(begun, name))
-  const running = gates.map(({ work }) => inTurn(db, 'one', work))
-  await eventually(() => expect(begun).toHaveLength(2))
-  expect(begun[0]).toBe('d')
-  for (const { end } of gates) end()
-  await Promise.all(running)
+  const { taken, take } = await turnsOf()
+  const first = await take('a')
+  const others = [take('b'), take('c')]
+  await take('d')
+  expect(taken).toEqual(['a', 'd'])
+  await first()
+  for (const other of others) void other.then((giveBack) => giveBack())
+  await Promise.all(others)
 })
 
-test('a turn ends with work that fails', async () => {
-  const { db } = await testDatabase()
-  await expect(inTurn(db, 'one', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
-  expect(await inTurn(db, 'one', async () => 'next')).toBe('next')
+test('a turn that was waited for too long is waited for no longer', { timeout: 30_000 }, async () => {
+  const { db, take } = await turnsOf()
+  await take('first')
+  const begun = performance.now()
+  const late = await takeTurn(db, 'one')
+  expect(performance.now() - begun).toBeGreaterThan(1_000)
+  await late()
 })
 
 test('work that another is at is left to it', async () => {
   const { db } = await testDatabase()
-  const begun: string[] = []
-  const first = gate(begun, 'first')
-  const running = unlessAtWork(db, 'one', async () => void (await first.work()))
-  await eventually(() => expect(begun).toEqual(['first']))
+  const first = Promise.withResolvers<void>()
+  let hasBegun = false
+  const running = unlessAtWork(db, 'one', () => {
+    hasBegun = true
+    return first.promise
+  })
+  await eventually(() => expect(hasBegun).toBe(true))
   expect(await unlessAtWork(db, 'one', async () => expect.unreachable())).toBe(false)
-  first.end()
+  first.resolve()
   expect(await running).toBe(true)
   expect(await unlessAtWork(db, 'one', async () => {})).toBe(true)
 })

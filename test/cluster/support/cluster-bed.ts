@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { ClusterRefs } from '../../../src/cluster/cluster-refs.ts'
 import { GroupCommit } from '../../../src/git/group-commit.ts'
 import { Repository } from '../../../src/git/repository.ts'
-import { inTurn } from '../../../src/store/engines/advisory-lock.ts'
+import { takeTurn } from '../../../src/store/engines/advisory-lock.ts'
 import type { PackStore } from '../../../src/store/packs/pack-store.ts'
 import { S3Packs } from '../../../src/store/packs/s3-packs.ts'
 import { Repositories } from '../../../src/store/repositories.ts'
@@ -19,8 +19,8 @@ export const kbId = '0199a5c2-0000-7000-8000-000000000000'
 type Rows = Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
 /** What a writer uses in place of the shared parts, so that something goes wrong. */
 export type Faults = {
-  /** Told of each turn that is asked for. */
-  onTurn?: (name: string) => void
+  /** Called for each turn that is asked for. */
+  onTurn?: () => void
   rows?: (rows: Rows) => Partial<Rows>
   packs?: (packs: PackStore) => Partial<PackStore>
 }
@@ -34,9 +34,9 @@ export async function clusterBed() {
     onTestFinished(() => repository.close())
     const shared = {
       id: kbId,
-      inTurn: <Result>(name: string, work: () => Promise<Result>) => {
-        onTurn?.(name)
-        return inTurn(db, name, work)
+      takeTurn: () => {
+        onTurn?.()
+        return takeTurn(db, `write ${kbId}`)
       },
       repositories: { ...boundRows(repositories), ...rows?.(repositories) },
       packs: { ...boundPacks(packs), ...packFaults?.(packs) },
