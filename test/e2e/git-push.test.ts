@@ -245,7 +245,7 @@ test('a push that was cut off between the queue and main, and comes again on top
 /** The next time that main is moved, the server is as good as killed. In a cluster the queue does not move without main. */
 async function cutOffBeforeMain({ ganglion, kbId }: Product): Promise<void> {
   if (ganglion.cluster !== undefined) {
-    vi.spyOn(ganglion.cluster.repositories, 'publish').mockRejectedValueOnce(new Error('cut off'))
+    vi.spyOn(ganglion.cluster.packs, 'put').mockRejectedValueOnce(new Error('cut off'))
     return
   }
   const { tenantId } = (await ganglion.knowledgeBases.list()).find(({ id }) => id === kbId) ?? { tenantId: '' }

@@ -82,6 +82,19 @@ test('native git pushes to both nodes and clones from either, and a node that lo
   await expectSound(...nodes, fresh)
 })
 
+test('a push that undoes one of its own commits is whole on the other node', async () => {
+  const { nodes } = await startNodes()
+  const [one, other] = nodes
+  const clone = await Clone.of(one, one.tokens.curator)
+  await clone.commit({ 'neurons/kept.md': page('Kept', 'Pushed.') })
+  await clone.commit({ 'neurons/undone.md': page('Undone', 'Pushed.') })
+  await clone.git('revert', '--no-edit', 'HEAD')
+  expect((await clone.push('main')).code).toBe(0)
+  const { body } = await other.request('GET', '/api/v1/knowledge-bases/handbook/neurons', { as: other.tokens.reader })
+  expect(body.neurons).toMatchObject([{ title: 'Kept' }])
+  await expectSound(...nodes)
+})
+
 test('without the store a node reads what it has, and refuses to write until the store is back', async () => {
   const { nodes, s3 } = await startNodes()
   const [one] = nodes
