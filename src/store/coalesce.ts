@@ -2,10 +2,10 @@
  * Lets many callers share runs of the same work. Whoever calls gets a run that began after the call, so that it sees all
  * that was true then: the first caller's own, or, for all who call during a run, the next.
  */
-export function coalesce(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  const start = (): Promise<void> => {
+export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined
+  let next: Promise<Result> | undefined
+  const start = (): Promise<Result> => {
     next = undefined
     running = work().finally(() => {
       if (next === undefined) running = undefined

@@ -1,9 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import { coalesce } from './coalesce.ts'
 
-/** Keeps what was read from a database in memory for as long as nothing in it has changed. */
+/**
+ * Keeps what was read from a database in memory for as long as nothing in it has changed. A database that does not tell whether it has
+ * changed is read for each request; those that come while it is read share the next read, so that each sees what was true when it came.
+ */
 export class RevisedCache<Value extends object> {
   readonly #revision: () => string | undefined
   readonly #values: LRUCache<string, Value>
+  /** Under way, where the database has no revision. */
+  readonly #reads = new Map<string, () => Promise<Value | undefined>>()
   #known = ''
 
   /** @param revision see `Database.revision` */
@@ -16,7 +22,7 @@ export class RevisedCache<Value extends object> {
   async get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
     // Before it is read: a change meanwhile makes the value one of an old revision.
     const revision = this.#revision()
-    if (revision === undefined) return read()
+    if (revision === undefined) return this.#readTogether(key, read)
     if (revision !== this.#known) this.#values.clear()
     this.#known = revision
     const known = this.#values.get(key)
@@ -24,5 +30,17 @@ export class RevisedCache<Value extends object> {
     const value = await read()
     if (value !== undefined && this.#known === revision) this.#values.set(key, value)
     return value
+  }
+
+  async #readTogether(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    const known = this.#reads.get(key)
+    if (known !== undefined) return known()
+    const together = coalesce(read)
+    this.#reads.set(key, together)
+    try {
+      return await together()
+    } finally {
+      this.#reads.delete(key)
+    }
   }
 }

@@ -37,3 +37,23 @@ test('the value that was used least recently makes room', async () => {
   for (const key of ['a', 'b', 'a', 'c']) await get(key)
   expect([await get('a'), await get('b')]).toEqual([{ read: 1 }, { read: 4 }])
 })
+
+test('without a revision a value is read for who asks, and once for all who ask while it is read before', async () => {
+  const cache = new RevisedCache<{ read: number }>(() => undefined, { max: 2 })
+  const gates = [1, 2, 3].map(() => Promise.withResolvers<void>())
+  let reads = 0
+  const get = (key = 'a') =>
+    cache.get(key, async () => {
+      const read = ++reads
+      await gates[read - 1]?.promise
+      return { read }
+    })
+  const [first, second, third, other] = [get(), get(), get(), get('b')]
+  gates[1]?.resolve()
+  expect(await other).toEqual({ read: 2 })
+  gates[0]?.resolve()
+  expect(await first).toEqual({ read: 1 })
+  gates[2]?.resolve()
+  expect(await Promise.all([second, third])).toEqual([{ read: 3 }, { read: 3 }])
+  expect(await get()).toEqual({ read: 4 })
+})
