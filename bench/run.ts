@@ -7,6 +7,7 @@ import { benchGitStart } from './git-start.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { benchLinks } from './links.ts'
+import { benchMoving } from './moving.ts'
 import { benchObjects } from './objects.ts'
 import { benchOpening } from './opening.ts'
 import { benchPending } from './pending.ts'
@@ -43,6 +44,7 @@ const ordinary: Record<string, Bench> = {
 const special: Record<string, Bench> = {
   search: benchSearch,
   cluster: benchCluster,
+  moving: benchMoving,
   scale: benchScale,
   pending: benchPending,
   soak: benchSoak,

@@ -12,22 +12,33 @@ export type BucketFigures = { puts: number; gets: number; bytesPut: number }
  */
 export async function startBucket(latencyMs: number) {
   const objects = new Map<string, Buffer>()
+  const parts = new Map<string, Buffer[]>()
   const figures: BucketFigures = { puts: 0, gets: 0, bytesPut: 0 }
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
-    const key = request.url ?? ''
+    const { pathname: key, searchParams } = new URL(request.url ?? '', 'http://s3')
+    const uploadId = searchParams.get('uploadId')
     await delay(latencyMs)
     if (request.method === 'PUT') {
       figures.puts++
       figures.bytesPut += body.length
-      objects.set(key, body)
+      if (uploadId === null) objects.set(key, body)
+      else parts.get(uploadId)?.push(body) // in their order, as they come
+      return response.end()
+    }
+    if (request.method === 'POST' && uploadId === null) {
+      parts.set(key, [])
+      return response.end(`<UploadId>${key}</UploadId>`)
+    }
+    if (request.method === 'POST') {
+      objects.set(key, Buffer.concat(parts.get(uploadId ?? '') ?? []))
       return response.end()
     }
     if (request.method === 'DELETE') {
       objects.delete(key)
       return response.writeHead(204).end()
     }
-    if (key.includes('list-type=2')) return response.end('<ListBucketResult></ListBucketResult>')
+    if (searchParams.has('list-type')) return response.end('<ListBucketResult></ListBucketResult>')
     figures.gets++
     const object = objects.get(key)
     return object === undefined ? response.writeHead(404).end() : response.end(object)
