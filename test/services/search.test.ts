@@ -80,9 +80,9 @@ test('a page is found by the name of its file, but not by the part of an id that
   const [path = ''] = native.paths(main, 'neurons').filter((name) => name.includes('escalation'))
   const [, tail = ''] = /-([0-9a-f]{6})\.md$/.exec(path) ?? []
   expect(tail).not.toBe('')
+  expect(await titles(bed.ganglion, bed.app, tail)).toEqual([])
   const page = '---\nseqId: handbook_00000009\ntitle: Other\n---\nBeta.\n'
   native.commit(main, new Map([['neurons/runbook-2024ab.md', page]]))
-  expect(await titles(bed.ganglion, bed.app, `${tail.slice(0, 5)}*`)).toEqual([])
   expect(await titles(bed.ganglion, bed.app, 'runbook-2024ab')).toEqual(['Other'])
 })
 
