@@ -3,16 +3,16 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
-import { Ganglion } from '../../src/services/ganglion.ts'
-import { ganglionJson, main } from '../cli/support.ts'
-import { s3Server } from '../store/s3-server.ts'
-import { newDatabase } from '../support/new-database.ts'
-import { tempDir } from '../support/temp.ts'
-import { threads } from '../support/threads.ts'
+import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { ganglionJson, main } from '../../cli/support.ts'
+import { s3Server } from '../../store/s3-server.ts'
+import { newDatabase } from '../../support/new-database.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
 
 const execute = promisify(execFile)
-const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const document = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
 const [, section = ''] = document.split('## From one machine to several, and back\n')
 const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
 
