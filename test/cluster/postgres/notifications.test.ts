@@ -73,5 +73,6 @@ test('events and jobs of one node wake the readers and runners of another', asyn
   expect(await theirs.after(tenantId, 0, 10)).toHaveLength(1)
   await jobs.enqueue({ documentId: '1', tenantId, kbId: 'kb' }, new Date())
   await jobs.cancel('1')
-  await expect.poll(() => told).toEqual(['waiting', '1'])
+  // A runner is woken from time to time anyway.
+  await expect.poll(() => new Set(told)).toEqual(new Set(['waiting', '1']))
 })

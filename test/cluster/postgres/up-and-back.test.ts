@@ -20,9 +20,11 @@ const execute = promisify(execFile)
 async function look(deployment: Deployment, access: Access) {
   const { ganglion } = deployment
   const read = await ganglion.sources.ingested()
-  await eventually(async () => {
-    for (const source of read) expect(await ganglion.sourceTexts.find(source)).toBeDefined()
-  })
+  const lacking = async () => {
+    const texts = await Promise.all(read.map((source) => ganglion.sourceTexts.find(source)))
+    return texts.filter((text) => text === undefined).length
+  }
+  await expect.poll(lacking, { timeout: 60_000 }).toBe(0) // a restored server reads the Sources again
   for (const kb of await ganglion.openKbs()) await ganglion.search(kb).follow()
   return {
     answers: await crawl(deployment, access),
