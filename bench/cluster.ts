@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createKnowledgeBase, operator } from '../src/services/create-kb.ts'
 import { Ganglion, type GanglionOptions } from '../src/services/ganglion.ts'
@@ -17,6 +18,8 @@ const approvals = Number(process.env.CLUSTER_APPROVALS ?? 1_500)
 const neurons = Number(process.env.CLUSTER_NEURONS ?? 10_000)
 /** Milliseconds of each request to the bucket, about as long as in one region of a cloud. */
 const latencyMs = Number(process.env.BUCKET_MS ?? 20)
+/** Milliseconds until a connection of PostgreSQL that is idle has told what it has committed. */
+const countedAfter = 11_000
 const connections = 50
 /** The first is a warm-up. */
 const rounds = 2
@@ -48,6 +51,7 @@ export async function benchCluster(): Promise<string[]> {
   const [one, ...others] = nodes
   if (one === undefined) throw new Error('no node')
   const committed = async () => {
+    await delay(countedAfter)
     const [row] = await postgres.run("select xact_commit as n from pg_stat_database where datname = 'ganglion'")
     return Number(row?.n)
   }

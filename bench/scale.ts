@@ -21,7 +21,7 @@ const costs = {
   puts: 0.08,
   transactions: 4.8,
   /** Transactions of a read. */
-  readStatements: 2.2,
+  readStatements: 3,
 }
 /** Dollars: a public price list of one cloud, rounded. */
 const prices = { node: 140, database: 700, gigabyte: 0.023, put: 5e-6, get: 0.4e-6, disk: 0.08 }
