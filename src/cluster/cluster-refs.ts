@@ -30,8 +30,6 @@ const nameWithin = 60 * 60_000
 /** Milliseconds for which the outcome of a commit whose answer was lost is looked for. */
 const defaultPatience = 30_000
 const lookAgainAfter = 200
-/** Milliseconds for which a writer takes turns after others have written. */
-const turnsAfterOthers = 10_000
 /** How often the packs of a repository are fetched that others pack anew meanwhile. */
 const fetchAttempts = 5
 
@@ -50,8 +48,6 @@ export class ClusterRefs implements RefStore {
   #copied: { version: number; heads: Heads } | undefined
   #latest = 0
   readonly #turns: WriteTurns
-  /** As of `performance.now`. */
-  #takesTurnsUntil = 0
 
   /** @param patience milliseconds for which the outcome of a commit whose answer was lost is looked for */
   constructor(repository: Repository, refs: readonly string[], shared: Shared, patience = defaultPatience) {
@@ -70,7 +66,6 @@ export class ClusterRefs implements RefStore {
       if (this.#copied !== undefined && (await repositories.version(id)) === this.#copied.version) {
         return this.#copied.heads
       }
-      if (this.#copied !== undefined) this.#noteOthers()
       return this.#copy()
     })
   }
@@ -92,10 +87,7 @@ export class ClusterRefs implements RefStore {
         if (version !== undefined) await this.#take(version, { name, staged, moves })
         return version !== undefined
       })
-      if (!isDone) {
-        this.#noteOthers()
-        return new Set()
-      }
+      if (!isDone) return new Set()
       this.#repository.rememberObjects(publication.objects)
       return new Set(moves.map(({ ref }) => ref))
     } finally {
@@ -103,13 +95,9 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Most repositories are written to by one node at a time, which then needs no lock. */
+  /** A writer that took no turn would win against those that do, and never notice them. */
   attempt<Result>(work: () => Promise<Result>): Promise<Result> {
-    return performance.now() > this.#takesTurnsUntil ? work() : this.#turns.run(work)
-  }
-
-  #noteOthers(): void {
-    this.#takesTurnsUntil = performance.now() + turnsAfterOthers
+    return this.#turns.run(work)
   }
 
   stamp(): () => Promise<boolean> {
