@@ -19,7 +19,7 @@ const costs = {
   indexed: 10.4e3,
   /** Requests to the bucket, and transactions, of a submission and its approval. */
   puts: 0.08,
-  transactions: 4.8,
+  transactions: 3.5,
   /** Transactions of a read. */
   readStatements: 3,
 }
