@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { text as textOf } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { abandonUpload } from '../../src/services/sources/abandon-upload.ts'
 import { beginUpload } from '../../src/services/sources/begin-upload.ts'
@@ -82,6 +82,19 @@ test('an upload that one node abandons while another finalizes it is a Source, o
     else expect(made).toMatchObject({ status: 'rejected', reason: { code: 'not_found' } })
     expect(kept('uploads')).toEqual([])
   }
+})
+
+test('an upload that another node abandons after it was found is gone, not incomplete', async () => {
+  const { one, two, caller, begin, send, finalize } = await newBed()
+  const id = await begin(one)
+  await send(one, id, 0)
+  const find = one.uploads.find.bind(one.uploads)
+  vi.spyOn(one.uploads, 'find').mockImplementationOnce(async (...asked) => {
+    const found = await find(...asked)
+    await abandonUpload(two, caller, id)
+    return found
+  })
+  await expect(finalize(one, id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('an upload whose chunk the store has lost cannot be finalized, and stays what it is', async () => {

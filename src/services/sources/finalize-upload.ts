@@ -44,7 +44,10 @@ async function finalizeOnce(
   const earlier = await sources.find(caller.tenantId, uploadId)
   if (earlier !== undefined) return toSource(earlier)
   const { kbId, filename, path, metadata, fileSize, contentHash, isForced, replaces, bytesReceived } = upload
-  if (bytesReceived < fileSize) throw new GanglionError('incomplete', undefined, { bytesReceived })
+  if (bytesReceived < fileSize) {
+    await findUpload(ganglion, caller, uploadId) // of one that another node abandons meanwhile, the bytes go last
+    throw new GanglionError('incomplete', undefined, { bytesReceived })
+  }
   const draft = { ...readFilename(filename, 'filename', everyType), path, ...readSourceMetadata(metadata) }
   const source = await uploadBytes.withFile(uploadId, fileSize, (file) => {
     if (contentHash !== null && contentHash !== file.sha256) {
