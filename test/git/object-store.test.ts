@@ -28,6 +28,14 @@ function versions(count: number, kilobytes: number): Buffer[] {
   })
 }
 
+/** Bytes, and the same with a quarter of them made anew: a delta before whose first byte zlib puts more than 64 bytes of codes. */
+function rewritten(): Buffer[] {
+  const part = () => Buffer.from(randomBytes(80).map((byte) => (byte * byte) / 256))
+  const parts = Array.from({ length: 200 }, part)
+  const others = parts.map((kept, index) => (index % 4 > 0 ? kept : part()))
+  return [Buffer.concat(parts), Buffer.concat(others)]
+}
+
 /** Everything that native git says is in a repository, read by the store. */
 async function compareAll(): Promise<number> {
   const store = new ObjectStore(gitDir)
@@ -50,7 +58,7 @@ async function compareAll(): Promise<number> {
 }
 
 describe('reads what native git has written', () => {
-  const contents = [...versions(30, 20), ...versions(3, 300), Buffer.from('a'), randomBytes(70_000)]
+  const contents = [...versions(30, 20), ...versions(3, 300), ...rewritten(), Buffer.from('a'), randomBytes(70_000)]
 
   function commitAll(): void {
     const entries = contents.map((content, index) => `100644 blob ${write(content)}\tfile ${index}\n`)

@@ -10,8 +10,8 @@ import type { GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
 /** Of a loose object, its type and size, and how long the head is that says so. */
 type Head = ObjectInfo & { length: number }
 
-/** Bytes of a file in which its whole head stands. */
-const headBytes = 128
+/** Bytes of a file in which its whole head stands, behind the codes that zlib may put before it. */
+const headBytes = 1024
 
 /** Where an object is in a folder of objects when it is in no pack. */
 export function loosePath(folder: string, oid: Oid): string {

@@ -15,6 +15,8 @@ const longestChain = 10_000
 /** Files that are open, of all repositories. */
 const openFiles = new LRUCache<PackReader, number>({ max: 256, dispose: (descriptor) => closeSync(descriptor) })
 
+/** Bytes of a delta that hold the sizes of its base and of what it makes, at most. */
+const bothSizes = 20
 /** Bytes that are read at once of an entry that is to be inflated: most need no second read. */
 const firstRead = 4096
 
@@ -78,7 +80,7 @@ export class PackReader {
   /** Type and size, without reading the object. @throws {GitError} `corrupt-object` */
   info(offset: number): ObjectInfo {
     let entry = this.#entryAt(offset)
-    const size = entry.base === undefined ? entry.size : resultSize(inflateBeginning(this.#bytes(entry.start, 64)))
+    const size = entry.base === undefined ? entry.size : this.#resultSize(entry)
     for (let depth = 0; entry.base !== undefined; depth++) {
       if (depth > longestChain) throw corrupt('a chain of deltas has no end')
       entry = this.#entryAt(entry.base)
@@ -132,6 +134,15 @@ export class PackReader {
 
   async #body(at: number, length: number): Promise<Buffer> {
     return length <= 2 * atOnce ? this.#bytes(at, length) : this.#bytesInThread(at, length)
+  }
+
+  /** How many bytes a delta makes. Before the first byte of it, zlib may have the codes that it uses: hundreds of bytes. */
+  #resultSize({ start, size }: Entry): number {
+    for (let length = 64; ; length *= 4) {
+      const data = this.#bytes(start, length)
+      const beginning = inflateBeginning(data)
+      if (beginning.length >= Math.min(size, bothSizes) || data.length < length) return resultSize(beginning)
+    }
   }
 
   #bytes(at: number, length: number): Buffer {
