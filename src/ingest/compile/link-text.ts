@@ -18,8 +18,14 @@ const address = /:\/\/|@|www\.|mailto:/i
 /** Beside these a link would be another construct, or no longer be one. */
 const clashesBefore = /[\]![\\#$^]$/
 const clashesAfter = /^[[(\\$]/
-const delimitersBefore = /[\p{L}\p{N}][*_~]+$/u
-const delimitersAfter = /^[*_~]+[\p{L}\p{N}]/u
+/** Delimiters of emphasis, of which a bracket in place of a letter can make others: CommonMark's left- and right-flanking runs. */
+const delimitersBefore = /([^\s*_~])([*_~]+)$/u
+const delimitersAfter = /^([*_~]+)([^\s*_~])/u
+/** As many as are looked at. */
+const onlyDelimiters = /^[*_~]{8}$/
+const wordCharacter = /[\p{L}\p{N}]/u
+/** Characters beside a mention that are looked at. */
+const near = 8
 
 /**
  * Without the wiki links that a Source must not forge: those to other knowledge bases and with a type, and where it is no
@@ -60,32 +66,50 @@ export function linkMentions(content: string, names: NameTrie, linked: ReadonlyS
   const edits = (splitBlocks(content) ?? []).flatMap(({ lines, codeEnd }) => {
     const places = codeEnd ? undefined : textPlaces(lines)
     if (places === undefined) return []
+    const block = lines.map(({ text }) => text).join('\n')
+    let lineStart = 0
     const isTable = lines.some(({ text }) => delimiterRow.test(text))
-    return lines.flatMap(({ text, start }, index) =>
-      mentionsIn(text, places[index] ?? '', names).flatMap((mention) => {
+    return lines.flatMap(({ text, start }, index) => {
+      const at = lineStart
+      lineStart += text.length + 1
+      return mentionsIn(places[index] ?? '', names, { block, at }).flatMap((mention) => {
         const key = linkKey(mention.title)
         if (seen.has(key)) return []
         seen.add(key)
         const written = text.slice(mention.start, mention.end)
         const alias = written === mention.title ? '' : `${isTable ? '\\|' : '|'}${written}`
         return [{ start: start + mention.start, end: start + mention.end, text: `[[${mention.title}${alias}]]` }]
-      }),
-    )
+      })
+    })
   })
   return splice(content, edits)
 }
 
-function mentionsIn(line: string, masked: string, names: NameTrie): Mention[] {
+/** @param place where the line begins in the text of its block */
+function mentionsIn(masked: string, names: NameTrie, place: { block: string; at: number }): Mention[] {
+  const { block, at } = place
   return names.mentionsIn(masked).filter(({ start, end }) => {
-    const before = line.slice(Math.max(0, start - 8), start)
-    const after = line.slice(end, end + 8)
-    return (
-      !clashesBefore.test(before) &&
-      !clashesAfter.test(after) &&
-      !delimitersBefore.test(before) &&
-      !delimitersAfter.test(after)
-    )
+    const before = block.slice(Math.max(0, at + start - near), at + start)
+    const after = block.slice(at + end, at + end + near)
+    const clashes = clashesBefore.test(before) || clashesAfter.test(after)
+    return !clashes && !changesEmphasis(block, { before, start: at + start }, { after, end: at + end })
   })
+}
+
+/** Whether delimiters of emphasis beside a mention are others beside a bracket. */
+function changesEmphasis(
+  block: string,
+  { before, start }: { before: string; start: number },
+  { after, end }: { after: string; end: number },
+): boolean {
+  if (onlyDelimiters.test(before) || onlyDelimiters.test(after)) return true
+  const [, outer = '', opening = ''] = delimitersBefore.exec(before) ?? []
+  const [, closing = '', next = ''] = delimitersAfter.exec(after) ?? []
+  if (wordCharacter.test(outer) || wordCharacter.test(next)) return true
+  // Beside punctuation they can close what was opened before, or open what is closed after.
+  const mayClose = opening !== '' && block.lastIndexOf(opening.slice(0, 1), start - opening.length - 1) >= 0
+  const mayOpen = closing !== '' && block.includes(closing.slice(-1), end + closing.length)
+  return mayClose || (mayOpen && !before.endsWith(closing))
 }
 
 /** The lines with NUL for what is no text; `undefined` when that is not certain of any. */

@@ -38,6 +38,8 @@ describe('linkMentions', () => {
     ['On-call again', '[[Being on call|On-call]] again'],
     ['Refund and refund and Refund', 'Refund and [[Refund|refund]] and Refund'],
     ['A **refund** is _no Refund_', 'A **[[Refund|refund]]** is _no Refund_'],
+    ['A **refund**, and **more**', 'A **[[Refund|refund]]**, and **more**'],
+    ['It is (**refund**).', 'It is (**[[Refund|refund]]**).'],
     ['A Refund and a refund', 'A [[Refund]] and a refund'],
     ['It is in the Ledger.', 'It is in the [[Ledger]].'],
     ['OpenID is one, SLA another.', '[[OpenID]] is one, [[SLA]] another.'],
@@ -65,6 +67,10 @@ describe('linkMentions', () => {
     '[[Refund|x]] and refund',
     'a**refund**b, refund(x), ![x]refund, \\refund',
     'VIP\ncustomers',
+    '***`x`***refund',
+    'refund***`x`***',
+    '*a*\n`x`*refund',
+    'refund***`x`\n***',
   ])('leaves %j', (text) => expect(link(text)).toBe(text))
 
   test('does not link what is linked already, as the page itself', () => {
