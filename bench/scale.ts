@@ -23,7 +23,7 @@ const costs = {
   /** Transactions of a read. */
   readStatements: 3,
 }
-/** Dollars: a public price list of one cloud, rounded. */
+/** Dollars: assumed, in the order of a public cloud. */
 const prices = { node: 140, database: 700, gigabyte: 0.023, put: 5e-6, get: 0.4e-6, disk: 0.08 }
 const month = 30 * 86_400
 /** Bytes a second from the bucket. */
