@@ -50,7 +50,7 @@ export class OpenKbs {
     this.#open.clear()
   }
 
-  /** Those that nobody has asked for in a while; whoever did may still be at work with them. */
+  /** Closes the least recently used ones. One that was asked for a moment ago may still be in use. */
   #closeIdle(): void {
     for (const [id, { opening, usedAt }] of this.#open) {
       if (this.#open.size <= openAtOnce || Date.now() - usedAt < idleMs) return

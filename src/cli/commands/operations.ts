@@ -81,7 +81,7 @@ export function addOperationCommands(program: Command): void {
   act(
     program
       .command('restore')
-      .description('make a deployment from a backup: a data directory, and what the settings name beside it')
+      .description('restore a backup into a data directory, and into the database and the bucket of the settings')
       .argument('<dir>', 'the backup')
       .option(
         '--move',

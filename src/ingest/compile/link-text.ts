@@ -86,22 +86,15 @@ export function linkMentions(content: string, names: NameTrie, linked: ReadonlyS
 }
 
 /** @param place where the line begins in the text of its block */
-function mentionsIn(masked: string, names: NameTrie, place: { block: string; at: number }): Mention[] {
-  const { block, at } = place
-  return names.mentionsIn(masked).filter(({ start, end }) => {
-    const before = block.slice(Math.max(0, at + start - near), at + start)
-    const after = block.slice(at + end, at + end + near)
-    const clashes = clashesBefore.test(before) || clashesAfter.test(after)
-    return !clashes && !changesEmphasis(block, { before, start: at + start }, { after, end: at + end })
-  })
+function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: string; at: number }): Mention[] {
+  return names.mentionsIn(masked).filter(({ start, end }) => !clashes(block, at + start, at + end))
 }
 
-/** Whether delimiters of emphasis beside a mention are others beside a bracket. */
-function changesEmphasis(
-  block: string,
-  { before, start }: { before: string; start: number },
-  { after, end }: { after: string; end: number },
-): boolean {
+/** Whether a link from `start` to `end` would be another construct, or would make another one of what stands beside it. */
+function clashes(block: string, start: number, end: number): boolean {
+  const before = block.slice(Math.max(0, start - near), start)
+  const after = block.slice(end, end + near)
+  if (clashesBefore.test(before) || clashesAfter.test(after)) return true
   if (onlyDelimiters.test(before) || onlyDelimiters.test(after)) return true
   const [, outer = '', opening = ''] = delimitersBefore.exec(before) ?? []
   const [, closing = '', next = ''] = delimitersAfter.exec(after) ?? []

@@ -21,7 +21,7 @@ export type SourceStores = {
   blobs: BlobStore
   uploads: Uploads
   uploadBytes: UploadBytes
-  /** Whoever adds to an upload, or ends it, holds the lock of its id in this process. */
+  /** By the id of an upload. Held in this process while bytes are added to the upload, or it is ended. */
   uploadLocks: KeyedLock
   sourceTexts: SourceTexts
   modelDrafts: ModelDrafts
