@@ -175,7 +175,7 @@ export interface Services extends OverviewServices, SettingsServices {
   /** Yields the answer's text as it comes and returns the whole. A signal that aborts ends the work. */
   chat(caller: Caller, question: ChatQuestion, signal: AbortSignal): AsyncGenerator<string, ChatAnswer>
   /** The caller's own conversations. */
-  listChats(caller: Caller, kb: string, page: { before?: string }): Promise<ChatPage>
+  listChats(caller: Caller, kb: string, page: { cursor?: string | undefined }): Promise<ChatPage>
   readChat(caller: Caller, chat: { kb: string; id: string; before?: number }): Promise<PastChat>
   /** Puts what its owner thinks of an answer into the queue. */
   rateAnswer(caller: Caller, turn: TurnAddress, rating: Rating): Promise<FeedbackReceipt>

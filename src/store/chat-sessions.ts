@@ -25,6 +25,9 @@ export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
   usedAt: string
 }
 
+/** Where a list of conversations goes on. */
+export type ChatPlace = Pick<ChatSummary, 'usedAt' | 'id'>
+
 /** A turn with its place in the conversation, from 1. */
 export type PlacedTurn = ChatTurn & { id: string; ordinal: number; at: string }
 
@@ -113,10 +116,10 @@ export class ChatSessions {
     return id
   }
 
-  /** The conversations of one owner with a knowledge base for these audiences, the last used first, from before a time. */
+  /** The conversations of one owner with a knowledge base for these audiences, the last used first; those behind `after`. */
   async listOf(
     { kbId, ownerId }: { kbId: string; ownerId: string },
-    { audiences, before, limit }: { audiences: readonly Audience[]; before: string | undefined; limit: number },
+    { audiences, after, limit }: { audiences: readonly Audience[]; after: ChatPlace | undefined; limit: number },
     now: Date,
   ): Promise<ChatSummary[]> {
     return this.#db
@@ -145,8 +148,13 @@ export class ChatSessions {
       .where('kb_id', '=', kbId)
       .where('audience', 'in', audiences)
       .where('used_at', '>', expiry(now))
-      .$if(before !== undefined, (query) => query.where('used_at', '<', before ?? ''))
+      .$if(after !== undefined, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('session.used_at', 'session.id'), '<', tuple(after?.usedAt ?? '', after?.id ?? '')),
+        ),
+      )
       .orderBy('used_at', 'desc')
+      .orderBy('session.id', 'desc')
       .limit(limit)
       .execute()
   }

@@ -60,7 +60,7 @@ function pastChats(kb: PageKb, openId: string | undefined, { chats, next }: Chat
         html`<li><a href="${chatPage(kb.slug, id)}"${id === openId && html` aria-current="page"`}><bdi>${shorten(question)}</bdi></a>
           <small class="hint">${turns} ${turns === 1 ? 'question' : 'questions'}, ${when(usedAt)}</small></li>`,
     )}</ul>
-    ${next !== undefined && html`<p><a href="${chatPage(kb.slug)}?past=${encodeURIComponent(next)}">Older conversations</a></p>`}
+    ${next !== undefined && html`<p><a href="${chatPage(kb.slug)}?past=${next}">Older conversations</a></p>`}
   </nav>`
 }
 

@@ -25,7 +25,7 @@ const TurnPath = ChatPath.extend({ turnId: z.uuid() })
 const maxMessage = 8000
 const maxReason = 2000
 
-const NewQuery = z.object({ past: z.iso.datetime().optional(), done: z.literal('deleted').optional() })
+const NewQuery = z.object({ past: z.string().optional(), done: z.literal('deleted').optional() })
 const ChatQuery = z.object({
   before: z
     .string()
@@ -237,7 +237,7 @@ async function sendChat(
   const caller = callerOf(request)
   const [kb, chats, chat] = await Promise.all([
     services.describeKb(caller, kbName),
-    services.listChats(caller, kbName, past === undefined ? {} : { before: past }),
+    services.listChats(caller, kbName, { cursor: past }),
     id === undefined
       ? undefined
       : services.readChat(caller, { kb: kbName, id, ...(before === undefined ? {} : { before }) }),

@@ -1,13 +1,14 @@
 import type { ChatCitation } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { audiences, effectiveAudience } from '../../knowledge/audience.ts'
-import type { ChatSession, ChatSummary, PlacedTurn } from '../../store/chat-sessions.ts'
+import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { decodeCursor, encodeCursor } from '../read/cursor.ts'
 import { findKb } from '../sources/find-source.ts'
 import { citable, isReadable } from './conversation.ts'
 
-/** The caller's conversations with a knowledge base, the last used first. `next`: `before` of the page that follows. */
+/** The caller's conversations with a knowledge base, the last used first. `next`: `cursor` of the page that follows. */
 export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
 
 /** A turn as its owner reads it again. */
@@ -29,24 +30,33 @@ export type PastChat = Pick<ChatSession, 'id' | 'audience'> & { turns: PastTurn[
 
 const chatsPerPage = 20
 const turnsPerPage = 20
+const chatPlace = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z [\da-f-]{36}$/
 
-/** @throws {GanglionError} `not_found` */
+/** @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave. */
 export async function listChats(
   ganglion: Ganglion,
   caller: Caller,
   kbName: string,
-  { before }: { before?: string | undefined },
+  { cursor }: { cursor?: string | undefined },
 ): Promise<ChatPage> {
+  const after = cursor === undefined ? undefined : placeOf(cursor)
   const { id: kbId } = await findKb(ganglion, caller, kbName)
   const owner = { kbId, ownerId: actorOf(caller).id }
   const served = audiences.filter((audience) => effectiveAudience(caller.role, audience) === audience)
   const found = await ganglion.chatSessions.listOf(
     owner,
-    { audiences: served, before, limit: chatsPerPage + 1 },
+    { audiences: served, after, limit: chatsPerPage + 1 },
     ganglion.now(),
   )
   const chats = found.slice(0, chatsPerPage)
-  return { chats, next: found.length > chatsPerPage ? chats.at(-1)?.usedAt : undefined }
+  const last = chats.at(-1)
+  const next = found.length > chatsPerPage && last !== undefined ? encodeCursor(`${last.usedAt} ${last.id}`) : undefined
+  return { chats, next }
+}
+
+function placeOf(cursor: string): ChatPlace {
+  const [usedAt = '', id = ''] = decodeCursor(cursor, (place) => chatPlace.test(place)).split(' ')
+  return { usedAt, id }
 }
 
 /** A conversation that the caller has begun, a page of it. @throws {GanglionError} `not_found` */

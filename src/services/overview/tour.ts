@@ -59,7 +59,7 @@ export async function markTour({ tours }: Ganglion, caller: Caller, mark: TourMa
 }
 
 async function hasAsked({ chatSessions, now }: Ganglion, { id: ownerId }: Caller, kbId: string): Promise<boolean> {
-  const options = { audiences, before: undefined, limit: 1 }
+  const options = { audiences, after: undefined, limit: 1 }
   return (await chatSessions.listOf({ kbId, ownerId }, options, now())).length > 0
 }
 

@@ -1,12 +1,14 @@
 import type { SourcePage, SourceQuery } from '../../contract/documents.ts'
-import { ValidationError } from '../../contract/errors.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceFilter } from '../../store/sources/sources.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { decodeCursor, encodeCursor } from '../read/cursor.ts'
 import { findKb } from './find-source.ts'
 import { sourceSight } from './source-sight.ts'
 import { toSource } from './source-view.ts'
+
+const seq = /^[1-9][0-9]{0,14}$/
 
 /** Which Sources are asked for. */
 export type SourceSearch = SourceQuery & SourceFilter
@@ -21,7 +23,7 @@ export async function listSources(
   kbName: string,
   { status, cursor, limit, ...filter }: SourceSearch,
 ): Promise<SourcePage> {
-  const below = cursor === undefined ? undefined : decodeCursor(cursor)
+  const below = cursor === undefined ? undefined : Number(decodeCursor(cursor, (place) => seq.test(place)))
   const { id } = await findKb(ganglion, caller, kbName)
   const isSeen = await sourceSight(ganglion, caller, id)
   const statuses = status === undefined ? filter.statuses : [status]
@@ -36,18 +38,6 @@ export async function listSources(
   const last = page.at(-1)
   return {
     documents: page.map(toSource),
-    nextCursor: found.length > limit && last !== undefined ? encodeCursor(last.seq) : null,
+    nextCursor: found.length > limit && last !== undefined ? encodeCursor(String(last.seq)) : null,
   }
-}
-
-function encodeCursor(seq: number): string {
-  return Buffer.from(String(seq)).toString('base64url')
-}
-
-function decodeCursor(cursor: string): number {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  if (!/^[1-9][0-9]{0,14}$/.test(text)) {
-    throw new ValidationError({ cursor: ['must be the nextCursor of an earlier answer'] })
-  }
-  return Number(text)
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChatQuestion } from '../../../src/contract/chat.ts'
+import { ValidationError } from '../../../src/contract/errors.ts'
 import type { Caller } from '../../../src/services/caller.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
 import { deleteChat, listChats, readChat } from '../../../src/services/chat/past-chats.ts'
@@ -27,8 +28,8 @@ async function ask(
   }
 }
 
-async function newBed() {
-  const bed = await newTestBed()
+async function newBed(options?: { now: () => Date }) {
+  const bed = await newTestBed(options)
   const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, candidate())
   const { seqId } = await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
   return { ...bed, seqId }
@@ -61,8 +62,29 @@ test('lists and conversations are paged', async () => {
   for (let number = 0; number < 21; number++) await ask(bed, bed.curator, `other ${number}`)
   const page = await listChats(bed.ganglion, bed.curator, 'handbook', {})
   expect(page.chats).toHaveLength(20)
-  const rest = await listChats(bed.ganglion, bed.curator, 'handbook', { ...(page.next && { before: page.next }) })
+  const rest = await listChats(bed.ganglion, bed.curator, 'handbook', { cursor: page.next })
   expect(rest.chats.map(({ question }) => question)).toEqual(['other 0', 'q1'])
+})
+
+test('conversations of one moment are each on one page', async () => {
+  const at = new Date()
+  const bed = await newBed({ now: () => at })
+  const asked = Array.from({ length: 41 }, (_, number) => `q${number}`)
+  for (const question of asked) await ask(bed, bed.curator, question)
+  const listed: string[] = []
+  for (let cursor: string | undefined, pages = 1; pages <= 3; pages++) {
+    const { chats, next } = await listChats(bed.ganglion, bed.curator, 'handbook', { cursor })
+    listed.push(...chats.map(({ question }) => question))
+    cursor = next
+    expect(cursor === undefined).toBe(pages === 3)
+  }
+  expect(listed.toSorted()).toEqual(asked.toSorted())
+})
+
+test('a place that no page gave is refused', async () => {
+  const bed = await newBed()
+  const list = listChats(bed.ganglion, bed.curator, 'handbook', { cursor: 'aGVsbG8' })
+  await expect(list).rejects.toBeInstanceOf(ValidationError)
 })
 
 test("another's conversation is not there: not to read, not to delete", async () => {
