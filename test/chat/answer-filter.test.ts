@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { describe, expect, test } from 'vitest'
 import { AnswerFilter } from '../../src/chat/answer-filter.ts'
+import { fc } from '../support/properties.ts'
 
 const citable = ['kb_00000001', 'kb_00000002']
 

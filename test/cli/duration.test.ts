@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Duration } from '../../src/cli/settings/duration.ts'
+import { fc } from '../support/properties.ts'
 
 test.each([
   ['45s', 45_000],

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type DiffLine, lineDiff } from '../../src/compare/line-diff.ts'
+import { fc } from '../support/properties.ts'
 
 const written = ({ type, parts }: DiffLine) =>
   ({ same: ' ', removed: '-', added: '+' })[type] +

@@ -1,7 +1,7 @@
 import { applyPatch, parsePatch } from 'diff'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
+import { fc } from '../support/properties.ts'
 
 const numbered = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name} ${n}\n`).join('')
 

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { isAncestor, mergeBase } from '../../src/git/history/ancestry.ts'
 import { trailersBetween } from '../../src/git/history/commit-trailers.ts'
@@ -8,6 +7,7 @@ import { commitsBetween, readHistory } from '../../src/git/history/history.ts'
 import { trailersOf } from '../../src/git/history/trailers.ts'
 import { listFiles } from '../../src/git/list-files.ts'
 import { Repository } from '../../src/git/repository.ts'
+import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit, nativeGitBytes } from './support/native-git.ts'
 

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { peekLsRefs } from '../../src/git/serve/ls-refs.ts'
 import {
@@ -11,6 +10,7 @@ import {
   packetText,
   readPackets,
 } from '../../src/git/serve/pkt-line.ts'
+import { fc } from '../support/properties.ts'
 
 /** Bytes in pieces of a given size, as a socket may bring them. */
 function inPieces(bytes: Buffer, size: number): AsyncIterable<Buffer> {

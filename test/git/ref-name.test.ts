@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isRefName } from '../../src/git/refs/ref-name.ts'
+import { fc } from '../support/properties.ts'
 import { nativeGit } from './support/native-git.ts'
 
 function gitAllows(name: string): boolean {

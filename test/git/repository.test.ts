@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { authorOfCommit, hashObject } from '../../src/git/objects/object.ts'
 import { Repository, type TreeChange } from '../../src/git/repository.ts'
 import { Staging } from '../../src/git/staging.ts'
+import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
 

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { longestStored, storeUncompressed } from '../../src/git/objects/stored-zlib.ts'
+import { fc } from '../support/properties.ts'
 
 test('zlib gives back what was stored', () => {
   fc.assert(

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hashObject } from '../../src/git/objects/object.ts'
 import { Tree } from '../../src/git/objects/tree.ts'
+import { fc } from '../support/properties.ts'
 
 const names = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-', '0', '\xff', 'Z'), minLength: 1, maxLength: 3 })
 const entries = fc.option(

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../support/properties.ts'
 import { type TestServer, testServer } from './support/test-server.ts'
 
 const candidate = {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { boundaryOf, PartHeaders } from '../../src/http/part-headers.ts'
+import { fc } from '../support/properties.ts'
 
 /** Whether a form is refused that comes in pieces of these lengths, in turn. */
 function isRefused(form: string, lengths: readonly number[] = [form.length]): boolean {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Audience, effectiveAudience, maySee } from '../../src/knowledge/audience.ts'
+import { fc } from '../support/properties.ts'
 
 const audiences: readonly Audience[] = ['curator', 'tool', 'public', 'student']
 

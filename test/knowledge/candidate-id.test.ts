@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { validate, version } from 'uuid'
 import { expect, test } from 'vitest'
 import { candidateBelongsTo, candidateIdFor, isUuid } from '../../src/knowledge/candidate-id.ts'
+import { fc } from '../support/properties.ts'
 
 const kbIds = fc.uuid({ version: 7 })
 

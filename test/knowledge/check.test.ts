@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CheckOptions, checkKb } from '../../src/knowledge/check/check.ts'
 import type { CheckedFile } from '../../src/knowledge/check/checked-file.ts'
 import type { Finding, NeuronFields, WikiLink } from '../../src/knowledge/neuron.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 const seq = (number: number) => `kb_${String(number).padStart(8, '0')}`

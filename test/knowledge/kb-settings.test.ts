@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultFileTypes, fileTypes } from '../../src/contract/documents.ts'
 import { parseKbSettings } from '../../src/knowledge/kb-settings.ts'
+import { fc } from '../support/properties.ts'
 
 const identity = {
   id: '0199a5c2-7b1e-7c3d-8e4f-5a6b7c8d9e0f',

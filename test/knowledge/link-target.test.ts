@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   type LinkAddress,
@@ -9,6 +8,7 @@ import {
   resolveTarget,
   targetKeys,
 } from '../../src/knowledge/links/link-target.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 type Named = Parameters<typeof namesOf>[0]

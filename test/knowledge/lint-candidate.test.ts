@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CandidateInput } from '../../src/contract/candidates.ts'
 import type { LintFinding } from '../../src/knowledge/lint/lint.ts'
 import { lintCandidate } from '../../src/knowledge/lint/lint-candidate.ts'
 import { extractLinks } from '../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
+import { fc } from '../support/properties.ts'
 
 const a = 'handbook_00000001'
 const b = 'handbook_00000002'

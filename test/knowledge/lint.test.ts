@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import {
@@ -8,6 +7,7 @@ import {
   type LintedLink,
   type LintFinding,
 } from '../../src/knowledge/lint/lint.ts'
+import { fc } from '../support/properties.ts'
 
 type Written = Pick<LintedLink, 'seqId' | 'meaning'> & Partial<LintedLink>
 

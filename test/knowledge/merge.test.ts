@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mergeText } from '../../src/knowledge/merge.ts'
+import { fc } from '../support/properties.ts'
 
 const base = 'one\ntwo\nthree\nfour\nfive\n'
 

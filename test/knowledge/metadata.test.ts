@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
 import { parseMetadata, readMetadata } from '../../src/knowledge/metadata.ts'
 import { pathProblem } from '../../src/knowledge/paths/portable-path.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 function messagesOf(act: () => unknown): string[] {

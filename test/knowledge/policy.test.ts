@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { candidateKinds, type Zone } from '../../src/contract/vocabulary.ts'
 import { parseKbSettings } from '../../src/knowledge/kb-settings.ts'
 import { type Judged, judge } from '../../src/knowledge/policy.ts'
+import { fc } from '../support/properties.ts'
 
 const plain: Judged = {
   kind: 'external-feed',

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isReservedName, pathKey, pathProblem, portablePath } from '../../src/knowledge/paths/portable-path.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('pathProblem', () => {

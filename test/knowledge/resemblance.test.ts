@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findResembling } from '../../src/knowledge/resemblance.ts'
+import { fc } from '../support/properties.ts'
 
 const words = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `w${from + at}`).join(' ')
 

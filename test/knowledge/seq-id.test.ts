@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SeqId } from '../../src/contract/vocabulary.ts'
 import { derivePrefix, formatSeqId, parseSeqId, SeqPrefix, Slug } from '../../src/knowledge/seq-id.ts'
+import { fc } from '../support/properties.ts'
 
 const prefixes = fc.stringMatching(/^[a-z0-9-]{1,32}$/)
 

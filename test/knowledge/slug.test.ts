@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pathProblem } from '../../src/knowledge/paths/portable-path.ts'
 import { slugify, uniqueSlug } from '../../src/knowledge/paths/slug.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('slugify', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fold } from '../../src/knowledge/text/fold.ts'
 import { hasBadCharacters, oneLine } from '../../src/knowledge/text/text.ts'
+import { fc } from '../support/properties.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('oneLine', () => {

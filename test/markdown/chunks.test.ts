@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Chunk } from '../../src/knowledge/chunk.ts'
 import { type BlockSegment, scanBlocks } from '../../src/markdown/chunks/block-scan.ts'
@@ -9,6 +8,7 @@ import { treePieces } from '../../src/markdown/chunks/tree-pieces.ts'
 import { hideMarks } from '../../src/markdown/obsidian-marks.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 import { plainText } from '../../src/markdown/plain-text.ts'
+import { fc } from '../support/properties.ts'
 import { markdown } from './markdown-arbitrary.ts'
 
 const words = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ')

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withLiteralMarks, withoutComments } from '../../src/markdown/comments.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { shownContent } from '../../src/markdown/shown-content.ts'
+import { fc } from '../support/properties.ts'
 
 test.each([
   ['in a line', 'Seen %%hidden%% seen.', 'Seen  seen.'],

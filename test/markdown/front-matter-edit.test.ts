@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
 import { editFrontMatter, FrontMatterError } from '../../src/markdown/file/front-matter-edit.ts'
+import { fc } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const file = `---

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import matter from 'gray-matter'
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
+import { fc } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 describe('parseFrontMatter', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { editKbFile, type SettingEdit } from '../../src/markdown/file/kb-file-edit.ts'
 import { parseYaml } from '../../src/markdown/yaml/yaml.ts'
+import { fc } from '../support/properties.ts'
 
 const template = readFileSync(new URL('../../kb-template/kb.yaml', import.meta.url), 'utf8')
 

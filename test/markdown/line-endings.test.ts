@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keepLineEndings } from '../../src/markdown/file/line-endings.ts'
+import { fc } from '../support/properties.ts'
 
 test.each([
   ['what a browser sends becomes LF', 'a\nb\n', 'a\r\nB\r\nc\r\n', '\n', 'a\nB\nc\n'],

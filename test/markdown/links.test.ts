@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import type { WikiLink } from '../../src/knowledge/neuron.ts'
 import { certainLinks, extractLinks, treeLinks } from '../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
+import { fc } from '../support/properties.ts'
 
 const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })
 const targetsOf = (content: string) => extractLinks(content).map(({ target }) => target)

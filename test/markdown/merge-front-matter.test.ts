@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, parseFrontMatter } from '../../src/markdown/file/front-matter.ts'
 import { mergeFields } from '../../src/markdown/merge/merge-fields.ts'
 import { mergeBlocks } from '../../src/markdown/merge/merge-front-matter.ts'
 import type { YamlMap, YamlValue } from '../../src/markdown/yaml/yaml-value.ts'
+import { fc } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const nothing: ReadonlySet<string> = new Set()

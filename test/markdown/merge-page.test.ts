@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mergePages } from '../../src/markdown/merge/merge-page.ts'
+import { fc } from '../support/properties.ts'
 
 const page = (fields: string, content: string) => `---\n${fields}\n---\n\n${content}\n`
 

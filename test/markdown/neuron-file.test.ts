@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../src/contract/vocabulary.ts'
 import type { NeuronFields } from '../../src/knowledge/neuron.ts'
 import { FrontMatterError } from '../../src/markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
+import { fc } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const empty: NeuronFields = { tags: [], aliases: [], edges: [], sources: [], noteShared: false }

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { neuronTitle, openingHeading } from '../../src/markdown/neuron-title.ts'
+import { fc } from '../support/properties.ts'
 
 test.each([
   ['# Title', 'Title'],

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { treePieces } from '../../src/markdown/chunks/tree-pieces.ts'
 import { treeLinks } from '../../src/markdown/links/links.ts'
 import { isTooComplex } from '../../src/markdown/parse/parse-cost.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 import { splitParts } from '../../src/markdown/parse/split-parts.ts'
+import { fc } from '../support/properties.ts'
 import { markdown } from './markdown-arbitrary.ts'
 
 const treacherous = fc.constantFrom(

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { linkPlaces } from '../../src/markdown/links/link-places.ts'
 import { extractLinks } from '../../src/markdown/links/links.ts'
@@ -9,6 +8,7 @@ import {
   rewriteLinks,
 } from '../../src/markdown/links/rewrite-links.ts'
 import { ParserPool } from '../../src/markdown/parse/parser-pool.ts'
+import { fc } from '../support/properties.ts'
 import { markdown } from './markdown-arbitrary.ts'
 
 const parser = new ParserPool()

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { readPlainYaml } from '../../src/markdown/yaml/plain-yaml.ts'
 import { parseFullYaml, parseYaml, stringifyYaml, type YamlInput } from '../../src/markdown/yaml/yaml.ts'
+import { fc } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 
 const problemsOf = (text: string) => parseYaml(text).problems.map(({ line, message }) => `${line}: ${message}`)

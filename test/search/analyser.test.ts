@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
+import { fc } from '../support/properties.ts'
 
 const english = analyserFor('en')
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EditRows, isWithinEdits } from '../../src/search/index/edit-rows.ts'
+import { fc } from '../support/properties.ts'
 
 /** Boytsov, "Indexing Methods for Approximate Dictionary Searching", 2011, section 2.2: the recurrence as it is defined. */
 function distance(one: string, other: string): number {

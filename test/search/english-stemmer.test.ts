@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { newStemmer } from 'snowball-stemmers'
 import { expect, test } from 'vitest'
 import { stemEnglish } from '../../src/search/text/english-stemmer.ts'
+import { fc } from '../support/properties.ts'
 
 const endings = (
   's es us ss sses ed eed edly eedly ing ingly ied ies y e l ll at bl iz bb tt tional enci anci abli entli izer ization ational ' +

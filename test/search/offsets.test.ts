@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OffsetWriter, unpackOffsets } from '../../src/search/index/offsets.ts'
+import { fc } from '../support/properties.ts'
 
 test('offsets are what they were packed from, also where tokens overlap', () => {
   const token = fc.tuple(fc.nat(2_000_000), fc.nat(300))

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CatalogPage, packPages, unpackPages } from '../../src/search/index/packed-pages.ts'
+import { fc } from '../support/properties.ts'
 
 const anyPage: fc.Arbitrary<CatalogPage> = fc.record({
   id: fc.nat(2 ** 31),

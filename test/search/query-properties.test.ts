@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { everyLeafOf, type Query, QueryError } from '../../src/search/query/query.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
+import { fc } from '../support/properties.ts'
 import { finds, queryOf } from './query-support.ts'
 
 /** No negation but in an `and` with something else; nothing empty. */

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { QueryError } from '../../src/search/query/query.ts'
 import type { IndexedDocument } from '../../src/search/search-index.ts'
+import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { curator, keysOf, newIndex, page, tool } from './support.ts'
 

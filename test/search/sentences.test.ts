@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sentencesOf } from '../../src/search/text/sentences.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
+import { fc } from '../support/properties.ts'
 
 function texts(text: string, language = 'en'): string[] {
   return sentencesOf(text, language).map((sentence) => sentence.text)

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TermCounter } from '../../src/search/rank/term-counter.ts'
 import { hashOf, TermScan } from '../../src/search/text/term-hash.ts'
 import { TermTable } from '../../src/search/text/term-table.ts'
+import { fc } from '../support/properties.ts'
 
 const term = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '中', '𝒳'), minLength: 1, maxLength: 3 })
 const textOf = (words: readonly string[]) => words.map((word) => ` ${word}`).join('')

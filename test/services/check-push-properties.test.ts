@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Finding } from '../../src/knowledge/neuron.ts'
 import { checkDirectory } from '../../src/services/check/check-directory.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { fc } from '../support/properties.ts'
 import { type Pushing, pushing } from './push-support.ts'
 import { neuronText, seq } from './written-neurons.ts'
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { divideText, partAt } from '../../src/services/sources/divide-text.ts'
+import { fc } from '../support/properties.ts'
 
 const pages = {
   markdown: 'one\n\ntwo\n\nthree\n',

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkPaths } from '../../src/knowledge/check/check-paths.ts'
 import { pathKey, portablePath } from '../../src/knowledge/paths/portable-path.ts'
 import { PathClaims } from '../../src/services/import/path-claims.ts'
+import { fc } from '../support/properties.ts'
 
 test('a name that is taken gets a number, before its extension', () => {
   const claims = new PathClaims([])

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { GanglionError } from '../../src/contract/errors.ts'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { fc } from '../support/properties.ts'
 import { type NativeChange, type NativeChanges, NativeWriter } from './native-writer.ts'
 import { candidate, correction, type TestBed } from './support.ts'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { namedNeurons, resolveTarget } from '../../src/knowledge/links/link-target.ts'
 import { writtenLinks } from '../../src/knowledge/links/written-link.ts'
@@ -7,6 +6,7 @@ import { extractLinks } from '../../src/markdown/links/links.ts'
 import { ParserPool } from '../../src/markdown/parse/parser-pool.ts'
 import { aliasesToKeep, lostNames } from '../../src/services/rename/rename-neuron.ts'
 import { rewriteInboundLinks } from '../../src/services/rename/rewrite-inbound-links.ts'
+import { fc } from '../support/properties.ts'
 import { kbWith, renameTo } from './renames.ts'
 import { neuronText, seq } from './written-neurons.ts'
 

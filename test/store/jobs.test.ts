@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventLog } from '../../src/store/events.ts'
 import { type Job, Jobs } from '../../src/store/jobs.ts'
@@ -8,6 +7,7 @@ import type { NewSource } from '../../src/store/sources/insert-source.ts'
 import { Sources } from '../../src/store/sources/sources.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { runNode } from '../support/process.ts'
+import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ChunkDiffers } from '../../src/store/blobs/upload-bytes.ts'
 import { UploadFiles } from '../../src/store/blobs/upload-files.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
 import { TooManyUploads, Uploads } from '../../src/store/sources/uploads.ts'
 import { Tenants } from '../../src/store/tenants.ts'
+import { fc } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type HeadOperation, headProblems } from './head-history.ts'
+import { fc } from './properties.ts'
 
 const line = ['a', 'b', 'c']
 

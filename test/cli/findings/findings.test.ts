@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { formatGithub } from '../../../src/cli/findings/github.ts'
@@ -8,6 +7,7 @@ import { ruleSummary } from '../../../src/cli/findings/rule-summary.ts'
 import { formatSarif } from '../../../src/cli/findings/sarif.ts'
 import { formatText } from '../../../src/cli/findings/text.ts'
 import type { Finding } from '../../../src/knowledge/neuron.ts'
+import { fc } from '../../support/properties.ts'
 
 const finding = (given: Partial<Finding>): Finding => ({
   ...{

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import remarkGfm from 'remark-gfm'
 import remarkParse from 'remark-parse'
 import { unified } from 'unified'
@@ -9,6 +8,7 @@ import type { Finding } from '../../../src/knowledge/neuron.ts'
 import { literal, literalBlock } from '../../../src/knowledge/text/literal.ts'
 import type { NeuronFileOf } from '../../../src/services/check/change.ts'
 import type { Review, ReviewedNeuron } from '../../../src/services/check/review-directory.ts'
+import { fc } from '../../support/properties.ts'
 
 type Node = { type: string; value?: string; children?: Node[] }
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EventLines, problemOf, withoutCitations } from '../../../src/console/islands/event-lines.ts'
+import { fc } from '../../support/properties.ts'
 
 const stream =
   ': \n\nevent: delta\ndata: {"text":"a"}\n\nid: 7\nevent: done\ndata: {"x":1}\n\ndata: plain\n\nevent: cut'

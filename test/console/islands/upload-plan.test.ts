@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   backoff,
@@ -10,6 +9,7 @@ import {
   sizeInWords,
   uploadOf,
 } from '../../../src/console/islands/upload-plan.ts'
+import { fc } from '../../support/properties.ts'
 
 const mb = 1024 * 1024
 

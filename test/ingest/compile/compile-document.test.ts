@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CompiledPage } from '../../../src/ingest/compile/compiled.ts'
 import { linkKey } from '../../../src/knowledge/links/link-target.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
+import { fc } from '../../support/properties.ts'
 import { compile, documents, paragraph } from './documents.ts'
 
 const sections = (...names: string[]) => names.map((name) => `## ${name}\n\n${paragraph(name, 2500)}`).join('\n\n')

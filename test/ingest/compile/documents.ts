@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { type CompileInput, compileDocument } from '../../../src/ingest/compile/compile-document.ts'
 import type { CompiledPage } from '../../../src/ingest/compile/compiled.ts'
+import { fc } from '../../support/properties.ts'
 
 /** Compiles Markdown as an upload of the name `handbook.md`, unless told otherwise. */
 export function compile(

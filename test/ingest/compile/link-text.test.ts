@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { linkMentions, withoutForgedLinks } from '../../../src/ingest/compile/link-text.ts'
 import { NameTrie } from '../../../src/ingest/compile/name-trie.ts'
@@ -7,6 +6,7 @@ import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import { plainText } from '../../../src/markdown/plain-text.ts'
 import { markdown } from '../../markdown/markdown-arbitrary.ts'
+import { fc } from '../../support/properties.ts'
 import { compile } from './documents.ts'
 
 const names = [

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchSections, type OldSection } from '../../../src/ingest/compile/match-sections.ts'
+import { fc } from '../../support/properties.ts'
 
 type Section = { name: string; text: string }
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cleanMarkdown } from '../../../src/ingest/extract/clean-markdown.ts'
+import { fc } from '../../support/properties.ts'
 import { expectSafeMarkdown } from './conformance.ts'
 
 const cases: [string, string, string][] = [

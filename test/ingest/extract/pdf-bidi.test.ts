@@ -1,8 +1,8 @@
 import bidi, { type Bidi } from 'bidi-js'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { logicalWords } from '../../../src/ingest/extract/pdf/bidi-words.ts'
 import { withLogicalOrder } from '../../../src/ingest/extract/pdf/pdf-bidi.ts'
+import { fc } from '../../support/properties.ts'
 import { extractBytes } from './conformance.ts'
 import { type PdfPage, writePdf } from './support/pdf-writer.ts'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import type { Element, Nodes } from 'hast'
 import rehypeParse from 'rehype-parse'
 import rehypeStringify from 'rehype-stringify'
@@ -6,6 +5,7 @@ import { unified } from 'unified'
 import { expect, test } from 'vitest'
 import { renderBlocks } from '../../../src/markdown/render/render-markdown.ts'
 import { linkTableKey, type ResolvedLink } from '../../../src/markdown/render/resolved-link.ts'
+import { fc } from '../../support/properties.ts'
 import { hostileMarkdown } from './hostile-html.ts'
 
 const hostile = `"'><img src=x onerror=alert(1)>&`

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EstimatedNearness } from '../../../src/search/vectors/estimated-nearness.ts'
 import { ExactNearness } from '../../../src/search/vectors/exact-nearness.ts'
 import { cosine, type Quantised, quantise } from '../../../src/search/vectors/quantise.ts'
 import { SignRows } from '../../../src/search/vectors/sign-rows.ts'
 import { VectorRows } from '../../../src/search/vectors/vector-rows.ts'
+import { fc } from '../../support/properties.ts'
 
 /** The same numbers in [-1, 1) for the same seed. */
 function numbers(seed: number): () => number {

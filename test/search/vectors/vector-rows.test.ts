@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fromBlob, quantise, toBlob } from '../../../src/search/vectors/quantise.ts'
 import { VectorRows } from '../../../src/search/vectors/vector-rows.ts'
+import { fc } from '../../support/properties.ts'
 
 const Component = fc.integer({ min: -1000, max: 1000 })
 const vectorOf = (dimensions: number) =>

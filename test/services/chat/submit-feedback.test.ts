@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Citation, FeedbackInput } from '../../../src/contract/chat.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
@@ -11,6 +10,7 @@ import { approveCandidate } from '../../../src/services/queue/approve-candidate.
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { fc } from '../../support/properties.ts'
 import { NativeWriter } from '../native-writer.ts'
 import { candidate, newTestBed, type TestBed } from '../support.ts'
 
