@@ -14,8 +14,8 @@ export default mergeConfig(
         'test/console/{islands,layout}/**/*.test.ts',
         // The doors: the API, MCP, git, the console, the command line. Every answer of the API is checked against its description.
         'test/e2e/reading.test.ts',
-        'test/http/errors.test.ts',
-        'test/http/mcp-transport.test.ts',
+        'test/http/response/errors.test.ts',
+        'test/http/mcp/mcp-transport.test.ts',
         'test/git/repository.test.ts',
         'test/e2e/git-tips.test.ts',
         'test/console/session/sign-in.test.ts',

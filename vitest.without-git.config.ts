@@ -8,7 +8,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/{http,e2e}/**/*.test.ts', 'test/services/{backup,verify,rebuild,candidate-refs}.test.ts'],
-      exclude: ['test/http/git-*.test.ts', 'test/e2e/{git*,forge-bundles,forge-faults}.test.ts'],
+      exclude: ['test/http/git/**', 'test/e2e/{git*,forge-bundles,forge-faults}.test.ts'],
       setupFiles: ['test/support/without-git.ts'],
       maxWorkers: Math.max(2, availableParallelism()),
     },

@@ -1,5 +1,5 @@
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
-import { formTokenOf } from '../../src/http/session.ts'
+import { formTokenOf } from '../../src/http/access/session.ts'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { openSession, startSession } from '../../src/services/people/session.ts'
 

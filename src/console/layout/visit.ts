@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { formTokenOf } from '../../http/session.ts'
+import { formTokenOf } from '../../http/access/session.ts'
 import type { Session } from '../../services/people/session.ts'
 
 /** Who looks at a page, and at which. */

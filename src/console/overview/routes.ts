@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import { formTokenPath } from '../../http/openapi.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'

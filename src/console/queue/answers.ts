@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { Caller } from '../../services/caller.ts'
 import type { Outcome } from '../../services/review/read-outcome.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CandidatePath } from '../../contract/candidates.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { answersOf } from './answers.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
-import { clientOf } from '../../http/session.ts'
+import { clientOf } from '../../http/access/session.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { PeopleServices } from '../../services/people/people-services.ts'
 import { nextPath } from './next-path.ts'

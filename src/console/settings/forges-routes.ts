@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ValidationError } from '../../contract/errors.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { send } from '../layout/send.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { kbPage } from '../../contract/console-paths.ts'
 import { ValidationError } from '../../contract/errors.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { NewApiKey } from '../../contract/administration.ts'
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { send } from '../layout/send.ts'

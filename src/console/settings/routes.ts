@@ -1,4 +1,4 @@
-import { callerOf } from '../../http/auth.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { isFragment, send } from '../layout/send.ts'

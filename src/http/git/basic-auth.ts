@@ -1,4 +1,4 @@
-import { bearerToken, type Scheme } from '../auth.ts'
+import { bearerToken, type Scheme } from '../access/auth.ts'
 
 /** Basic authentication (RFC 7617), which makes git ask for a password; a bearer token does as well. */
 export const keyAsPassword: Scheme = {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { errorTable } from '../../contract/errors.ts'
 import type { GitService } from '../../services/git/git-transfers.ts'
 import { refusedFetch, refusedPush } from '../../services/git/refused-transfer.ts'
-import { answerError, refusalOf } from '../errors.ts'
+import { answerError, refusalOf } from '../response/errors.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
 
 declare module 'fastify' {

@@ -2,8 +2,8 @@ import type { McpServer, StandardSchemaWithJSON, ToolAnnotations } from '@modelc
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../../services/caller.ts'
-import { refusalOf } from '../errors.ts'
-import type { Limits, Rates } from '../limits.ts'
+import type { Limits, Rates } from '../access/limits.ts'
+import { refusalOf } from '../response/errors.ts'
 import type { Services } from '../services.ts'
 
 /** One message of a client, and what its tools work with. */

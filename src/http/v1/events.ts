@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { EventKind, EventsQuery, LastEventId } from '../../contract/events.ts'
-import { callerOf, isStillLetIn } from '../auth.ts'
-import { readErrors } from '../errors.ts'
-import { EventStreams } from '../event-stream.ts'
-import type { Limits } from '../limits.ts'
+import { callerOf, isStillLetIn } from '../access/auth.ts'
+import type { Limits } from '../access/limits.ts'
+import { readErrors } from '../response/errors.ts'
+import { EventStreams } from '../response/event-stream.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

@@ -1,8 +1,8 @@
 import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { KbPath } from '../../contract/search.ts'
-import { callerOf } from '../auth.ts'
-import { writeErrors } from '../errors.ts'
-import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
+import { callerOf } from '../access/auth.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
+import { writeErrors } from '../response/errors.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

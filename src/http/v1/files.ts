@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { FilePath, savedFileType, shownFileTypes } from '../../contract/files.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors } from '../errors.ts'
-import { answerFile } from '../file-answer.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors } from '../response/errors.ts'
+import { answerFile } from '../response/file-answer.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

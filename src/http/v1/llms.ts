@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KbPath } from '../../contract/search.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors } from '../errors.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors } from '../response/errors.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

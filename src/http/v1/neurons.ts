@@ -1,7 +1,7 @@
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors } from '../errors.ts'
-import { answerTagged, taggedAnswers } from '../etag.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors } from '../response/errors.ts'
+import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

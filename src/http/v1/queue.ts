@@ -12,9 +12,9 @@ import {
   Dismissal,
 } from '../../contract/candidates.ts'
 import type { Role } from '../../contract/vocabulary.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors, writeErrors } from '../errors.ts'
-import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
+import { callerOf } from '../access/auth.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
+import { readErrors, writeErrors } from '../response/errors.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

@@ -7,9 +7,9 @@ import {
   TenantSearchAnswer,
   TenantSearchQuery,
 } from '../../contract/search.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors, writeErrors } from '../errors.ts'
-import { answerTagged, taggedAnswers } from '../etag.ts'
+import { callerOf } from '../access/auth.ts'
+import { readErrors, writeErrors } from '../response/errors.ts'
+import { answerTagged, taggedAnswers } from '../response/etag.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 

@@ -17,11 +17,11 @@ import {
 import { GanglionError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
-import { callerOf } from '../auth.ts'
-import { readErrors, writeErrors } from '../errors.ts'
-import { IdempotencyHeader, idempotencyOf } from '../idempotency.ts'
+import { callerOf } from '../access/auth.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
+import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'
+import { readErrors, writeErrors } from '../response/errors.ts'
 import type { Services } from '../services.ts'
-import { formOptions, maxFormBytes, readForm } from '../upload-form.ts'
 import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 
 const tags = ['Sources']

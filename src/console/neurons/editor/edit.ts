@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
-import { callerOf } from '../../../http/auth.ts'
+import { callerOf } from '../../../http/access/auth.ts'
 import type { Services } from '../../../http/services.ts'
 import type { BlankPage, OpenPage } from '../../../services/write/open-page.ts'
 import type { Refusal } from '../../../services/write/submit-page.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { proposedPage } from '../../../contract/console-paths.ts'
-import { callerOf } from '../../../http/auth.ts'
+import { callerOf } from '../../../http/access/auth.ts'
 import { html, type Part } from '../../layout/html.ts'
 import { send } from '../../layout/send.ts'
 import { visitOf } from '../../layout/visit.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
-import { callerOf } from '../../../http/auth.ts'
+import { callerOf } from '../../../http/access/auth.ts'
 import type { OpenPage } from '../../../services/write/open-page.ts'
 import type { PageRename } from '../../../services/write/preview-rename.ts'
 import type { FormErrors } from '../../layout/form.ts'

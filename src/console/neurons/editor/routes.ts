@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { callerOf } from '../../../http/auth.ts'
+import { callerOf } from '../../../http/access/auth.ts'
 import type { Services } from '../../../http/services.ts'
 import type { ZodFastify } from '../../../http/zod-compilers.ts'
 import { showEditor, showPreview, submitEdit } from './edit.ts'

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import { type PersonRole, type Role, reaches } from '../../contract/vocabulary.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { Services } from '../services.ts'
+import { requireFormToken } from './session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined
+  }
+  interface FastifyContextConfig {
+    /** Roles that may use the route; without it, every role. */
+    roles?: readonly Role[]
+    /** The least role of a person who may use the route; without it, `roles` says so. */
+    people?: PersonRole
+  }
+}
+
+/** How a request says who sends it. */
+export type Scheme = {
+  /** Reads the token from the header `authorization`. */
+  tokenOf(authorization: string | undefined): string | undefined
+  /** For the header `www-authenticate`. */
+  challenge: string
+}
+
+/** A hook that lets in whom the request's token speaks for, before the body is read. Throws `invalid_token`. */
+export function authenticate(
+  services: Pick<Services, 'authenticate'>,
+  { tokenOf, challenge }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  return async (request, reply) => {
+    const token = tokenOf(request.headers.authorization)
+    request.caller = token === undefined ? undefined : await services.authenticate(token)
+    if (request.caller !== undefined) return
+    reply.header('www-authenticate', challenge)
+    throw new GanglionError('invalid_token')
+  }
+}
+
+/**
+ * A hook that lets in a bearer key or, where the request has no header `authorization`, a person by the session's cookie. A
+ * person's writes must come from a page of this server and carry the session's token in the header `x-csrf-token`.
+ * @throws {GanglionError} `invalid_token`, `foreign_origin`, `stale_form`
+ */
+export function authenticateEither(
+  services: Pick<Services, 'authenticate'>,
+  app: FastifyInstance,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const authenticateKey = authenticate(services)
+  return async (request, reply) => {
+    if (request.headers.authorization === undefined) await app.sessions.read(request, reply)
+    if (request.session === undefined) return authenticateKey(request, reply)
+    app.sessions.requireSameOrigin(request)
+    requireFormToken(request)
+  }
+}
+
+/** Checks that an authenticated caller may use the route. @throws {GanglionError} `insufficient_role` */
+export function requireRole(request: FastifyRequest): void {
+  const { roles, people } = request.routeOptions.config
+  if (request.session !== undefined && people !== undefined) {
+    if (!reaches(request.session.role, people)) throw new GanglionError('insufficient_role')
+    return
+  }
+  if (roles !== undefined && !roles.includes(callerOf(request).role)) throw new GanglionError('insufficient_role')
+}
+
+/**
+ * Whether the sender of a request would still be let in with the same rights, while a long answer is sent. A key may be revoked
+ * meanwhile, a session may end, and a person may get another role.
+ */
+export async function isStillLetIn(
+  request: FastifyRequest,
+  services: Pick<Services, 'authenticate'>,
+  app: FastifyInstance,
+): Promise<boolean> {
+  const { session } = request
+  if (session === undefined) {
+    const token = bearerToken(request.headers.authorization)
+    return token !== undefined && (await services.authenticate(token)) !== undefined
+  }
+  const now = await app.sessions.readAgain(request)
+  return now !== undefined && now.tenant.id === session.tenant.id && now.role === session.role
+}
+
+/** Returns the authenticated caller. Throws `invalid_token` if there is none. */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === undefined) throw new GanglionError('invalid_token')
+  return caller
+}
+
+/** RFC 6750, section 2.1; the scheme's name is case-insensitive. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +([A-Za-z0-9._~+/-]{1,512}=*)$/i.exec(authorization ?? '')?.[1]
+}

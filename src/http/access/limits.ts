@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { Services } from '../services.ts'
+import { callerOf } from './auth.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a request counts as; without it, GET and HEAD are reads and the rest are writes. */
+    rate?: keyof Rates
+  }
+}
+
+/** Requests of one API key in a minute. */
+export type Rates = { read: number; write: number; chat: number }
+
+/** The part of the disk that writes leave free. */
+const minFreeDisk = 0.05
+/** Milliseconds for which a measurement of the disk holds. */
+const diskCheckInterval = 3000
+
+/** Event streams that are open at once. */
+const maxStreams = { caller: 10, tenant: 100 }
+
+/** What bounds the work of one server, asked for once the caller is known. */
+export type Limits = {
+  /** Counts a request of a caller. Throws `rate_limited`, with the seconds to wait in the header `retry-after`. */
+  countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates): Promise<void>
+  /** Counts a stream of events until what it gives is called. Throws `rate_limited` where the caller or its tenant has too many. */
+  openStream(caller: Caller): () => void
+  /** Throws `insufficient_storage` while the disk is nearly full. */
+  checkDisk(): Promise<void>
+}
+
+export function createLimits(rates: Rates, services: Pick<Services, 'countRequest' | 'freeDiskRatio'>): Limits {
+  const streams = new Map<string, number>()
+  let measured: { at: number; ratio: Promise<number> } | undefined
+
+  return {
+    async countRequest(request, reply, rate) {
+      const { points, endsIn } = await services.countRequest(rate, callerOf(request).id)
+      if (points <= rates[rate]) return
+      const seconds = Math.max(1, Math.ceil(endsIn / 1000))
+      reply.header('retry-after', seconds)
+      throw new GanglionError('rate_limited', `Too many requests; try again in ${seconds} s.`)
+    },
+    openStream({ id, tenantId }) {
+      const bounds = [
+        { name: id, max: maxStreams.caller },
+        { name: `tenant ${tenantId}`, max: maxStreams.tenant },
+      ]
+      const open = (name: string) => streams.get(name) ?? 0
+      if (bounds.some(({ name, max }) => open(name) >= max)) {
+        throw new GanglionError('rate_limited', 'Too many event streams are open.')
+      }
+      for (const { name } of bounds) streams.set(name, open(name) + 1)
+      return () => {
+        for (const { name } of bounds) {
+          if (open(name) > 1) streams.set(name, open(name) - 1)
+          else streams.delete(name)
+        }
+      }
+    },
+    async checkDisk() {
+      const now = performance.now()
+      if (measured === undefined || now - measured.at > diskCheckInterval) {
+        measured = { at: now, ratio: services.freeDiskRatio() }
+      }
+      if ((await measured.ratio) < minFreeDisk) throw new GanglionError('insufficient_storage')
+    },
+  }
+}
+
+/** What the route of a request counts as. */
+export function rateOf({ method, routeOptions }: FastifyRequest): keyof Rates {
+  return routeOptions.config.rate ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write')
+}

@@ -1,0 +1,152 @@
+import cookie from '@fastify/cookie'
+import createTokens from '@fastify/csrf'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import type { Client, OpenSession, Session } from '../../services/people/session.ts'
+import type { Services } from '../services.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The signed-in person; undefined where a bearer key or nobody asks. */
+    session: Session | undefined
+    /** What the tokens of the session's forms are made with. */
+    formSecret: string | undefined
+  }
+  interface FastifyContextConfig {
+    /** Pages that are left open ask for it again and again: no use of the session. */
+    isBackground?: boolean
+  }
+  interface FastifyInstance {
+    sessions: BrowserSessions
+  }
+}
+
+/** The header and the form field that carry the token of a form. */
+const tokenHeader = 'x-csrf-token'
+const tokenField = '_csrf'
+/** Seconds. The server ends a session earlier if nobody uses it. */
+const cookieAge = 7 * 24 * 60 * 60
+const keptAge = 10 * 60
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+const tokens = createTokens()
+
+/** How the sessions of people come with requests and go with answers. */
+export type BrowserSessions = {
+  /** Name of the cookie. */
+  cookie: string
+  /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
+  read(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** The session of a request's cookie as it is now. This is no use of it. */
+  readAgain(request: FastifyRequest): Promise<Session | undefined>
+  /**
+   * Checks a request that changes something: it must come from a page of this server. Browsers say so in `Sec-Fetch-Site` and
+   * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
+   */
+  requireSameOrigin(request: FastifyRequest): void
+  /** Signs in the browser that is answered. */
+  begin(reply: FastifyReply, token: string): void
+  /** Signs it out. */
+  end(reply: FastifyReply): void
+  /** Lets the browser keep something for the minutes that signing in takes elsewhere. */
+  keep(reply: FastifyReply, value: string): void
+  /** What it kept; the browser forgets it. */
+  takeBack(request: FastifyRequest, reply: FastifyReply): string | undefined
+}
+
+/**
+ * Adds `app.sessions`. Behind TLS the cookie has the prefix `__Host-`, so that no other host of the domain, and no page
+ * without TLS, can set it (RFC 6265bis, section 4.1.3).
+ */
+export async function readSessions(
+  app: FastifyInstance,
+  services: Pick<Services, 'openSession'>,
+  publicUrl: string | undefined,
+): Promise<void> {
+  const isSecure = publicUrl?.startsWith('https:') === true
+  const name = isSecure ? '__Host-ganglion' : 'ganglion'
+  const keptName = `${name}-sign-in`
+  const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
+  const tokenOf = ({ headers }: FastifyRequest) => app.parseCookie(headers.cookie ?? '')[name]
+  const begin = (reply: FastifyReply, token: string) => {
+    reply.setCookie(name, token, { ...attributes, maxAge: cookieAge })
+  }
+  await app.register(cookie, { hook: false })
+  app.decorateRequest('session', undefined)
+  app.decorateRequest('formSecret', undefined)
+  app.decorate('sessions', {
+    cookie: name,
+    begin,
+    end: (reply) => void reply.clearCookie(name, attributes),
+    keep: (reply, value) => void reply.setCookie(keptName, value, { ...attributes, maxAge: keptAge }),
+    takeBack(request, reply) {
+      reply.clearCookie(keptName, attributes)
+      return app.parseCookie(request.headers.cookie ?? '')[keptName]
+    },
+    requireSameOrigin: (request) => requireOrigin(request, publicUrl),
+    async read(request, reply) {
+      const token = tokenOf(request)
+      const isUse = request.routeOptions.config.isBackground !== true
+      const open = token === undefined ? undefined : await services.openSession(token, { isUse })
+      if (open === undefined) return
+      enter(request, open)
+      if (open.newToken !== undefined) begin(reply, open.newToken)
+    },
+    async readAgain(request) {
+      const token = tokenOf(request)
+      return token === undefined ? undefined : (await services.openSession(token, { isUse: false }))?.session
+    },
+  })
+  // What a person sees stays out of every cache, so that nobody sees it after they have signed out.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.session !== undefined && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    done(null, payload)
+  })
+}
+
+function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSession): void {
+  request.session = session
+  request.caller = { ...caller, address: request.ip }
+  request.formSecret = formSecret
+}
+
+/** Where a request comes from. */
+export function clientOf({ ip, headers }: FastifyRequest): Client {
+  return { address: ip, agent: headers['user-agent'] ?? '' }
+}
+
+/** The token that a form of this session must send back; empty without a session. */
+export function formTokenOf({ formSecret }: Pick<FastifyRequest, 'formSecret'>): string {
+  return formSecret === undefined ? '' : tokens.create(formSecret)
+}
+
+/** Throws `foreign_origin`. */
+function requireOrigin({ method, headers }: FastifyRequest, publicUrl: string | undefined): void {
+  if (safeMethods.has(method)) return
+  const { origin, host, 'sec-fetch-site': site } = headers
+  const isForeign = (site !== undefined && site !== 'same-origin') || (origin !== undefined && !isOwn(origin))
+  if (isForeign || (site === undefined && origin === undefined)) throw new GanglionError('foreign_origin')
+
+  function isOwn(origin: string): boolean {
+    const [url, known] = [URL.parse(origin), URL.parse(publicUrl ?? '')]
+    if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false
+    if (url.origin === known?.origin) return true
+    // A page without TLS may have been changed on its way.
+    const isWeaker = known?.protocol === 'https:' && url.protocol !== 'https:'
+    return !isWeaker && url.host === URL.parse(`${url.protocol}//${host}`)?.host
+  }
+}
+
+/**
+ * Checks the token that a request of a session carries, in the header or, once the body is there, in its field.
+ * @throws {GanglionError} `stale_form`
+ */
+export function requireFormToken({ method, headers, body, formSecret }: FastifyRequest): void {
+  if (safeMethods.has(method) || formSecret === undefined) return
+  const token = headers[tokenHeader] ?? fieldOf(body)
+  if (typeof token !== 'string' || !tokens.verify(formSecret, token)) throw new GanglionError('stale_form')
+}
+
+function fieldOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null ? Reflect.get(body, tokenField) : undefined
+}

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream'
+import type { MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { maxUploadBytes } from '../../contract/documents.ts'
+import { type ErrorCode, GanglionError, ValidationError } from '../../contract/errors.ts'
+import type { FormPart } from '../../services/sources/upload-source.ts'
+import { boundaryOf, PartHeaders } from './part-headers.ts'
+
+const maxFields = 10
+const maxFieldBytes = 64 * 1024
+
+/** Bytes of a whole form: the file, the fields, and what is around them. */
+export const maxFormBytes = maxUploadBytes + (maxFields + 1) * (maxFieldBytes + 4096)
+
+/** For `@fastify/multipart`, which cuts a file off at its limit: whoever reads it refuses the byte before that. */
+export const formOptions = {
+  preservePath: true,
+  throwFileSizeLimit: false,
+  limits: {
+    files: 1,
+    fields: maxFields,
+    parts: maxFields + 1,
+    fieldSize: maxFieldBytes,
+    fileSize: maxUploadBytes + 1,
+    headerPairs: 20,
+  },
+} as const
+
+/** A part of any form with a file, as it comes. */
+export type AnyPart = Extract<FormPart, { name: 'file' }> | { name: string; value: unknown }
+
+/**
+ * The parts of a form that uploads a file, as they come; what an upload has no use for is left out.
+ * @throws what {@link readParts} throws
+ */
+export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
+  for await (const part of readParts(request)) {
+    if ('bytes' in part) yield part
+    else if (part.name === 'path' || part.name === 'metadata') yield { name: part.name, value: part.value }
+  }
+}
+
+/**
+ * The parts of a form, as they come.
+ * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`, `header_too_large`
+ * @throws {ValidationError} for a field that is too long.
+ */
+export async function* readParts(request: FastifyRequest): AsyncGenerator<AnyPart> {
+  if (!request.isMultipart()) throw new GanglionError('unsupported_media_type')
+  boundBody(request)
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'file') yield filePart(part)
+      else if (part.valueTruncated) throw new ValidationError({ [part.fieldname]: ['must be at most 64 KB'] })
+      else yield { name: part.fieldname, value: part.value }
+    }
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function filePart({ fieldname, filename, file }: MultipartFile): Extract<FormPart, { name: 'file' }> {
+  if (fieldname !== 'file') throw new GanglionError('no_file', 'No file provided: its part is to be named "file"')
+  return { name: 'file', filename: filename ?? '', bytes: fileBytes(file) }
+}
+
+async function* fileBytes(file: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of file) yield chunk
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+/** Bounds what the parser leaves out without a word. It takes an error of the request as the end of the form. */
+function boundBody({ raw, headers }: FastifyRequest): void {
+  const boundary = boundaryOf(headers['content-type'] ?? '')
+  const partHeaders = boundary === undefined ? undefined : new PartHeaders(boundary)
+  let bytes = 0
+  const refuse = (code: ErrorCode) => {
+    raw.off('data', check)
+    raw.emit('error', new GanglionError(code))
+  }
+  const check = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxFormBytes) refuse('payload_too_large')
+    else if (partHeaders?.areTooLong(chunk)) refuse('header_too_large')
+  }
+  raw.on('data', check)
+  raw.pause()
+}
+
+/** The parser fails of what the client has sent only. */
+function refusal(error: unknown): unknown {
+  if (error instanceof GanglionError || error instanceof ValidationError) return error
+  return new GanglionError('malformed_request', 'The form is broken, or has too many parts.')
+}

@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { ErrorAnswer } from '../../contract/envelope.ts'
+import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../../contract/errors.ts'
+import { refusalFor } from '../../services/failure.ts'
+
+/** What Fastify or a plugin refuses, by the status that it gives. */
+const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
+  [400, 'malformed_request'],
+  [403, 'not_found'], // a path that leads out of the files of `/docs`
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [408, 'request_timeout'],
+  [413, 'payload_too_large'],
+  [415, 'unsupported_media_type'],
+  [416, 'range_not_satisfiable'],
+  [431, 'header_too_large'],
+])
+
+/** Seconds to wait that a 429 or 503 names where nothing better is known. */
+const retryAfter = 10
+
+/** Answers any error with the envelope. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body } = refusalOf(error, request)
+  if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
+  return reply.code(status).send(body)
+}
+
+/** The status and the envelope that stand for any error. What is not ours to tell is logged and becomes `internal`. */
+export function refusalOf(
+  error: unknown,
+  request: FastifyRequest,
+): { status: number; body: Readonly<Record<string, unknown>> } {
+  if (error instanceof ValidationError) {
+    const { formErrors, fieldErrors } = error
+    return { status: 400, body: { error: { formErrors, fieldErrors } } }
+  }
+  if (isCutOff(error, request)) return { status: 400, body: envelope(new GanglionError('malformed_request')) }
+  const refusal = error instanceof GanglionError ? error : fromFastify(error)
+  if (refusal.status >= 500) request.log[refusal.code === 'internal' ? 'error' : 'warn']({ err: error }, refusal.code)
+  return { status: refusal.status, body: envelope(refusal) }
+}
+
+/** Whether the client went before it had its answer: nothing is wrong here, and nobody reads one. */
+function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
+  if (!(error instanceof Error)) return false
+  const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
+  // What was done for it was ended then.
+  return isReset || (raw.socket.destroyed && error.name === 'AbortError')
+}
+
+/** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */
+function envelope({ code, message, details }: GanglionError): Record<string, unknown> {
+  if (code === 'not_found' || code === 'internal') return { error: code, message: errorTable[code].message }
+  return wordedErrors.has(code) ? { ...details, error: message, code } : { ...details, error: code, message }
+}
+
+function fromFastify(error: unknown): GanglionError {
+  const isFastifys = error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
+  const status = isFastifys && 'statusCode' in error ? Number(error.statusCode) : 500
+  if (status >= 400 && status < 500) return new GanglionError(codeByStatus.get(status) ?? 'malformed_request')
+  return refusalFor(error)
+}
+
+/** Refusals that any route of the API may answer with. */
+const common = [
+  'malformed_request',
+  'invalid_token',
+  'not_found',
+  'request_timeout',
+  'rate_limited',
+  'header_too_large',
+  'internal',
+  'unavailable',
+  'insufficient_storage',
+] as const satisfies readonly ErrorCode[]
+
+/** Refusals that any route that changes something may answer with. */
+const ofWrites = [
+  'foreign_origin',
+  'stale_form',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[]
+
+type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
+
+/** Response schemas of a route that reads: the common refusals and its own. */
+export function readErrors<Code extends ErrorCode>(...codes: Code[]): ErrorAnswers<Code | (typeof common)[number]> {
+  return errorAnswers([...common, ...codes])
+}
+
+/** Response schemas of a route that changes something. */
+export function writeErrors<Code extends ErrorCode>(
+  ...codes: Code[]
+): ErrorAnswers<Code | (typeof common)[number] | (typeof ofWrites)[number]> {
+  return errorAnswers([...common, ...ofWrites, ...codes])
+}
+
+/** Response schemas by status, described by what the codes mean. */
+export function errorAnswers<Code extends ErrorCode>(codes: readonly Code[]): ErrorAnswers<Code> {
+  const meanings = Map.groupBy(codes, (code) => errorTable[code].status)
+  const answers = [...meanings].map(([status, codes]): [number, z.ZodType] => {
+    const lines = codes.map((code) => `\`${code}\`: ${errorTable[code].message}`)
+    if (status === 400) lines.push('Or what is wrong with the request, by field.')
+    return [status, ErrorAnswer.describe(lines.join('\n\n'))]
+  })
+  return Object.fromEntries(answers) as ErrorAnswers<Code>
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import { whenClientGone } from '../request/client-gone.ts'
+import type { ZodFastify } from '../zod-compilers.ts'
+import { refusalOf } from './errors.ts'
+
+/** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
+export type ServerSentEvent = { id?: string; event: string; data: unknown }
+/** What a client that is cut off does: after `retry` milliseconds it asks for what follows the event with this id. */
+export type Resumption = { id: string; retry: number }
+
+type Send = (event: ServerSentEvent | Resumption) => void
+/** Waits until the client has taken what was sent, or has had time enough for it. */
+type Taken = () => Promise<void>
+
+const headers = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+  // Else a server that closes waits for the next request on each stream's connection.
+  connection: 'close',
+}
+
+/** Bytes that wait to be sent, beyond which a client is taken for one that never reads. */
+const maxUnsent = 256 * 1024
+
+/** Streams of server-sent events (HTML standard, section 9.2) of one server. */
+export class EventStreams {
+  readonly #closing = new AbortController()
+  readonly #heartbeat: number
+  readonly #patience: number
+
+  /**
+   * @param options in milliseconds: `heartbeat` between comments, which keep a quiet connection open; `patience` that a client has
+   *   to take what was sent.
+   */
+  constructor(app: ZodFastify, { heartbeat = 15_000, patience = 10_000 } = {}) {
+    this.#heartbeat = heartbeat
+    this.#patience = patience
+    app.addHook('preClose', async () => this.#closing.abort(new GanglionError('unavailable')))
+  }
+
+  /** Aborts when the client has gone or was dropped, and with `unavailable` when the server closes. */
+  signal(reply: FastifyReply): AbortSignal {
+    return AbortSignal.any([whenClientGone(reply), this.#closing.signal])
+  }
+
+  /**
+   * Answers with the events that `produce` sends until it returns. What it throws becomes an event `error` with the envelope of
+   * errors. A client is dropped when it is sent more with 256 KB unread, and what is sent to one that has gone is lost:
+   * `produce` should end when the {@link signal} aborts, and wait with `taken` where it has much to send.
+   */
+  answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    produce: (send: Send, taken: Taken) => Promise<void>,
+  ): FastifyReply {
+    const body = new Readable({ read() {} })
+    let isOver = false
+    const write = (text: string) => {
+      if (isOver || body.destroyed) return
+      if (body.readableLength + reply.raw.writableLength > maxUnsent) body.destroy()
+      else body.push(text)
+    }
+    const gone = whenClientGone(reply)
+    const taken = async () => {
+      const signal = AbortSignal.any([gone, AbortSignal.timeout(this.#patience)])
+      while (reply.raw.writableNeedDrain && !signal.aborted) await once(reply.raw, 'drain', { signal }).catch(() => {})
+    }
+    const heartbeat = setInterval(() => write(': \n\n'), this.#heartbeat).unref()
+    const run = async () => {
+      try {
+        await produce((event) => write(format(event)), taken)
+      } catch (error) {
+        if (!reply.raw.destroyed) write(format({ event: 'error', data: refusalOf(error, request).body }))
+      }
+      clearInterval(heartbeat)
+      isOver = true
+      if (!body.destroyed) body.push(null)
+    }
+    void run()
+    return reply.headers(headers).send(body)
+  }
+}
+
+function format(event: ServerSentEvent | Resumption): string {
+  if ('retry' in event) return `retry: ${event.retry}\nid: ${event.id}\n\n`
+  const { id, event: kind, data } = event
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import { savedFileType } from '../../contract/files.ts'
+import type { FileContent } from '../../services/file-content.ts'
+import { isNamed } from './etag.ts'
+
+type Range = { first: number; last: number }
+
+/** Nothing that a browser shows of it may load or run anything. Its viewer of PDF does not work in a sandbox. */
+const pdfPolicy = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
+const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+
+/**
+ * Answers with a file. A type that is not in `shownFileTypes` is to be saved, never to be shown. One range of bytes may be asked for
+ * (RFC 9110, section 14), and whether the file is still the same.
+ * @throws {GanglionError} `range_not_satisfiable`
+ */
+export async function answerFile(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  { filename, etag: tag, size, type, read }: FileContent,
+): Promise<FastifyReply> {
+  const etag = `"${tag}"`
+  const isSaved = type === savedFileType
+  reply.headers({
+    'content-security-policy': type === 'application/pdf' ? pdfPolicy : sandbox,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-cache',
+    etag,
+  })
+  if (isNamed(headers['if-none-match'], etag)) return reply.code(304).send()
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === etag
+  const range = isSame ? readRange(headers.range, size) : undefined
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${size}`)
+    throw new GanglionError('range_not_satisfiable')
+  }
+  reply.headers({
+    'content-type': type,
+    'content-disposition': contentDisposition(isSaved ? 'attachment' : 'inline', filename),
+    'accept-ranges': 'bytes',
+    'content-length': range === undefined ? size : range.last - range.first + 1,
+  })
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`)
+  return reply.send(method === 'HEAD' || size === 0 ? Readable.from([]) : await read(range))
+}
+
+/** What is no single range of bytes is ignored, as RFC 9110 has it. */
+function readRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (from === '' && to === '') return undefined
+  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from)
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
+  if (from !== '' && to !== '' && Number(to) < first) return undefined
+  return first > last ? 'unsatisfiable' : { first, last }
+}
+
+/** RFC 6266: a name in ASCII for old clients, and the name itself. */
+function contentDisposition(kind: 'inline' | 'attachment', filename: string): string {
+  const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  )
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'vitest'
+import { fc } from '../../support/properties.ts'
+import { type TestServer, testServer } from '../support/test-server.ts'
+
+const candidate = {
+  knowledgeBaseId: 'handbook',
+  kind: 'external-feed',
+  title: 'VIP escalation',
+  content: 'Page the lead.\n',
+}
+
+function submit({ request }: TestServer, changes: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+  return request('POST', '/api/v1/queue/candidates', { as: 'app', body: { ...candidate, ...changes }, headers })
+}
+
+async function submitted(server: TestServer): Promise<string> {
+  const { json } = await submit(server)
+  return String(Object(json).candidateId)
+}
+
+describe('submitting a candidate', () => {
+  test('is answered with its id, status, knowledge base and place in the queue', async () => {
+    const server = await testServer()
+    const { status, json } = await submit(server)
+    expect(status).toBe(201)
+    expect(json).toMatchObject({
+      status: 'pending',
+      kbId: expect.any(String),
+      queueUrl: expect.stringMatching(/^\/queue\//),
+    })
+  })
+
+  test('hands on every field, and null for what is left out', async () => {
+    const server = await testServer()
+    await submit(server, { metadata: '{"connector":"api"}', confidence: 0.8, impactEstimate: 3 })
+    await submit(server)
+    expect(server.services.submitted.map(({ input }) => input)).toEqual([
+      { ...candidate, metadata: '{"connector":"api"}', confidence: 0.8, impactEstimate: 3 },
+      { ...candidate, metadata: null, confidence: null, impactEstimate: null },
+    ])
+  })
+
+  test('takes kb for knowledgeBaseId, and metadata as an object', async () => {
+    const server = await testServer()
+    const { status } = await submit(server, { knowledgeBaseId: undefined, kb: 'handbook', metadata: { tags: ['a'] } })
+    expect(status).toBe(201)
+    expect(server.services.submitted[0]?.input).toMatchObject({
+      knowledgeBaseId: 'handbook',
+      metadata: '{"tags":["a"]}',
+    })
+  })
+
+  test.each(['chat', 'lint-finding', 'user-correction'])('takes the kind %s', async (kind) => {
+    expect((await submit(await testServer(), { kind })).status).toBe(201)
+  })
+
+  test('ignores what a candidate may not decide about itself', async () => {
+    const server = await testServer()
+    await submit(server, { status: 'approved', seqId: 'handbook_00000001', zone: 'green' })
+    expect(Object.keys(server.services.submitted[0]?.input ?? {}).sort()).toEqual(
+      ['confidence', 'content', 'impactEstimate', 'kind', 'knowledgeBaseId', 'metadata', 'title'].sort(),
+    )
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['title', { title: 42 }],
+    ['title', { title: false }],
+    ['title', { title: ['x'] }],
+    ['title', { title: '' }],
+    ['title', { title: undefined }],
+    ['title', { title: 'x'.repeat(501) }],
+    ['title', { title: 'a\0b' }],
+    ['title', { title: 'a\ud800b' }],
+    ['content', { content: '' }],
+    ['content', { content: null }],
+    ['content', { content: 'a\0b' }],
+    ['content', { content: 'a\udc00b' }],
+    ['content', { content: 'é'.repeat(256 * 1024 + 1) }],
+    ['kind', { kind: 'Chat' }],
+    ['confidence', { confidence: '0.9' }],
+    ['confidence', { confidence: true }],
+    ['confidence', { confidence: 1.01 }],
+    ['confidence', { confidence: -0.01 }],
+    ['impactEstimate', { impactEstimate: 0 }],
+    ['impactEstimate', { impactEstimate: 1.5 }],
+    ['impactEstimate', { impactEstimate: '1' }],
+    ['metadata', { metadata: 5 }],
+    ['metadata', { metadata: ['a'] }],
+    ['knowledgeBaseId', { knowledgeBaseId: 7 }],
+    ['knowledgeBaseId', { knowledgeBaseId: undefined, title: 7 }],
+  ])('names the field %s that breaks its rule: %o', async (field, changes) => {
+    const server = await testServer()
+    const { status, json } = await submit(server, changes)
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { formErrors: [], fieldErrors: { [field]: [expect.any(String)] } } })
+    expect(server.services.submitted).toEqual([])
+  })
+
+  test('counts characters of a title, not UTF-16 units', async () => {
+    const server = await testServer()
+    expect((await submit(server, { title: '🐘'.repeat(500) })).status).toBe(201)
+    expect((await submit(server, { title: '🐘'.repeat(501) })).status).toBe(400)
+  })
+
+  test('counts bytes of the content: 512 KB fit', async () => {
+    expect((await submit(await testServer(), { content: 'é'.repeat(256 * 1024) })).status).toBe(201)
+  })
+
+  test('any title and content of whole characters pass unchanged', async () => {
+    const server = await testServer()
+    const text = (maxLength: number) =>
+      fc
+        .string({ unit: 'binary', minLength: 1, maxLength })
+        .filter((text) => text.isWellFormed() && !text.includes('\0'))
+    await fc.assert(
+      fc.asyncProperty(text(100), text(300), async (title, content) => {
+        expect((await submit(server, { title, content })).status).toBe(201)
+        expect(server.services.submitted.at(-1)?.input).toMatchObject({ title, content })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('of an unknown knowledge base is not found', async () => {
+    expect((await submit(await testServer(), { knowledgeBaseId: 'nowhere' })).status).toBe(404)
+  })
+
+  test('hands on the idempotency key', async () => {
+    const server = await testServer()
+    await submit(server, {}, { 'idempotency-key': 'a-1' })
+    await submit(server)
+    expect(server.services.submitted.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['a-1', undefined])
+  })
+
+  test.each(['', 'a b', 'é', 'x'.repeat(256)])('refuses the idempotency key %j', async (key) => {
+    const { status, json } = await submit(await testServer(), {}, { 'idempotency-key': key })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { fieldErrors: { 'idempotency-key': [expect.any(String)] } } })
+  })
+})
+
+describe('deciding on a candidate', () => {
+  const id = '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70'
+
+  test.each<[string, { body?: unknown; headers?: Record<string, string> }]>([
+    ['no body', {}],
+    ['an empty object', { body: {} }],
+    ['an empty body said to be JSON', { body: '', headers: { 'content-type': 'application/json' } }],
+    ['an empty body said to be text', { body: '', headers: { 'content-type': 'text/plain', 'content-length': '0' } }],
+  ])('approves it with %s', async (_, request) => {
+    const server = await testServer()
+    const candidateId = await submitted(server)
+    const { status, json } = await server.request('POST', `/api/v1/queue/candidates/${candidateId}/approve`, {
+      as: 'curator',
+      ...request,
+    })
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ candidateId, status: 'approved', seqId: 'handbook_00000042' })
+    expect(server.services.edits).toEqual([{}])
+  })
+
+  test("approves it with the curator's edit", async () => {
+    const server = await testServer()
+    const edit = {
+      content: 'Better.\n',
+      title: 'Better',
+      tags: ['a', 'b'],
+      base: '3f786850e387550fdab836ed7e6dc881de23001b',
+    }
+    const path = `/api/v1/queue/candidates/${await submitted(server)}/approve`
+    expect((await server.request('POST', path, { as: 'curator', body: { ...edit, other: 1 } })).status).toBe(200)
+    expect(server.services.edits).toEqual([edit])
+  })
+
+  test.each([{ content: '' }, { title: null }, { tags: 'a' }, { tags: [''] }, { base: 'main' }, []])(
+    'refuses the edit %j',
+    async (body) => {
+      const { request } = await testServer()
+      expect((await request('POST', `/api/v1/queue/candidates/${id}/approve`, { as: 'curator', body })).status).toBe(
+        400,
+      )
+    },
+  )
+
+  test('tells what conflicts where the target has changed', async () => {
+    const { GanglionError } = await import('../../../src/contract/errors.ts')
+    const conflicts = [{ line: 3, base: 'a', current: 'b', proposed: 'c' }]
+    const { request } = await testServer({
+      approveCandidate: async () => {
+        throw new GanglionError('merge_conflict', undefined, { conflicts })
+      },
+    })
+    const { status, json } = await request('POST', `/api/v1/queue/candidates/${id}/approve`, { as: 'curator' })
+    expect(status).toBe(409)
+    expect(json).toMatchObject({ error: 'merge_conflict', conflicts })
+  })
+
+  test('dismisses it with a reason, reopens it, and shows both', async () => {
+    const server = await testServer()
+    const path = `/api/v1/queue/candidates/${await submitted(server)}`
+    const dismissal = await server.request('POST', `${path}/dismiss`, { as: 'curator', body: { reason: 'Known.' } })
+    expect(dismissal.json).toMatchObject({ status: 'dismissed' })
+    expect((await server.request('POST', `${path}/approve`, { as: 'curator' })).json).toMatchObject({
+      error: 'not_pending',
+    })
+    const { json } = await server.request('GET', path, { as: 'curator' })
+    expect(json).toMatchObject({
+      status: 'dismissed',
+      decisions: [{ action: 'dismiss', by: 'the curator', reason: 'Known.' }],
+    })
+    expect((await server.request('POST', `${path}/reopen`, { as: 'curator' })).json).toMatchObject({
+      status: 'pending',
+    })
+    expect((await server.request('POST', `${path}/reopen`, { as: 'curator' })).json).toMatchObject({
+      error: 'not_dismissed',
+    })
+  })
+
+  test('comments on it, and shows the comment', async () => {
+    const server = await testServer()
+    const path = `/api/v1/queue/candidates/${await submitted(server)}`
+    const { status, json } = await server.request('POST', `${path}/comment`, {
+      as: 'curator',
+      body: { comment: 'Hm.' },
+    })
+    expect([status, json]).toEqual([201, { candidateId: path.slice(-36), status: 'pending' }])
+    const detail = await server.request('GET', path, { as: 'curator' })
+    expect(detail.json).toMatchObject({ decisions: [{ action: 'comment', by: 'the curator', reason: 'Hm.' }] })
+    for (const as of ['app', 'reader'] as const) {
+      const { status } = await server.request('POST', `${path}/comment`, { as, body: { comment: 'Hm.' } })
+      expect(status).toBe(403)
+    }
+  })
+
+  test.each([
+    {},
+    { comment: '' },
+    { comment: ' \n' },
+    { comment: 7 },
+    { comment: 'a\0b' },
+    { comment: 'a\ud800' },
+    { comment: 'x'.repeat(10_001) },
+    { comment: 'x', head: 'main' },
+  ])('refuses the comment %j', async (body) => {
+    const { request } = await testServer()
+    const { status, json } = await request('POST', `/api/v1/queue/candidates/${id}/comment`, { as: 'curator', body })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { fieldErrors: expect.any(Object) } })
+  })
+
+  test.each([
+    ['approve', {}],
+    ['dismiss', {}],
+    ['comment', { comment: 'x'.repeat(10_000) }],
+  ])('hands on the head that a verdict to %s judged, and tells of the present one', async (verb, body) => {
+    const { GanglionError } = await import('../../../src/contract/errors.ts')
+    const [head, present] = ['3f786850e387550fdab836ed7e6dc881de23001b', '89e6c98d92887913cadf06b2adb97f26cde4849b']
+    const heads: unknown[] = []
+    const refuse = async (_caller: unknown, _id: string, { head }: { head?: string }) => {
+      heads.push(head)
+      throw new GanglionError('stale_head', undefined, { head: heads.length === 1 ? present : null })
+    }
+    const server = await testServer({ approveCandidate: refuse, dismissCandidate: refuse, commentCandidate: refuse })
+    const path = `/api/v1/queue/candidates/${id}/${verb}`
+    const ask = (head?: string) =>
+      server.request('POST', path, { as: 'curator', body: { ...body, ...(head && { head }) } })
+    expect(await ask(head)).toMatchObject({ status: 409, json: { error: 'stale_head', head: present } })
+    expect(await ask()).toMatchObject({ status: 409, json: { error: 'stale_head', head: null } })
+    expect((await ask('HEAD')).status).toBe(400)
+    expect(heads).toEqual([head, undefined])
+  })
+
+  test.each(['GET', 'POST'] as const)(
+    'is not found by %s of what is no id, like what does not exist',
+    async (method) => {
+      const { request } = await testServer()
+      const suffix = method === 'GET' ? '' : '/approve'
+      const unknown = await request(method, `/api/v1/queue/candidates/${id}${suffix}`, { as: 'curator' })
+      expect(unknown.status).toBe(404)
+      for (const bad of ['1', 'A', 'a%2Fb', 'a%00b', '..%2f', '%C3%A9', 'x'.repeat(5000), `${id}%0a`]) {
+        const { status, text } = await request(method, `/api/v1/queue/candidates/${bad}${suffix}`, { as: 'curator' })
+        expect([bad.slice(0, 10), status, text]).toEqual([bad.slice(0, 10), 404, unknown.text])
+      }
+    },
+  )
+})
+
+describe('listing candidates', () => {
+  test('gives a page of summaries and the way on', async () => {
+    const server = await testServer()
+    await submitted(server)
+    await submitted(server)
+    const { json } = await server.request('GET', '/api/v1/queue/candidates?kb=handbook&status=pending&limit=1', {
+      as: 'curator',
+    })
+    expect(json).toMatchObject({ candidates: [{ title: candidate.title, createdBy: 'the app' }], nextCursor: 'more' })
+    expect(JSON.stringify(json)).not.toContain('Page the lead')
+  })
+
+  test('hands on the query; a page has 50 without a limit', async () => {
+    const queries: unknown[] = []
+    const { request } = await testServer({
+      listCandidates: async (_, query) => {
+        queries.push(query)
+        return { candidates: [], nextCursor: null }
+      },
+    })
+    await request('GET', '/api/v1/queue/candidates', { as: 'curator' })
+    const all = 'kb=k&status=dismissed&kind=chat&connector=lint&cursor=c&limit=100'
+    await request('GET', `/api/v1/queue/candidates?${all}`, { as: 'curator' })
+    expect(queries).toEqual([
+      { limit: 50 },
+      { kb: 'k', status: 'dismissed', kind: 'chat', connector: 'lint', cursor: 'c', limit: 100 },
+    ])
+  })
+
+  test.each([
+    'limit=1e2',
+    'limit=0',
+    'limit=101',
+    'limit=-1',
+    'limit=1.0',
+    'limit=%201',
+    'limit=',
+    'limit=1&limit=2',
+    'kb=a&kb=b',
+    'status=open',
+    'status=',
+    'kind=all',
+  ])('refuses the query %s', async (query) => {
+    const { request } = await testServer()
+    const { status, json } = await request('GET', `/api/v1/queue/candidates?${query}`, { as: 'curator' })
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ error: { formErrors: expect.any(Array), fieldErrors: expect.any(Object) } })
+  })
+})

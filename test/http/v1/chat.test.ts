@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import type { ChatAnswer } from '../../../src/contract/chat.ts'
+import { GanglionError } from '../../../src/contract/errors.ts'
+import type { Services } from '../../../src/http/services.ts'
+import { allEvents, readEvents } from '../support/events.ts'
+import { chatAnswer } from '../support/fake-services.ts'
+import { listen, testServer } from '../support/test-server.ts'
+
+const stream = { accept: 'text/event-stream' }
+const question = { knowledgeBaseId: 'handbook', message: 'Who is paged?' }
+
+/** A service that says something, then goes on only when it is told to; its signal is handed out once it is asked. */
+function heldChat() {
+  const asked = Promise.withResolvers<AbortSignal>()
+  const go = Promise.withResolvers<void>()
+  async function* chat(_: unknown, __: unknown, signal: AbortSignal): AsyncGenerator<string, ChatAnswer> {
+    asked.resolve(signal)
+    yield 'Page '
+    const aborted = once(signal, 'abort').then(() => signal.throwIfAborted())
+    await Promise.race([go.promise, aborted])
+    yield 'the lead.'
+    return chatAnswer
+  }
+  return { chat: chat satisfies Services['chat'], asked: asked.promise, go: go.resolve }
+}
+
+async function ask(port: number, headers: Record<string, string> = {}, signal: AbortSignal | null = null) {
+  return fetch(`http://127.0.0.1:${port}/api/v1/chat`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer app', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(question),
+    signal,
+  })
+}
+
+describe('a question', () => {
+  test('is answered with one JSON object', async () => {
+    const { request } = await testServer()
+    const { status, json } = await request('POST', '/api/v1/chat', { as: 'reader', body: question })
+    expect([status, json]).toEqual([200, chatAnswer])
+  })
+
+  test('is handed on with what it leaves out', async () => {
+    const { request, services } = await testServer()
+    await request('POST', '/api/v1/chat', { as: 'app', body: { message: 'Who?' } })
+    await request('POST', '/api/v1/chat', {
+      as: 'app',
+      body: { kb: 'handbook', message: 'Who?', sessionId: 'abc', audience: 'public' },
+    })
+    const unscoped = { knowledgeBaseId: undefined, sessionId: undefined, audience: undefined }
+    expect(services.asked).toEqual([
+      { message: 'Who?', history: [], ...unscoped },
+      { message: 'Who?', history: [], knowledgeBaseId: 'handbook', sessionId: 'abc', audience: 'public' },
+    ])
+  })
+
+  test('may be the last of a list of messages', async () => {
+    const { request, services } = await testServer()
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Who is paged?' },
+      { role: 'assistant', content: 'The lead.' },
+      { role: 'user', content: 'And then?' },
+      { role: 'assistant', content: '' },
+    ]
+    await request('POST', '/api/v1/chat', { as: 'app', body: { kb: 'handbook', messages } })
+    expect(services.asked).toMatchObject([{ message: 'And then?', history: messages.slice(0, 3) }])
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['message', {}],
+    ['message', { message: '' }],
+    ['message', { message: 42 }],
+    ['message', { message: 'x'.repeat(8001) }],
+    ['message', { message: 'a\0b' }],
+    ['message', { message: 'a\ud800' }],
+    ['message', { messages: [{ role: 'assistant', content: 'Hello.' }] }],
+    ['message', { messages: [{ role: 'user', content: '' }] }],
+    ['message', { messages: [{ role: 'user', content: 'x'.repeat(8001) }] }],
+    ['messages', { messages: [] }],
+    ['messages', { messages: 'Who?' }],
+    ['messages', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['messages', { messages: Array.from({ length: 101 }, () => ({ role: 'user', content: 'x' })) }],
+    ['audience', { message: 'Who?', audience: 'student' }],
+    ['audience', { message: 'Who?', audience: null }],
+    ['knowledgeBaseId', { message: 'Who?', knowledgeBaseId: 'A' }],
+    ['knowledgeBaseId', { message: 'Who?', knowledgeBaseId: 7 }],
+    ['sessionId', { message: 'Who?', sessionId: 7 }],
+    ['sessionId', { message: 'Who?', sessionId: 'x'.repeat(101) }],
+  ])('with a bad %s is 400: %j', async (field, body) => {
+    const { request, services } = await testServer()
+    const { status, json } = await request('POST', '/api/v1/chat', { as: 'app', body, headers: stream })
+    expect([status, json]).toEqual([400, { error: { formErrors: [], fieldErrors: { [field]: expect.any(Array) } } }])
+    expect(services.asked).toEqual([])
+  })
+
+  test('may have 8,000 characters, an emoji being one', async () => {
+    const { request } = await testServer()
+    const { status } = await request('POST', '/api/v1/chat', { as: 'app', body: { message: '🙂'.repeat(8000) } })
+    expect(status).toBe(200)
+  })
+
+  test.each([{}, stream])('on a knowledge base that is not there is 404: %j', async (headers) => {
+    const { request } = await testServer()
+    const body = { ...question, knowledgeBaseId: 'other' }
+    const { status, json } = await request('POST', '/api/v1/chat', { as: 'app', body, headers })
+    expect([status, json]).toEqual([404, { error: 'not_found', message: expect.any(String) }])
+  })
+
+  test('without a token is 401', async () => {
+    const { request } = await testServer()
+    expect((await request('POST', '/api/v1/chat', { body: question })).status).toBe(401)
+  })
+})
+
+describe('a stream', () => {
+  test('gives the answer as it comes, and then whole', async () => {
+    const { chat, go } = heldChat()
+    const { app } = await testServer({ chat })
+    const response = await ask(await listen(app), stream)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    const events = readEvents(response)
+    // Held back until the first event was read: it was not waiting for the rest.
+    expect((await events.next()).value).toEqual({ event: 'delta', data: { text: 'Page ' } })
+    go()
+    expect(await allEvents(events)).toEqual([
+      { event: 'delta', data: { text: 'the lead.' } },
+      { event: 'done', data: chatAnswer },
+    ])
+  })
+
+  test('is described, like the JSON', async () => {
+    const { request } = await testServer()
+    const { text } = await request('POST', '/api/v1/chat', { as: 'app', body: question, headers: stream })
+    expect(text.match(/^event: .*/gm)).toEqual(['event: delta', 'event: delta', 'event: done'])
+    const { paths } = Object((await request('GET', '/openapi.json')).json)
+    expect(Object.keys(paths['/api/v1/chat'].post.responses[200].content)).toEqual([
+      'application/json',
+      'text/event-stream',
+    ])
+  })
+
+  test('that breaks ends with the error, and tells no more than an answer would', async () => {
+    const lines: string[] = []
+    const { app } = await testServer(
+      {
+        async *chat() {
+          yield 'Page '
+          throw new Error('SQLITE_CORRUPT at /data')
+        },
+      },
+      { log: { level: 'error', stream: { write: (line) => void lines.push(line) } } },
+    )
+    const events = await allEvents(readEvents(await ask(await listen(app), stream)))
+    expect(events).toEqual([
+      { event: 'delta', data: { text: 'Page ' } },
+      { event: 'error', data: { error: 'internal', message: expect.any(String) } },
+    ])
+    expect(lines.join('')).toContain('SQLITE_CORRUPT')
+  })
+
+  test('ends when the server closes', async () => {
+    const { chat, asked } = heldChat()
+    const { app } = await testServer({ chat })
+    const events = readEvents(await ask(await listen(app), stream))
+    await events.next()
+    const closed = app.close()
+    expect(await allEvents(events)).toEqual([
+      { event: 'error', data: { error: 'unavailable', message: expect.any(String) } },
+    ])
+    expect((await asked).aborted).toBe(true)
+    await closed
+  })
+})
+
+describe('a client that goes away', () => {
+  test.each([stream, {}])('stops the work: %j', async (headers) => {
+    const { chat, asked } = heldChat()
+    const lines: string[] = []
+    const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } }
+    const { app } = await testServer({ chat }, { log })
+    const client = new AbortController()
+    const answer = ask(await listen(app), headers, client.signal).then((response) => response.text())
+    const signal = await asked
+    expect(signal.aborted).toBe(false)
+    const stopped = once(signal, 'abort')
+    client.abort()
+    await expect(answer).rejects.toThrow()
+    await stopped
+    await app.close()
+    expect(lines).toEqual([])
+  })
+
+  test('is not told of by a signal while it is there', async () => {
+    const { chat, asked, go } = heldChat()
+    const { app } = await testServer({ chat })
+    const answer = ask(await listen(app))
+    const signal = await asked
+    go()
+    expect(await (await answer).json()).toEqual(chatAnswer)
+    expect(signal.aborted).toBe(false)
+  })
+})
+
+test('an answer in JSON is finished while the server closes', async () => {
+  const { chat, asked, go } = heldChat()
+  const { app } = await testServer({ chat })
+  const answer = ask(await listen(app))
+  await asked
+  const closed = app.close()
+  go()
+  expect(await (await answer).json()).toEqual(chatAnswer)
+  await closed
+})
+
+test('an error before anything was said is an ordinary one', async () => {
+  const { request } = await testServer({
+    // biome-ignore lint/correctness/useYield: it fails before it says anything.
+    async *chat() {
+      throw new GanglionError('unavailable')
+    },
+  })
+  const { status, headers } = await request('POST', '/api/v1/chat', { as: 'app', body: question, headers: stream })
+  expect([status, headers['content-type']]).toEqual([503, 'application/json; charset=utf-8'])
+})

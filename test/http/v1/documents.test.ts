@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { GanglionError } from '../../../src/contract/errors.ts'
+import { source } from '../support/fake-services.ts'
+import { testServer } from '../support/test-server.ts'
+
+const document = `/api/v1/documents/${source.id}`
+const content = `${document}/content`
+const unknown = '/api/v1/documents/019b9c9b-2f10-7a3c-b1d2-000000000000'
+
+test('curators read, list, download and archive Sources; apps may only ingest them', async () => {
+  const { request } = await testServer()
+  for (const [method, url, status] of [
+    ['GET', '/api/v1/knowledge-bases/handbook/documents', 200],
+    ['GET', document, 200],
+    ['GET', content, 200],
+    ['DELETE', document, 204],
+  ] as const) {
+    expect([url, (await request(method, url, { as: 'curator' })).status]).toEqual([url, status])
+    expect([url, (await request(method, url, { as: 'app' })).status]).toEqual([url, 403])
+    expect([url, (await request(method, url)).status]).toEqual([url, 401])
+  }
+  for (const [as, status] of [
+    ['curator', 202],
+    ['app', 202],
+    ['reader', 403],
+  ] as const) {
+    expect((await request('POST', `${document}/ingest`, { as })).status).toBe(status)
+  }
+})
+
+test('what is not there, or is no id, is not found', async () => {
+  const { request } = await testServer()
+  for (const url of [unknown, '/api/v1/documents/x', `/api/v1/documents/${source.id}%2f`]) {
+    expect((await request('GET', url, { as: 'curator' })).status).toBe(404)
+    expect((await request('DELETE', url, { as: 'curator' })).status).toBe(404)
+    expect((await request('POST', `${url}/ingest`, { as: 'app' })).status).toBe(404)
+  }
+  expect((await request('GET', '/api/v1/knowledge-bases/other/documents', { as: 'curator' })).status).toBe(404)
+})
+
+test('an ingest is accepted with a message, and refused with a code', async () => {
+  const { request } = await testServer()
+  const accepted = await request('POST', `${document}/ingest`, { as: 'app' })
+  expect([accepted.status, accepted.json]).toEqual([202, { ok: true, message: 'The ingest begins.' }])
+  for (const [code, status] of [
+    ['not_a_source', 400],
+    ['already_processing', 409],
+  ] as const) {
+    const refusing = await testServer({
+      async ingestDocument() {
+        throw new GanglionError(code)
+      },
+    })
+    const answer = await refusing.request('POST', `${document}/ingest`, { as: 'app' })
+    expect([answer.status, answer.json]).toMatchObject([status, { error: code }])
+  }
+})
+
+test.each(['?status=new', '?limit=0', '?limit=1e2', '?status=ready&status=failed'])(
+  'a listing with %s is refused',
+  async (query) => {
+    const { request } = await testServer()
+    expect((await request('GET', `/api/v1/knowledge-bases/handbook/documents${query}`, { as: 'curator' })).status).toBe(
+      400,
+    )
+  },
+)
+
+test("a Source's bytes are for saving, and never shown", async () => {
+  const { request } = await testServer()
+  const { status, headers, text } = await request('GET', content, { as: 'curator' })
+  expect([status, text]).toEqual([200, '%PDF-1\n'])
+  expect(headers).toMatchObject({
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename="Gr__e _1_.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%221%22.pdf`,
+    'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-cache',
+    'accept-ranges': 'bytes',
+    'content-length': '7',
+    etag: `"${source.contentHash}"`,
+  })
+  const head = await request('HEAD', content, { as: 'curator' })
+  expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '7'])
+})
+
+test.each([
+  ['bytes=0-3', 206, '%PDF', 'bytes 0-3/7'],
+  ['bytes=5-', 206, '1\n', 'bytes 5-6/7'],
+  ['bytes=-3', 206, '-1\n', 'bytes 4-6/7'],
+  ['bytes=-100', 206, '%PDF-1\n', 'bytes 0-6/7'],
+  ['bytes=3-100', 206, 'F-1\n', 'bytes 3-6/7'],
+  ['bytes=3-1', 200, '%PDF-1\n', undefined],
+  ['bytes=0-1,3-4', 200, '%PDF-1\n', undefined],
+  ['pages=1-2', 200, '%PDF-1\n', undefined],
+])('the range %s is answered with %i', async (range, expected, bytes, contentRange) => {
+  const { request } = await testServer()
+  const { status, headers, text } = await request('GET', content, { as: 'curator', headers: { range } })
+  expect([status, text, headers['content-range']]).toEqual([expected, bytes, contentRange])
+  expect(headers['content-length']).toBe(String(bytes.length))
+})
+
+test.each(['bytes=7-', 'bytes=-0'])('the range %s is beyond the file', async (range) => {
+  const { request } = await testServer()
+  const { status, headers, json } = await request('GET', content, { as: 'curator', headers: { range } })
+  expect([status, headers['content-range'], json]).toMatchObject([416, 'bytes */7', { error: 'range_not_satisfiable' }])
+})
+
+test('a range of another version is answered with the whole', async () => {
+  const { request } = await testServer()
+  const ask = async (ifRange: string) =>
+    (await request('GET', content, { as: 'curator', headers: { range: 'bytes=0-3', 'if-range': ifRange } })).status
+  expect([await ask('"other"'), await ask(`"${source.contentHash}"`)]).toEqual([200, 206])
+})
