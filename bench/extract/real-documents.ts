@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeText } from '../../src/ingest/extract/encoding/decode-text.ts'
 import { families, successors } from '../../src/ingest/extract/registry.ts'
-import { decodeText } from '../../src/ingest/extract/text/decode-text.ts'
 import { ExtractionError } from '../../src/ingest/extracted.ts'
 import { type Agreement, compareTexts } from './compare.ts'
 import { fileTypeOf, type Measured, measureDocument } from './measure-document.ts'

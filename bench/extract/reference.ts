@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import Papa from 'papaparse'
 import rehypeParse from 'rehype-parse'
 import { unified } from 'unified'
+import { decodeText } from '../../src/ingest/extract/encoding/decode-text.ts'
 import { OfficePackage } from '../../src/ingest/extract/office/office-package.ts'
-import { scanXml } from '../../src/ingest/extract/office/office-xml.ts'
 import { plainPages } from '../../src/ingest/extract/pdf/pdf-outline.ts'
-import { decodeText } from '../../src/ingest/extract/text/decode-text.ts'
+import { scanXml } from '../../src/ingest/extract/xml.ts'
 import { plainMarkdown } from './plain-markdown.ts'
 
 /** What a document's text is compared with, and who made it. */

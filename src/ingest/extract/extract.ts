@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseJson } from '../../knowledge/text/json.ts'
 import { type Extracted, type ExtractInput, ExtractionError, type OnProgress } from '../extracted.ts'
-import { type Ending, runConfined } from './confined-process.ts'
+import { type Ending, runConfined } from './confined/confined-process.ts'
+import { extractReply } from './confined/reply.ts'
 import { defaultLimits, type ExtractLimits } from './limits.ts'
 import { permissionFlags } from './permissions.ts'
 import { type Family, families, successors } from './registry.ts'
-import { extractReply } from './reply.ts'
 
 export type ExtractOptions = {
   signal?: AbortSignal | undefined
@@ -20,7 +20,7 @@ export type ExtractOptions = {
 }
 
 /** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
-const childFile = fileURLToPath(new URL(`./child${import.meta.url.slice(-3)}`, import.meta.url))
+const childFile = fileURLToPath(new URL(`./confined/child${import.meta.url.slice(-3)}`, import.meta.url))
 
 /**
  * Reads a document in a process of its own, which may read that file and the program's own, and nothing else; `limits` are those

@@ -22,9 +22,9 @@ const audio: Family = {
   network: true,
   limits: { wallTime: 30 * 60_000 },
 }
-const docx: Family = { load: async () => (await import('./office/docx.ts')).extractDocx }
-const pptx: Family = { load: async () => (await import('./office/pptx.ts')).extractPptx }
-const xlsx: Family = { load: async () => (await import('./office/xlsx.ts')).extractXlsx }
+const docx: Family = { load: async () => (await import('./office/docx/docx.ts')).extractDocx }
+const pptx: Family = { load: async () => (await import('./office/pptx/pptx.ts')).extractPptx }
+const xlsx: Family = { load: async () => (await import('./office/xlsx/xlsx.ts')).extractXlsx }
 const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
 const subtitles: Family = { load: async () => (await import('./text/subtitles.ts')).extractSubtitles }
 const code: Family = { load: async () => (await import('./text/code.ts')).extractCode }
@@ -36,9 +36,9 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
   ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
   ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),
-  ['odt', { load: async () => (await import('./office/odt.ts')).extractOdt }],
-  ['ods', { load: async () => (await import('./office/ods.ts')).extractOds }],
-  ['odp', { load: async () => (await import('./office/odp.ts')).extractOdp }],
+  ['odt', { load: async () => (await import('./office/open-document/odt.ts')).extractOdt }],
+  ['ods', { load: async () => (await import('./office/open-document/ods.ts')).extractOds }],
+  ['odp', { load: async () => (await import('./office/open-document/odp.ts')).extractOdp }],
   ['epub', { load: async () => (await import('./html/epub.ts')).extractEpub }],
   ['rtf', { load: async () => (await import('./text/rtf.ts')).extractRtf }],
   ['eml', { load: async () => (await import('./html/eml.ts')).extractEml }],

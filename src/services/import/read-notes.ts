@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Decoded, decodeText } from '../../ingest/extract/text/decode-text.ts'
+import { type Decoded, decodeText } from '../../ingest/extract/encoding/decode-text.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'
 import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { extractReply } from '../../ingest/extract/reply.ts'
+import { extractReply } from '../../ingest/extract/confined/reply.ts'
 import type { Extracted } from '../../ingest/extracted.ts'
 import type { KeptJson } from './kept-json.ts'
 

@@ -9,7 +9,7 @@ export function extractorsOf(dataDir: string): string[] {
   return readdirSync('/proc').filter((name) => {
     try {
       const line = /^\d+$/.test(name) ? readFileSync(join('/proc', name, 'cmdline'), 'utf8') : ''
-      return line.includes(dataDir) && line.includes('/ingest/extract/child.')
+      return line.includes(dataDir) && line.includes('/ingest/extract/confined/child.')
     } catch {
       return false
     }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Nodes } from 'mdast'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { extractReply } from '../../../src/ingest/extract/confined/reply.ts'
+import { runExtractor } from '../../../src/ingest/extract/confined/run-extractor.ts'
 import { extractDocument } from '../../../src/ingest/extract/extract.ts'
 import { families } from '../../../src/ingest/extract/registry.ts'
-import { extractReply } from '../../../src/ingest/extract/reply.ts'
-import { runExtractor } from '../../../src/ingest/extract/run-extractor.ts'
 import {
   type Extracted,
   type ExtractInput,

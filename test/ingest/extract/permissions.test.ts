@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { runConfined } from '../../../src/ingest/extract/confined-process.ts'
+import { runConfined } from '../../../src/ingest/extract/confined/confined-process.ts'
 import { defaultLimits } from '../../../src/ingest/extract/limits.ts'
 import { permissionFlags } from '../../../src/ingest/extract/permissions.ts'
 import { tempDir } from '../../support/temp.ts'

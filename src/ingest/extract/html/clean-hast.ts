@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Root, RootContent } from 'hast'
-import { isOutwardLink } from '../outward-link.ts'
-import { markFootnotes } from '../text/footnotes.ts'
+import { isOutwardLink } from '../markdown/outward-link.ts'
 import { writableEmphasis } from './emphasis-hast.ts'
+import { markFootnotes } from './footnotes.ts'
 import { collapse, findElement } from './hast.ts'
 import { flattenTable } from './table-hast.ts'
 

@@ -3,8 +3,8 @@ import rehypeRemark from 'rehype-remark'
 import remarkGfm from 'remark-gfm'
 import remarkStringify from 'remark-stringify'
 import { unified } from 'unified'
-import { footnoteHandlers } from '../text/footnotes.ts'
 import { cleanHast } from './clean-hast.ts'
+import { footnoteHandlers } from './footnotes.ts'
 import { parseHtml } from './hast.ts'
 
 const toMarkdown = unified()

@@ -1,4 +1,4 @@
-import { plainLine } from '../office/office-text.ts'
+import { plainLine } from '../markdown/inline-text.ts'
 import { joinLines } from '../pdf/pdf-lines.ts'
 import { columnsOf } from './ocr-columns.ts'
 import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from './ocr-hyphens.ts'

@@ -1,7 +1,7 @@
-import { markdownTable } from './office-table.ts'
-import { inlineText, plainLine } from './office-text.ts'
-import { child, descendants, type XmlElement } from './office-xml.ts'
-import { plainText } from './pptx-text.ts'
+import { inlineText, plainLine } from '../markdown/inline-text.ts'
+import { markdownTable } from '../markdown/markdown-table.ts'
+import { child, descendants, type XmlElement } from '../xml.ts'
+import { plainText } from './drawing-text.ts'
 
 /** Points beyond which a chart is data and no longer text. */
 const maxPoints = 200

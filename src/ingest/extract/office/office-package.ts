@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { ExtractionError } from '../../extracted.ts'
+import { child, parseXml, type XmlElement } from '../xml.ts'
 import { readZip } from '../zip-guard.ts'
-import { child, parseXml, type XmlElement } from './office-xml.ts'
 
 const maxTitle = 300
 /** What programs write where nobody gave a title. */

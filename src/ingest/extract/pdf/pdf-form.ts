@@ -1,5 +1,5 @@
 import type { FormField } from '@llamaindex/liteparse'
-import { inlineText } from '../office/office-text.ts'
+import { inlineText } from '../markdown/inline-text.ts'
 
 /** Flags of a field (ISO 32000-1, 12.7.4): one that hides what is typed. */
 const isPassword = 1 << 13

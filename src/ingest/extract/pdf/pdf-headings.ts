@@ -1,4 +1,4 @@
-import { plainLine } from '../office/office-text.ts'
+import { plainLine } from '../markdown/inline-text.ts'
 import type { Bookmark } from './pdf-outline.ts'
 import type { Page } from './pdf-page.ts'
 

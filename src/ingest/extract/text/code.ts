@@ -1,6 +1,6 @@
 import { parseJson } from '../../../knowledge/text/json.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { readText } from '../read-text.ts'
+import { readText } from '../encoding/read-text.ts'
 import { fencedCode } from './fenced-code.ts'
 
 /** JSON and XML as the text that they are; JSON is indented. Nothing in it is loaded, and no entity is expanded. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { DataTable } from '../office/office-table.ts'
-import { decodeDocument } from '../read-text.ts'
-import { largeTableWarning, withLooseRows } from '../table-rows.ts'
+import { decodeDocument } from '../encoding/read-text.ts'
+import { DataTable } from '../markdown/markdown-table.ts'
+import { largeTableWarning, withLooseRows } from '../markdown/table-rows.ts'
 
 const maxColumns = 256
 const maxCell = 10_000

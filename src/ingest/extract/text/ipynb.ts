@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { parseJson } from '../../../knowledge/text/json.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { cleanMarkdown } from '../clean-markdown.ts'
-import { readText } from '../read-text.ts'
+import { readText } from '../encoding/read-text.ts'
+import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { fencedCode } from './fenced-code.ts'
 
 /** Characters of an output beyond which it is data and no longer text. */

@@ -1,10 +1,10 @@
 import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
 import type { Extractor } from '../../extracted.ts'
-import { cleanMarkdown } from '../clean-markdown.ts'
+import { readText } from '../encoding/read-text.ts'
 import { htmlToMarkdown } from '../html/html-to-markdown.ts'
-import { readText } from '../read-text.ts'
+import { cleanMarkdown } from '../markdown/clean-markdown.ts'
+import { fencedLines } from '../markdown/fenced-lines.ts'
 import { withAtxHeadings } from './atx-headings.ts'
-import { fencedLines } from './fenced-lines.ts'
 
 const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500

@@ -1,6 +1,6 @@
 import type { Extractor } from '../../extracted.ts'
-import { escapeText } from '../escape-text.ts'
-import { readText } from '../read-text.ts'
+import { readText } from '../encoding/read-text.ts'
+import { escapeText } from '../markdown/escape-text.ts'
 import { withAtxHeadings } from './atx-headings.ts'
 
 const maxTitle = 100

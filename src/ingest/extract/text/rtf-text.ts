@@ -1,6 +1,6 @@
 import { ExtractionError } from '../../extracted.ts'
-import { markdownTable } from '../office/office-table.ts'
-import { inlineText, plainLine } from '../office/office-text.ts'
+import { inlineText, plainLine } from '../markdown/inline-text.ts'
+import { markdownTable } from '../markdown/markdown-table.ts'
 import { encodingOf, encodingOfFont } from './rtf-encodings.ts'
 
 /** Groups within groups, deeper than any program writes. */

@@ -1,7 +1,7 @@
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { writeTranscript } from '../audio/transcript-text.ts'
+import { readText } from '../encoding/read-text.ts'
 import { collapse } from '../html/hast.ts'
-import { readText } from '../read-text.ts'
 
 const timing = /^\s*((?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s+-->\s+(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}/
 const speaker = /^<v(?:\.[^\s>]*)?\s+([^>]{1,100})>/

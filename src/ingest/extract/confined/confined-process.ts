@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OnProgress } from '../../extracted.ts'
+import type { ExtractLimits } from '../limits.ts'
+import { processUsage } from './process-usage.ts'
+
+export type Confinement = {
+  /** Flags of Node and the program. */
+  args: string[]
+  /** Is written to its standard input, which then stays open until the end. */
+  input: string
+  /** The folder for temporary files, where it has one. */
+  scratch: string | undefined
+  limits: ExtractLimits
+  signal: AbortSignal | undefined
+  onProgress?: OnProgress | undefined
+}
+
+/** How a process ended: by itself, or because it took too much of something. */
+export type Ending =
+  | { kind: 'ended'; output: Buffer; errors: string; exit: string }
+  | { kind: 'exceeded'; limit: keyof ExtractLimits }
+
+const pollInterval = 100
+const maxErrorBytes = 16 * 1024
+const progressLine = /^(\d{1,9}) (\d{1,9})$/
+const maxProgressLine = 20
+/** The system ends it too, whatever becomes of this process. Shells of Windows know no limits. */
+const limitedShell = 'ulimit -t "$1" || exit 1; ulimit -c 0; shift; exec "$@"'
+
+/**
+ * Runs Node with next to no environment, and ends it when it takes more than `limits`, or when `signal` says so. What it writes to
+ * file descriptor 3 is its output, to 4 lines of how much is done and of how much, as two numbers. When this returns or throws, the process is gone.
+ * @throws what starting it throws, and the signal's reason.
+ */
+export async function runConfined({ args, input, scratch, limits, signal, onProgress }: Confinement): Promise<Ending> {
+  signal?.throwIfAborted()
+  const child = start(args, scratch, limits)
+  const errors = collect(child.stderr, maxErrorBytes, () => undefined)
+  let exceeded: keyof ExtractLimits | undefined
+  const end = (limit?: keyof ExtractLimits) => {
+    exceeded ??= limit
+    child.kill('SIGKILL')
+  }
+  const output = collect(child.stdio[3], limits.output, () => end('output'))
+  if (onProgress) followProgress(child.stdio[4], onProgress)
+  const abort = () => end()
+  const timer = setTimeout(() => end('wallTime'), limits.wallTime)
+  signal?.addEventListener('abort', abort)
+  const done = new AbortController()
+  try {
+    const ended = exitOf(child)
+    // A process that ends before it has read its input says so by its exit.
+    child.stdin?.on('error', () => undefined).write(input)
+    watch(child, limits, end, done.signal)
+    const exit = await ended
+    signal?.throwIfAborted()
+    if (exceeded !== undefined) return { kind: 'exceeded', limit: exceeded }
+    if (exit === 'SIGXCPU') return { kind: 'exceeded', limit: 'cpuTime' }
+    return { kind: 'ended', output: output(), errors: errors().toString(), exit }
+  } finally {
+    done.abort()
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+    end()
+  }
+}
+
+function start(args: string[], scratch: string | undefined, { cpuTime }: ExtractLimits): ChildProcess {
+  const isWindows = process.platform === 'win32'
+  const seconds = String(Math.ceil(cpuTime / 1000) + 1)
+  const [command, ...before] = isWindows
+    ? [process.execPath]
+    : ['/bin/sh', '-c', limitedShell, 'sh', seconds, process.execPath]
+  const child = spawn(command ?? process.execPath, [...before, ...args], {
+    env: {
+      TZ: 'UTC',
+      ...(scratch === undefined ? {} : { TMPDIR: scratch, TEMP: scratch }),
+      ...(isWindows ? { SystemRoot: process.env.SystemRoot } : {}),
+    },
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  })
+  try {
+    // Whoever waits for an answer of the server goes first.
+    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended, or the system does not allow it.
+  }
+  return child
+}
+
+/** Its exit code or the signal that ended it, once all of its output is here. */
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(signal ?? String(code)))
+  })
+}
+
+async function watch(
+  { pid }: ChildProcess,
+  limits: ExtractLimits,
+  end: (limit: keyof ExtractLimits) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (pid !== undefined && !signal.aborted) {
+    const usage = await processUsage(pid)
+    if (signal.aborted) return
+    if (usage && usage.memory > limits.memory) end('memory')
+    if (usage && usage.cpuTime > limits.cpuTime) end('cpuTime')
+    await sleep(pollInterval, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Of what comes at a time, the last line counts; what is no progress is nothing. */
+function followProgress(stream: Readable | Writable | null | undefined, onProgress: OnProgress): void {
+  if (!stream || !('read' in stream)) return
+  let rest = ''
+  stream.setEncoding('latin1')
+  stream.on('data', (text: string) => {
+    const lines = `${rest}${text}`.split('\n')
+    rest = lines.pop()?.slice(0, maxProgressLine) ?? ''
+    const [, done, total] = progressLine.exec(lines.at(-1) ?? '') ?? []
+    if (Number(done) <= Number(total)) onProgress(Number(done), Number(total))
+  })
+  stream.on('error', () => undefined)
+}
+
+/** Takes in at most `max` bytes and tells when there are more, which it drops. */
+function collect(stream: Readable | Writable | null | undefined, max: number, tooMuch: () => void): () => Buffer {
+  const chunks: Buffer[] = []
+  let size = 0
+  if (stream && 'read' in stream) {
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= max) chunks.push(chunk)
+      else tooMuch()
+    })
+    stream.on('error', () => undefined)
+  }
+  return () => Buffer.concat(chunks)
+}

@@ -1,0 +1,152 @@
+import { ExtractionError } from '../../extracted.ts'
+import { guessEncoding } from './guess-encoding.ts'
+import { countOddLetters } from './odd-letters.ts'
+
+/** A text, and the encoding that it was in. */
+export type Decoded = {
+  text: string
+  /** A name of the Encoding Standard, or UTF-32. */
+  encoding: string
+  /** Whether the encoding was guessed, and the text looks as if the guess was wrong. */
+  isDoubtful: boolean
+}
+
+const boms: [number[], string][] = [
+  [[0xff, 0xfe, 0, 0], 'utf-32le'],
+  [[0, 0, 0xfe, 0xff], 'utf-32be'],
+  [[0xef, 0xbb, 0xbf], 'utf-8'],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+]
+const western = 'windows-1252'
+/** Encodings that the guesser does not know of. */
+const rare = ['macintosh', 'x-mac-cyrillic']
+const patternBytes = 4096
+const guessedBytes = 64 * 1024
+/** Characters; what is text so far is taken for text. */
+const checkedLength = 2 ** 20
+/** Different bytes beyond ASCII that say too little, in a text that has ten times as many of ASCII. */
+const fewSpecial = 3
+/** The part of the characters beyond ASCII that may be odd. */
+const maxOddShare = 0.06
+/** The part of the characters beyond ASCII that damaged UTF-8 may have lost. */
+const maxDamaged = 0.2
+/** Of a text's characters, what may be control characters. */
+const maxControlShare = 0.005
+
+/**
+ * Decodes a file whose encoding is found out: by its byte order mark, its pattern of NULs (UTF-16), `declared`, strict UTF-8, and
+ * else by its statistics. Line ends become `\n`.
+ * @param declared a label that the document gives itself, or its sender
+ * @throws {ExtractionError} `wrong-type` where the bytes are no text.
+ */
+export function decodeText(bytes: Uint8Array, declared?: string): Decoded {
+  const decoded =
+    decodeMarked(bytes) ??
+    decodeDeclared(bytes, declared) ??
+    decodeUtf8(bytes) ??
+    decodeDamagedUtf8(bytes) ??
+    decodeGuessed(bytes)
+  checkIsText(decoded.text)
+  return { ...decoded, text: decoded.text.replace(/\r\n?/g, '\n') }
+}
+
+function decodeMarked(bytes: Uint8Array): Decoded | undefined {
+  const [mark, encoding] = boms.find(([mark]) => mark.every((byte, index) => bytes[index] === byte)) ?? []
+  if (encoding?.startsWith('utf-32')) return sure(decodeUtf32(bytes.subarray(4), encoding.endsWith('le')), encoding)
+  if (mark && encoding !== undefined) return sure(new TextDecoder(encoding).decode(bytes), encoding)
+  const byNuls = utf16ByNuls(bytes.subarray(0, patternBytes))
+  return byNuls === undefined ? undefined : sure(new TextDecoder(byNuls).decode(bytes), byNuls)
+}
+
+function sure(text: string, encoding: string): Decoded {
+  return { text, encoding, isDoubtful: false }
+}
+
+/** In UTF-16 of many texts every other byte is NUL, and of others those of blanks are; in other encodings none is. */
+function utf16ByNuls(bytes: Uint8Array): string | undefined {
+  const nuls = [0, 0]
+  for (const [index, byte] of bytes.entries()) if (byte === 0) nuls[index % 2] = (nuls[index % 2] ?? 0) + 1
+  const [even = 0, odd = 0] = nuls
+  const many = bytes.length * 0.02
+  if (odd > many && even < odd / 20) return 'utf-16le'
+  return even > many && odd < even / 20 ? 'utf-16be' : undefined
+}
+
+function decodeUtf32(bytes: Uint8Array, isLittleEndian: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const parts: string[] = []
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const point = view.getUint32(at, isLittleEndian)
+    parts.push(point <= 0x10ffff ? String.fromCodePoint(point) : '\uFFFD')
+  }
+  return parts.join('')
+}
+
+function decodeDeclared(bytes: Uint8Array, declared: string | undefined): Decoded | undefined {
+  // Whoever declares UTF-16 in a page that can be read as ASCII is wrong.
+  if (declared === undefined || /^utf-?(?:8|16|32)/i.test(declared)) return undefined
+  const text = decodeAs(bytes, declared)
+  return text === undefined ? undefined : sure(text, new TextDecoder(declared).encoding)
+}
+
+/** Escapes switch between the character sets of ISO-2022-JP, which is ASCII otherwise. */
+function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
+  const text = bytes.includes(0x1b) ? decodeAs(bytes, 'iso-2022-jp') : undefined
+  if (text !== undefined) return sure(text, 'iso-2022-jp')
+  const utf8 = decodeAs(bytes, 'utf-8')
+  return utf8 === undefined ? undefined : sure(utf8, 'utf-8')
+}
+
+/** Of what is no UTF-8 by accident, most is; of texts in other encodings hardly a letter is. */
+function decodeDamagedUtf8(bytes: Uint8Array): Decoded | undefined {
+  const text = new TextDecoder().decode(bytes)
+  const damaged = text.match(/\ufffd/g)?.length ?? 0
+  return damaged <= countSpecial(text) * maxDamaged ? { text, encoding: 'utf-8', isDoubtful: true } : undefined
+}
+
+/** By the guess, or by an encoding that the guesser does not know where that leaves fewer odd letters. */
+function decodeGuessed(bytes: Uint8Array): Decoded {
+  const firstSpecial = bytes.findIndex((byte) => byte > 127)
+  const sample = bytes.subarray(Math.max(0, firstSpecial - 1024), firstSpecial + guessedBytes)
+  const guesses = hasFewSpecial(sample) ? [western, guessEncoding(sample)] : [guessEncoding(sample)]
+  const encodings = [...guesses, ...rare, western]
+  const judged = encodings.map((encoding) => ({ encoding, odd: oddShare(sample, encoding) }))
+  const { encoding, odd } = judged.reduce((best, next) => (next.odd < best.odd ? next : best))
+  const whole = decodeAs(bytes, encoding)
+  const text = whole ?? new TextDecoder(encoding).decode(bytes)
+  return { text, encoding, isDoubtful: whole === undefined || odd > maxOddShare }
+}
+
+function hasFewSpecial(sample: Uint8Array): boolean {
+  const special = sample.filter((byte) => byte > 127)
+  return new Set(special).size <= fewSpecial && sample.length > 11 * special.length
+}
+
+/** The part of the characters beyond ASCII that are odd, or cannot be decoded. */
+function oddShare(sample: Uint8Array, encoding: string): number {
+  const text = new TextDecoder(encoding).decode(sample)
+  return countOddLetters(text) / Math.max(1, countSpecial(text))
+}
+
+function countSpecial(text: string): number {
+  return text.match(/\P{ASCII}/gu)?.length ?? 0
+}
+
+/** Returns `undefined` for what is not wholly in that encoding, or an encoding that is not known. */
+function decodeAs(bytes: Uint8Array, encoding: string): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function checkIsText(text: string): void {
+  const start = text.slice(0, checkedLength)
+  let controls = 0
+  for (const { 0: run } of start.matchAll(/[^\P{Cc}\s\b\u{80}-\u{9F}]+/gu)) controls += run.length
+  if (controls > start.length * maxControlShare) {
+    throw new ExtractionError('wrong-type', 'The document is not text, whatever its extension says.')
+  }
+}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { ExtractionError } from '../../extracted.ts'
+import { maxMarkdownBytes } from '../limits.ts'
+import { decodeText } from './decode-text.ts'
+
+export type TextDocument = {
+  text: string
+  /** As in `Extracted`: whether its encoding is not known for sure. */
+  doubts: string[]
+}
+
+/**
+ * Reads a text that is about as long as the Markdown it becomes.
+ * @throws {ExtractionError} `too-large`, `wrong-type`
+ */
+export async function readText(file: string): Promise<TextDocument> {
+  const document = decodeDocument(await readFile(file))
+  if (document.text.length > maxMarkdownBytes) {
+    throw new ExtractionError('too-large', `The text is longer than ${maxMarkdownBytes / 2 ** 20} MB: split it.`)
+  }
+  return document
+}
+
+/** @param declared see {@link decodeText} @throws {ExtractionError} `wrong-type` */
+export function decodeDocument(bytes: Uint8Array, declared?: string): TextDocument {
+  const { text, encoding, isDoubtful } = decodeText(bytes, declared)
+  const doubt = `The file does not say in which encoding its text is. It was read as ${encoding}, and letters may be wrong.`
+  return { text, doubts: isDoubtful ? [doubt] : [] }
+}

@@ -1,0 +1,28 @@
+import { withoutOuterFormatSigns } from '../../format-signs.ts'
+import { cleanLine, type OwnHtml } from './clean-line.ts'
+import { fencedLines } from './fenced-lines.ts'
+
+/**
+ * Makes the Markdown of a document safe, line for line: well-formed, without control characters, HTML, images (they become their
+ * alternative text) and links to elsewhere than http, https and mailto (they become their text). A first line that would open
+ * front matter becomes another thematic break. Takes linear time.
+ */
+export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): string {
+  const text = markdown
+    .toWellFormed()
+    .replace(/\r\n/g, '\n')
+    .replace(/[\r\v\f\u0085\u2028\u2029]/g, ' ')
+    .replace(/[^\P{Cc}\n\t]|\uFEFF/gu, '')
+  const lines = text.split('\n')
+  const isFenced = fencedLines(lines)
+  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(line, html))))
+  const first = cleaned.findIndex((line) => line.trim() !== '')
+  const start = cleaned[first]?.trim() ?? ''
+  if (start.startsWith('---')) cleaned[first] = /^-+$/.test(start) ? '***' : `\\${start}`
+  return cleaned.join('\n')
+}
+
+function cleanHeading(line: string): string {
+  const [marks] = /^ {0,3}#{1,6}[ \t]+/.exec(line) ?? []
+  return marks === undefined ? line : marks + withoutOuterFormatSigns(line.slice(marks.length))
+}

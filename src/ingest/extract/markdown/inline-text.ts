@@ -1,0 +1,26 @@
+import { isOutwardLink } from './outward-link.ts'
+
+/** Text as the text that it is in the middle of a line of Markdown, without more escapes than that takes. */
+export function inlineText(text: string): string {
+  return text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/[\\`*[\]<|]/g, '\\$&')
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')
+    .replace(/~(?=~)|(?<=~)~/g, '\\~')
+    .replace(/&(?=#?\w+;)/g, '\\&')
+}
+
+/** The same where it is all of a paragraph, a heading or an item. */
+export function plainLine(text: string): string {
+  return inlineText(text)
+    .replace(/^(?=[-+](?: |$)|#{1,6}(?: |$)|>|[-=]+$)/, '\\')
+    .replace(/^(\d{1,9})([.)])(?= |$)/, '$1\\$2')
+}
+
+/** A link where its address may stand in a document, else its text. */
+export function linkTo(address: string | undefined, label: string): string {
+  const url = address === undefined ? undefined : URL.parse(address)?.href
+  if (label === '' || url === undefined || !isOutwardLink(url)) return label
+  return `[${label}](${url.replace(/[()\\]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)})`
+}

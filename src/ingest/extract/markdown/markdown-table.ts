@@ -1,0 +1,123 @@
+import { ColumnStatistics } from './column-statistics.ts'
+import { inlineText } from './inline-text.ts'
+import { type Room, roomForRows, rowLine } from './table-rows.ts'
+
+/** Rows of a table before its header is said again. */
+const batch = 100
+/** What a table is written out to; a larger one is told of by statistics and its first rows. */
+const maxRows = 5_000
+const maxCharacters = 4 * 2 ** 20
+const maxSampleCharacters = 2 ** 17
+
+/**
+ * A table that rows are put into one by one, of any size: what it keeps is bounded. The first row is its header. Cells are plain
+ * text. Where it is summarized, the rows that it does not show are left for search.
+ */
+export class DataTable {
+  /** Of all rows, the header too. */
+  #count = 0
+  #characters = 0
+  readonly #rows: string[][] = []
+  readonly #columns: ColumnStatistics[] = []
+  /** Rows after those, as text, while there is room. */
+  readonly #further: string[] = []
+  readonly #room: Room
+
+  constructor(room: Room = roomForRows()) {
+    this.#room = room
+  }
+
+  /** Of rows below the header. */
+  get size(): number {
+    return Math.max(this.#count - 1, 0)
+  }
+
+  get isSummarized(): boolean {
+    return this.#rows.length < this.#count
+  }
+
+  /** May have holes, and be shorter or longer than the header. */
+  add(row: readonly (string | undefined)[]): void {
+    this.#count++
+    const cells = Array.from(row, (cell) => cell ?? '')
+    for (const [at, cell] of cells.entries()) {
+      this.#columns[at] ??= new ColumnStatistics()
+      if (this.#count > 1) this.#columns[at].add(cell)
+      this.#characters += cell.length
+    }
+    if (this.#count <= maxRows + 1 && this.#characters <= maxCharacters) this.#rows.push(cells)
+    else if (this.#room.bytes > 0) this.#addFurther(rowLine(cells))
+  }
+
+  /** Rows that the blocks show, below the header. */
+  get shown(): number {
+    return this.isSummarized ? this.#sample().length - 1 : this.size
+  }
+
+  /** The rows after those that the blocks show, as text: all for which there was room. */
+  furtherRows(): string[] {
+    return [...this.#rows.slice(this.shown + 1).map(rowLine), ...this.#further]
+  }
+
+  /** Puts text into a cell that has none, as cells that are merged have it; row 0 is the header. */
+  fill(row: number, column: number, text: string): void {
+    const cells = this.#rows[row]
+    if (cells === undefined || cells[column]) return
+    while (cells.length < column) cells.push('')
+    cells[column] = text
+  }
+
+  cell(row: number, column: number): string | undefined {
+    return this.#rows[row]?.[column]
+  }
+
+  /** Markdown, without the columns that are blank throughout. */
+  blocks(): string[] {
+    const used = this.#columns.flatMap((column, at) =>
+      column.filled > 0 || this.#rows.some((row) => row[at]) ? [at] : [],
+    )
+    const pick = (row: readonly string[]) => used.map((at) => inlineText(row[at] ?? ''))
+    if (!this.isSummarized) return [markdownTable(this.#rows.map(pick))]
+    const header = this.#rows[0] ?? []
+    const statistics = used.map((at) => [inlineText(header[at] ?? ''), ...(this.#columns[at]?.summary() ?? [])])
+    const sample = this.#sample()
+    return [
+      `${this.size} rows.`,
+      markdownTable([['Column', 'Filled', 'Distinct', 'Least', 'Greatest', 'Mean', 'Most frequent'], ...statistics]),
+      `The first ${sample.length - 1} rows:`,
+      markdownTable(sample.map(pick)),
+    ]
+  }
+
+  #addFurther(line: string): void {
+    this.#room.bytes -= Buffer.byteLength(line) + 1
+    if (this.#room.bytes >= 0) this.#further.push(line)
+  }
+
+  #sample(): string[][] {
+    let characters = 0
+    return this.#rows.slice(0, batch + 1).filter((row, at) => {
+      characters += row.reduce((sum, cell) => sum + cell.length, 0)
+      return at === 0 || characters <= maxSampleCharacters
+    })
+  }
+}
+
+/**
+ * A table of GitHub Flavored Markdown, the first row of which is its header; long ones in pieces of 100 rows, each with the header.
+ * @param rows Markdown on one line, `|` escaped; short rows are filled up
+ */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 1)
+  const [header = [], ...body] = rows
+  const top = `${line(header, width)}\n|${' --- |'.repeat(width)}`
+  const tables: string[] = []
+  for (let at = 0; at === 0 || at < body.length; at += batch) {
+    tables.push([top, ...body.slice(at, at + batch).map((row) => line(row, width))].join('\n'))
+  }
+  return tables.join('\n\n')
+}
+
+function line(row: readonly string[], width: number): string {
+  return `| ${Array.from({ length: width }, (_, at) => row[at] ?? '').join(' | ')} |`
+}

@@ -1,0 +1,112 @@
+import { strToU8, zipSync } from 'fflate'
+import mammoth from 'mammoth'
+import type { Extracted, ExtractInput } from '../../../extracted.ts'
+import { ExtractionError } from '../../../extracted.ts'
+import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
+import { escapeXml, scanXml } from '../../xml.ts'
+import { docxHtmlToMarkdown } from '../docx-html.ts'
+import { chartTable } from '../office-chart.ts'
+import { OfficePackage, type Relationship } from '../office-package.ts'
+import { rewritePart } from './docx-rewrite.ts'
+import { paragraphStyles } from './docx-styles.ts'
+
+const unread =
+  /(?:theme|glossary|customXml|embeddings|diagrams|media)\/|(?:comments\w*|settings|fontTable|webSettings)\.xml$/i
+const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+/** What mammoth's own list lacks. */
+const styleMap = [
+  ...["p[style-name='Source Code']", "p[style-name='HTML Preformatted']", "p[style-name='Preformatted Text']"].map(
+    (style) => `${style} => pre:separator('\\n')`,
+  ),
+  ...[
+    "p[style-name='Quote']",
+    "p[style-name='Intense Quote']",
+    "p[style-name='Block Text']",
+    "p[style-name='Quotations']",
+  ].map((style) => `${style} => blockquote > p:fresh`),
+  ...["r[style-name='Verbatim Char']", "r[style-name='HTML Code']", "r[style-name='Source Text']"].map(
+    (style) => `${style} => code`,
+  ),
+]
+
+/**
+ * Reads a text document (ECMA-376 Part 1, WordprocessingML) in its accepted state. Nothing outside of it is loaded.
+ * @throws {ExtractionError}
+ */
+export async function extractDocx({ file }: ExtractInput): Promise<Extracted> {
+  const document = await OfficePackage.open(file, (name) => !unread.test(name))
+  const bytes = rewriteDocument(document)
+  const html = await convert(bytes)
+  const markdown = docxHtmlToMarkdown(html)
+  if (markdown === '') throw new ExtractionError('empty', 'The document has no text.')
+  return { title: document.title() ?? firstHeading(html), markdown, anchors: [], warnings: [] }
+}
+
+/** A small document of the parts that are read, each checked and cut down before a library sees it. */
+function rewriteDocument(document: OfficePackage): Buffer {
+  const main = document.main()
+  const part = document.part(main)
+  const links = document.relationships(main)
+  const partOf = (type: string) =>
+    document.part(links.find((link) => link.type === type && !link.external)?.target ?? '')
+  const chartOf = (id: string) => {
+    const link = links.find((each) => each.id === id && each.type === 'chart' && !each.external)
+    const chart = link && document.xml(link.target)
+    return chart && chartTable(chart)
+  }
+  const stylesName = links.find(({ type }) => type === 'styles')?.target ?? ''
+  const styles = paragraphStyles(document.xml(stylesName))
+  const parts: Record<string, Uint8Array> = {
+    '_rels/.rels': relationshipsPart([
+      { id: 'main', type: 'officeDocument', target: 'word/document.xml', external: false },
+    ]),
+  }
+  const written: Relationship[] = []
+  for (const type of ['document', 'footnotes', 'endnotes', 'styles', 'numbering']) {
+    const original = type === 'document' ? part : partOf(type)
+    if (original === undefined) continue
+    const isText = ['document', 'footnotes', 'endnotes'].includes(type)
+    if (!isText) scanXml(original, { open: () => {}, text: () => {}, close: () => {} })
+    const xml = isText ? rewritePart(original, styles, chartOf) : original
+    if (type === 'document' && !xml.includes('<w:document')) {
+      throw new ExtractionError('wrong-type', 'The file is an Office document, but no text document.')
+    }
+    parts[`word/${type}.xml`] = typeof xml === 'string' ? strToU8(xml) : xml
+    if (type !== 'document') written.push({ id: `part-${type}`, type, target: `${type}.xml`, external: false })
+    const own =
+      type === 'document' ? links : document.relationships(links.find((link) => link.type === type)?.target ?? '')
+    const outward = own.filter((link) => link.type === 'hyperlink' && link.external)
+    if (type === 'document') written.push(...outward)
+    else if (isText) parts[`word/_rels/${type}.xml.rels`] = relationshipsPart(outward)
+  }
+  parts['word/_rels/document.xml.rels'] = relationshipsPart(written)
+  return Buffer.from(zipSync(parts, { level: 0 }))
+}
+
+function relationshipsPart(links: readonly Relationship[]): Uint8Array {
+  const written = links.map(({ id, type, target, external }) => {
+    const mode = external ? ' TargetMode="External"' : ''
+    return `<Relationship Id="${escapeXml(id)}" Type="${relationshipTypes}/${type}" Target="${escapeXml(target)}"${mode}/>`
+  })
+  const namespace = 'http://schemas.openxmlformats.org/package/2006/relationships'
+  return strToU8(`<Relationships xmlns="${namespace}">${written.join('')}</Relationships>`)
+}
+
+async function convert(buffer: Buffer): Promise<string> {
+  try {
+    const options = { styleMap, externalFileAccess: false, includeEmbeddedStyleMap: false }
+    return (await mammoth.convertToHtml({ buffer }, options)).value
+  } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new ExtractionError('too-large', 'The document is nested too deeply to be read.', { cause })
+    }
+    throw new ExtractionError('corrupt', 'The document is damaged: its text cannot be read.', { cause })
+  }
+}
+
+function firstHeading(html: string): string | undefined {
+  const heading = /<h1>.*?<\/h1>/s.exec(html)?.[0] ?? /<h[2-6]>.*?<\/h[2-6]>/s.exec(html)?.[0]
+  return heading === undefined
+    ? undefined
+    : htmlToMarkdown(heading.replace(/h[1-6]>/g, 'p>')).slice(0, 300) || undefined
+}

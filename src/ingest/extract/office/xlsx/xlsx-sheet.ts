@@ -1,0 +1,194 @@
+import { plainLine } from '../../markdown/inline-text.ts'
+import { DataTable } from '../../markdown/markdown-table.ts'
+import type { Room } from '../../markdown/table-rows.ts'
+import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'
+import { formatNumber } from './xlsx-number-format.ts'
+import { maxCell, unescapeText, type Workbook } from './xlsx-workbook.ts'
+
+/** Columns that are read. */
+const maxColumns = 256
+/** Tables of one sheet; what comes after belongs to the last. */
+const maxTables = 500
+/** Rows of one cell each that are lines above a table; more of them are a table. */
+const maxLines = 20
+/** Cells that are filled because they are merged with one above. */
+const maxFilled = 10_000
+
+export type SheetText = {
+  blocks: string[]
+  hiddenRows: number
+  hiddenColumns: number
+  wide: boolean
+  summarized: DataTable[]
+}
+
+/** Rows without a blank one between them. */
+type Region = { lines: string[][]; table: DataTable | undefined; rows: number[] }
+type Range = { top: number; left: number; bottom: number }
+
+/** Reads a sheet as it streams by: regions of rows become tables, or lines of text. */
+export function readSheet(part: Buffer, workbook: Workbook, room: Room): SheetText {
+  const reader = new SheetReader(workbook, room)
+  scanXml(part, reader)
+  return reader.result()
+}
+
+class SheetReader {
+  readonly #workbook: Workbook
+  readonly #room: Room
+  readonly #regions: Region[] = []
+  readonly #merged: Range[] = []
+  readonly #hidden: { first: number; last: number }[] = []
+  #hiddenRows = 0
+  #wide = false
+  #lastRow = -2
+  #row = -1
+  #isHiddenRow = false
+  #column = -1
+  #cells: string[] = []
+  #cell: XmlAttributes = {}
+  #value = ''
+  #isValue = false
+  #isReading = false
+
+  constructor(workbook: Workbook, room: Room) {
+    this.#workbook = workbook
+    this.#room = room
+  }
+
+  readonly open = (name: string, attributes: XmlAttributes): void => {
+    if (name === 'row') {
+      this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
+      this.#isHiddenRow = isTrue(attributes.hidden)
+      this.#column = -1
+      this.#cells = []
+    } else if (name === 'c') {
+      this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r)
+      this.#cell = attributes
+      this.#value = ''
+    } else if (name === 'v' || name === 't') this.#isValue = !this.#isReading
+    else if (name === 'rPh') this.#isReading = true
+    else if (name === 'col' && isTrue(attributes.hidden)) {
+      this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
+    } else if (name === 'mergeCell' && this.#merged.length < maxFilled) this.#merged.push(rangeOf(attributes.ref ?? ''))
+  }
+
+  readonly text = (text: string): void => {
+    if (this.#isValue && this.#value.length < maxCell) this.#value += text
+  }
+
+  readonly close = (name: string): void => {
+    if (name === 'v' || name === 't') this.#isValue = false
+    else if (name === 'rPh') this.#isReading = false
+    else if (name === 'c') this.#endCell()
+    else if (name === 'row') this.#endRow()
+  }
+
+  result(): SheetText {
+    this.#fillMerged()
+    const summarized = this.#regions.flatMap(({ table }) => (table?.isSummarized ? [table] : []))
+    return {
+      blocks: this.#regions.flatMap(({ lines, table }) => [
+        ...lines.map((line) => plainLine(line.join(''))),
+        ...(table?.blocks() ?? []),
+      ]),
+      hiddenRows: this.#hiddenRows,
+      hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
+      wide: this.#wide,
+      summarized,
+    }
+  }
+
+  #endCell(): void {
+    const column = this.#column
+    if (this.#value === '' || this.#hidden.some(({ first, last }) => column >= first && column <= last)) return
+    const text = this.#textOfCell().slice(0, maxCell).trim()
+    if (text === '') return
+    if (!(column >= 0 && column < maxColumns)) this.#wide = true
+    else {
+      while (this.#cells.length < column) this.#cells.push('')
+      this.#cells[column] = text
+    }
+  }
+
+  #textOfCell(): string {
+    const { t: type, s: style } = this.#cell
+    const value = this.#value
+    if (type === 's') return this.#workbook.strings[Number(value)] ?? ''
+    if (type === 'b') return value === '1' || value === 'true' ? 'TRUE' : 'FALSE'
+    if (type === 'd') return value.replace(/(?:T00:00:00)?(?:\.0+)?Z?$/, '')
+    if (type === 'str' || type === 'inlineStr') return unescapeText(value)
+    const number = type === 'e' ? Number.NaN : Number(value)
+    if (Number.isNaN(number)) return value
+    const format = this.#workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
+    return formatNumber(number, format, this.#workbook.is1904)
+  }
+
+  #endRow(): void {
+    if (this.#cells.length === 0) return
+    if (this.#isHiddenRow) {
+      this.#hiddenRows++
+      return
+    }
+    let region = this.#regions.at(-1)
+    if (region === undefined || (this.#isApart(region) && this.#regions.length < maxTables)) {
+      region = { lines: [], table: undefined, rows: [] }
+      this.#regions.push(region)
+    }
+    this.#lastRow = this.#row
+    const isLine = region.table === undefined && this.#cells.filter((cell) => cell !== '').length === 1
+    if (isLine && region.lines.length < maxLines) {
+      region.lines.push(this.#cells)
+      return
+    }
+    if (region.table === undefined) {
+      region.table = new DataTable(this.#room)
+      if (isLine) {
+        for (const [at, line] of region.lines.entries()) {
+          region.table.add(line)
+          region.rows.push(this.#row - region.lines.length + at)
+        }
+        region.lines = []
+      }
+    }
+    region.table.add(this.#cells)
+    // Rows that the table does not keep need no place.
+    if (!region.table.isSummarized) region.rows.push(this.#row)
+  }
+
+  /** A single blank row sets off the header of a table, and not its end. */
+  #isApart({ table }: Region): boolean {
+    const blankRows = this.#row - this.#lastRow - 1
+    return blankRows > 1 || (blankRows === 1 && !(table !== undefined && table.size < 2))
+  }
+
+  /** A row says by itself what belongs to it when cells that were merged downwards all have the text. */
+  #fillMerged(): void {
+    let filled = 0
+    for (const { top, left, bottom } of this.#merged) {
+      for (const { table, rows } of this.#regions) {
+        const first = rows.indexOf(top)
+        const text = first < 0 ? undefined : table?.cell(first, left)
+        if (!text) continue
+        for (let at = first + 1; at < rows.length && (rows[at] ?? 0) <= bottom && filled < maxFilled; at++, filled++) {
+          table?.fill(at, left, text)
+        }
+      }
+    }
+  }
+}
+
+/** Of a reference such as `AB12`, 0-based. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (const letter of /^[A-Z]{1,3}/i.exec(reference)?.[0]?.toUpperCase() ?? '') {
+    column = column * 26 + letter.charCodeAt(0) - 64
+  }
+  return column - 1
+}
+
+function rangeOf(reference: string): Range {
+  const [first = '', last = first] = reference.split(':', 2)
+  const rowOf = (cell: string) => Number(/\d+$/.exec(cell)?.[0] ?? 0) - 1
+  return { top: rowOf(first), left: columnOf(first), bottom: rowOf(last) }
+}

@@ -1,0 +1,116 @@
+import { ExtractionError } from '../../../extracted.ts'
+import { child, isTrue, relationshipId, scanXml, type XmlElement } from '../../xml.ts'
+import { type ChartTable, chartTable } from '../office-chart.ts'
+import type { OfficePackage } from '../office-package.ts'
+import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
+
+const maxSheets = 1_000
+/** Of one sheet. */
+const maxCharts = 200
+/** Strings that cells share. */
+const maxStrings = 3_000_000
+/** Characters of a cell: Excel's own bound. */
+export const maxCell = 32_767
+
+export type Sheet = {
+  name: string
+  hidden: boolean
+  /** Blank where it holds nothing but a chart. */
+  part: Buffer | undefined
+  charts: ChartTable[]
+}
+
+export type Workbook = {
+  sheets: Sheet[]
+  strings: readonly string[]
+  /** By the index of a cell's style. */
+  formats: readonly NumberFormat[]
+  /** Whether days are counted from 1904, as on old Macs. */
+  is1904: boolean
+}
+
+/** @throws {ExtractionError} */
+export function readWorkbook(document: OfficePackage): Workbook {
+  const main = document.main()
+  const workbook = document.xml(main)
+  if (workbook?.name !== 'workbook') {
+    throw new ExtractionError('wrong-type', 'The file is an Office document, but no workbook.')
+  }
+  const links = document.relationships(main)
+  const targetOf = (wanted: string) => links.find(({ type }) => type === wanted)?.target ?? ''
+  const sheets = child(workbook, 'sheets')?.children ?? []
+  if (sheets.length > maxSheets) throw new ExtractionError('too-large', `The workbook has over ${maxSheets} sheets.`)
+  return {
+    sheets: sheets.flatMap(({ attributes }) => {
+      const link = links.find(({ id }) => id === relationshipId(attributes))
+      if (link !== undefined && link.type !== 'worksheet' && link.type !== 'chartsheet') return []
+      const hidden = attributes.state === 'hidden' || attributes.state === 'veryHidden'
+      const part = link && document.part(link.target)
+      const charts = link === undefined || hidden ? [] : chartsOf(document, link.target)
+      return [{ name: attributes.name ?? '', hidden, part, charts }]
+    }),
+    strings: sharedStrings(document.part(targetOf('sharedStrings'))),
+    formats: formatsOf(document.xml(targetOf('styles'))),
+    is1904: isTrue(child(workbook, 'workbookPr')?.attributes.date1904),
+  }
+}
+
+/** @param name of the part of a sheet */
+function chartsOf(document: OfficePackage, name: string): ChartTable[] {
+  const targets = (part: string, type: string) =>
+    document.relationships(part).flatMap((link) => (link.type === type && !link.external ? [link.target] : []))
+  return targets(name, 'drawing')
+    .flatMap((drawing) => targets(drawing, 'chart'))
+    .slice(0, maxCharts)
+    .flatMap((target) => {
+      const chart = document.xml(target)
+      return chart === undefined ? [] : [chartTable(chart)]
+    })
+}
+
+function formatsOf(styles: XmlElement | undefined): NumberFormat[] {
+  const own = new Map(
+    (child(styles, 'numFmts')?.children ?? []).map(({ attributes }) => [
+      attributes.numFmtId,
+      numberFormat(attributes.formatCode ?? ''),
+    ]),
+  )
+  return (child(styles, 'cellXfs')?.children ?? []).map(
+    ({ attributes: { numFmtId } }) => own.get(numFmtId) ?? builtInFormat(Number(numFmtId)),
+  )
+}
+
+function sharedStrings(part: Buffer | undefined): string[] {
+  const strings: string[] = []
+  if (part === undefined) return strings
+  let text = ''
+  let isText = false
+  let isReading = false
+  scanXml(part, {
+    open: (name) => {
+      if (name === 'si') text = ''
+      // What is in rPh tells how to pronounce the rest.
+      else if (name === 'rPh') isReading = true
+      else if (name === 't') isText = !isReading
+    },
+    text: (piece) => {
+      if (isText && text.length < maxCell) text += piece
+    },
+    close: (name) => {
+      if (name === 't') isText = false
+      else if (name === 'rPh') isReading = false
+      else if (name === 'si') {
+        if (strings.length >= maxStrings) throw new ExtractionError('too-large', 'The workbook has too many texts.')
+        strings.push(unescapeText(text.slice(0, maxCell)))
+      }
+    },
+  })
+  return strings
+}
+
+/** Characters that XML has no place for are written as `_x0007_` (22.9.2.19). */
+export function unescapeText(text: string): string {
+  return text.includes('_x')
+    ? text.replace(/_x([0-9a-fA-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text
+}

@@ -1,0 +1,67 @@
+import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
+import { ExtractionError } from '../../../extracted.ts'
+import { plainLine } from '../../markdown/inline-text.ts'
+import { type LargeTable, roomForRows, withLargeTables } from '../../markdown/table-rows.ts'
+import { type ChartTable, chartBlocks } from '../office-chart.ts'
+import { OfficePackage } from '../office-package.ts'
+import { readSheet, type SheetText } from './xlsx-sheet.ts'
+import { readWorkbook } from './xlsx-workbook.ts'
+
+/** Characters of Markdown, beyond which further sheets are left out. */
+const maxCharacters = 16 * 2 ** 20
+
+/**
+ * Reads a workbook (ECMA-376 Part 1, SpreadsheetML): a section for each sheet that is shown, its regions as tables, with the values
+ * that formulas had when it was saved; below them, for search, the rows that large tables do not show. Hidden sheets, rows and
+ * columns are left out, and told of. @throws {ExtractionError}
+ */
+export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
+  const document = await OfficePackage.open(file, (name) => !/xl\/(?:theme|media|comments)/i.test(name))
+  const workbook = readWorkbook(document)
+  const anchors: Anchor[] = []
+  const lines: string[] = []
+  const warnings: string[] = []
+  const large: LargeTable[] = []
+  const room = roomForRows()
+  let characters = 0
+  const shown = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
+  for (const { name, hidden, part, charts } of workbook.sheets) {
+    if (hidden) warnings.push(`The hidden sheet "${name}" was left out.`)
+    else if (part === undefined) warnings.push(`The file lacks its sheet "${name}".`)
+    else if (characters > maxCharacters) warnings.push(`The sheet "${name}" was left out: the workbook is too large.`)
+    else {
+      const sheet = readSheet(part, workbook, room)
+      warnings.push(...warningsOf(name, sheet))
+      const blocks = [...sheet.blocks, ...charts.flatMap((chart) => blocksOf(chart, shown))]
+      if (blocks.length === 0) continue
+      anchors.push({ line: lines.length + 1, sheet: name })
+      for (const table of sheet.summarized) {
+        const loose = { name, first: table.shown + 1, rows: table.furtherRows() }
+        large.push({ table: `A table of the sheet "${name}"`, size: table.size, loose })
+      }
+      for (const block of [`## ${plainLine(name)}`, ...blocks]) {
+        characters += block.length
+        lines.push(...block.split('\n'), '')
+      }
+    }
+  }
+  if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
+  const { warnings: ofTables, ...text } = withLargeTables(lines.join('\n').trimEnd(), large)
+  return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables] }
+}
+
+/** Values of cells that are shown need not be told again: then the title of the chart is enough. */
+function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
+  const sheets = chart.references.map((reference) => /^'?(.*?)'?!/s.exec(reference)?.[1]?.replaceAll("''", "'") ?? '')
+  const isShown = sheets.length > 0 && sheets.every((sheet) => shown.has(sheet))
+  return chartBlocks(isShown ? { ...chart, rows: [] } : chart)
+}
+
+function warningsOf(name: string, { hiddenRows, hiddenColumns, wide }: SheetText): string[] {
+  const of = `of the sheet "${name}"`
+  return [
+    ...(hiddenRows > 0 ? [`${hiddenRows} hidden rows ${of} were left out.`] : []),
+    ...(hiddenColumns > 0 ? [`${hiddenColumns} hidden columns ${of} were left out.`] : []),
+    ...(wide ? [`The columns beyond IV ${of} were left out.`] : []),
+  ]
+}

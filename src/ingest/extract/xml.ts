@@ -1,0 +1,109 @@
+import { SaxesParser } from 'saxes'
+import { ExtractionError } from '../extracted.ts'
+
+/** Deeper than any program writes. */
+const maxDepth = 256
+/** Elements of a part that is held as a tree. */
+const maxElements = 1_000_000
+/** Characters that are parsed between two looks at the clock. */
+const step = 2 ** 16
+
+export type XmlAttributes = Record<string, string>
+
+/** Names are without their prefix; attributes keep it. */
+export type XmlEvents = {
+  open: (name: string, attributes: XmlAttributes) => void
+  text: (text: string) => void
+  close: (name: string) => void
+}
+
+export type XmlElement = { name: string; attributes: XmlAttributes; children: XmlElement[]; text: string }
+
+/**
+ * Reads a part of a document as a stream of events. Nothing is loaded and no entities are expanded: a document type, which
+ * these formats forbid, ends it.
+ * @throws {ExtractionError} `corrupt`, `too-large`
+ */
+export function scanXml(part: Buffer, { open, text, close }: XmlEvents): void {
+  const parser = new SaxesParser<{ position: false; xmlns: false }>({ position: false, xmlns: false })
+  let depth = 0
+  parser.on('doctype', () => {
+    throw new ExtractionError('corrupt', 'The document holds a document type definition, which its format forbids.')
+  })
+  parser.on('opentag', ({ name, attributes }) => {
+    if (++depth > maxDepth) throw new ExtractionError('too-large', 'The document is nested too deeply to be read.')
+    open(localName(name), attributes)
+  })
+  parser.on('text', text)
+  parser.on('cdata', text)
+  parser.on('closetag', ({ name }) => {
+    depth--
+    close(localName(name))
+  })
+  try {
+    const decoder = new TextDecoder(encodingOf(part))
+    for (let at = 0; at < part.length; at += step) {
+      parser.write(decoder.decode(part.subarray(at, at + step), { stream: true }))
+    }
+    parser.close()
+  } catch (cause) {
+    if (cause instanceof ExtractionError) throw cause
+    throw new ExtractionError('corrupt', 'The document is damaged: its XML cannot be read.', { cause })
+  }
+}
+
+/** The same as a tree; the text of an element is its own, without that of its children. */
+export function parseXml(part: Buffer): XmlElement {
+  const top: XmlElement = { name: '', attributes: {}, children: [], text: '' }
+  const ancestors = [top]
+  let elements = 0
+  scanXml(part, {
+    open: (name, attributes) => {
+      if (++elements > maxElements) throw new ExtractionError('too-large', 'The document has too many elements.')
+      const element = { name, attributes, children: [], text: '' }
+      ancestors.at(-1)?.children.push(element)
+      ancestors.push(element)
+    },
+    text: (text) => {
+      const parent = ancestors.at(-1)
+      if (parent !== undefined) parent.text += text
+    },
+    close: () => ancestors.pop(),
+  })
+  return top.children[0] ?? top
+}
+
+/** The first child of that name. */
+export function child(element: XmlElement | undefined, ...path: string[]): XmlElement | undefined {
+  return path.reduce((parent, name) => parent?.children.find((each) => each.name === name), element)
+}
+
+/** All elements of that name below one, in document order. */
+export function descendants(element: XmlElement | undefined, name: string): XmlElement[] {
+  if (element === undefined) return []
+  return element.children.flatMap((each) => [...(each.name === name ? [each] : []), ...descendants(each, name)])
+}
+
+/** The value of an attribute that stands in the namespace of relationships, such as `r:id`. */
+export function relationshipId(attributes: XmlAttributes, name = 'id'): string | undefined {
+  return Object.entries(attributes).find(([key]) => key.endsWith(`:${name}`))?.[1]
+}
+
+export function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true' || value === 'on'
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+function encodingOf(part: Buffer): string {
+  if (part[0] === 0xff && part[1] === 0xfe) return 'utf-16le'
+  if (part[0] === 0xfe && part[1] === 0xff) return 'utf-16be'
+  return 'utf-8'
+}
+
+/** Text as it stands in XML, also within the quotes of an attribute. */
+export function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { cleanMarkdown } from '../../../../src/ingest/extract/markdown/clean-markdown.ts'
+import { fc } from '../../../support/properties.ts'
+import { expectSafeMarkdown } from '../conformance.ts'
+
+const cases: [string, string, string][] = [
+  ['HTML is shown as text', 'a <b onclick="x">b</b> <!-- c -->', 'a \\<b onclick="x">b&lt;/b> \\<!-- c -->'],
+  [
+    'a heading ends with what can be seen',
+    '## Setup\u200b\n\n## \u200fمی\u200cخواهم\u200e',
+    '## Setup\n\n## می\u200cخواهم',
+  ],
+  ['code keeps what looks like HTML', 'a `<b>` ``<i>`` c', 'a `<b>` ``<i>`` c'],
+  ['fenced code too', '~~~\n<b>![a](b)\n~~~\n<b>', '~~~\n<b>![a](b)\n~~~\n\\<b>'],
+  ['code in a list ends with it', '- ```\n  <a>\n<b>', '- ```\n  <a>\n\\<b>'],
+  ['what is escaped stays so', '\\<b> \\[a](b)', '\\<b> \\[a]\\(b)'],
+  ['an image becomes its alternative text', '![a *b*](https://example.org/x.png "t") ![](data:x)', 'a *b* '],
+  [
+    'a link inside stays',
+    '[a](https://example.org/a_(b)) <https://example.org>',
+    '[a](https://example.org/a_(b)) <https://example.org>',
+  ],
+  ['a link elsewhere becomes its text', '[a](javascript:alert(1)) [b](b.md) [c](<file:///etc/x y>)', 'a b c'],
+  ['an image in a link', '[![a](x.png)](https://example.org)', '[a](https://example.org)'],
+  ['a link over two lines', '[a\nb](javascript:x)', '[a\nb]\\(javascript:x)'],
+  ['a target on the next line', '[a](\njavascript:x)', '[a]\\(\njavascript:x)'],
+  ['definitions', '[a]: https://example.org\n[b]: javascript:x\n[^1]: note', '[a]: https://example.org\n\n[^1]: note'],
+  ['front matter', '\n---\na: b\n---\n', '\n***\na: b\n---\n'],
+  ['control characters', 'a\0b\u0007c\rd\u2028e\ud800', 'abc d e\ufffd'],
+  ['a tag around a link that goes', '<[b>](x)', '\\<b>'],
+  ['backticks in an address', 'https://x.y`<b>`', 'https://x.y&#96;&lt;b>\\`'],
+  ['backticks that are not closed', 'a ` b\n` <i> `', 'a \\` b\n` <i> `'],
+]
+
+test.each(cases)('%s', (_, markdown, cleaned) => {
+  expect(cleanMarkdown(markdown)).toBe(cleaned)
+  expectSafeMarkdown(cleanMarkdown(markdown).trim())
+})
+
+test('HTML may be dropped instead', () => {
+  expect(cleanMarkdown('a <b title="x>y">b</b> `<i>` <!-- c -->d', 'drop')).toBe('a b `<i>` d')
+})
+
+test('whatever it is made of, it is safe and has as many lines', () => {
+  const parts = [
+    '<',
+    '>',
+    '[',
+    ']',
+    '(',
+    ')',
+    '!',
+    '`',
+    '``',
+    '\\',
+    ':',
+    '"',
+    ' ',
+    '\n',
+    '\n\n',
+    'a',
+    '/',
+    '#',
+    '- ',
+    '^',
+    '*',
+  ]
+  const words = [
+    '<b>',
+    '</b',
+    '<!--',
+    '](x)',
+    '![',
+    'javascript:x',
+    'https://x.y',
+    '<https://a.b>',
+    '<m@x.org>',
+    '[a]: ',
+    '---',
+  ]
+  const text = fc.array(fc.constantFrom(...parts, ...words), { maxLength: 30 }).map((all) => all.join(''))
+  fc.assert(
+    fc.property(text, (markdown) => {
+      const cleaned = cleanMarkdown(markdown)
+      expectSafeMarkdown(cleaned)
+      expect(cleaned.split('\n').length).toBe(markdown.split('\n').length)
+    }),
+    { numRuns: 2000 },
+  )
+})
