@@ -1,10 +1,10 @@
 import { linkKey } from '../../knowledge/links/link-target.ts'
 import type { Extracted } from '../extracted.ts'
-import { documentTitle } from './document-title.ts'
-import { headingText } from './heading-text.ts'
-import { linkableTitle, maxTitle } from './linkable-title.ts'
 import { keyOf, runningLines } from './running-lines.ts'
 import { type SourceBlock, sourceBlocks } from './source-blocks.ts'
+import { documentTitle } from './titles/document-title.ts'
+import { headingText } from './titles/heading-text.ts'
+import { linkableTitle, maxTitle } from './titles/linkable-title.ts'
 
 /** A document's own title, and its blocks without the heading that is that title. */
 export type EntitledSource = { title: string; blocks: SourceBlock[] }

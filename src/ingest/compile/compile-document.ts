@@ -7,9 +7,10 @@ import { extentOf, placeOf } from './anchors.ts'
 import { pageText, proseOf } from './block-text.ts'
 import { entitledSource } from './clean-source.ts'
 import type { CompiledPage } from './compiled.ts'
-import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './continue-parts.ts'
+import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './editions/continue-parts.ts'
 import { gistOf } from './gist.ts'
-import { linkMentions, withoutForgedLinks } from './link-text.ts'
+import { linkMentions, withoutForgedLinks } from './links/link-text.ts'
+import { type LinkName, NameTrie } from './links/name-trie.ts'
 import type { Draft } from './model/model-draft.ts'
 import {
   draftTitle,
@@ -19,10 +20,9 @@ import {
   type WrittenPart,
   writtenParts,
 } from './model/model-pages.ts'
-import { type LinkName, NameTrie } from './name-trie.ts'
 import { pageWordsFor } from './page-words.ts'
-import { type TitledPart, titleParts } from './part-titles.ts'
-import { type PlannedPart, planParts } from './plan-parts.ts'
+import { type TitledPart, titleParts } from './parts/part-titles.ts'
+import { type PlannedPart, planParts } from './parts/plan-parts.ts'
 import { type SourceBlock, sizeOf } from './source-blocks.ts'
 import { summaryText } from './summary-text.ts'
 import { termsOf } from './terms.ts'

@@ -1,6 +1,6 @@
 import { escapeInline } from './inline-text.ts'
 import type { PageWords } from './page-words.ts'
-import type { TitledPart } from './part-titles.ts'
+import type { TitledPart } from './parts/part-titles.ts'
 
 /** What the summary of a document shows. */
 export type Summary = {

@@ -1,6 +1,6 @@
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
 import { ModelClient, type ModelOptions } from '../../ingest/compile/model/model-client.ts'
-import { ModelCompiler } from '../../ingest/compile/model/model-compiler.ts'
+import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import type { Extracted, Transcriber } from '../../ingest/extracted.ts'

@@ -1,5 +1,5 @@
-import type { Drafts } from '../../ingest/compile/model/model-compiler.ts'
 import { Draft } from '../../ingest/compile/model/model-draft.ts'
+import type { Drafts } from '../../ingest/compile/model-compiler.ts'
 import type { KeptJson } from './kept-json.ts'
 
 /** What language models made of documents. They are flushed to the disk: asked again, a model may say something else. */

@@ -1,4 +1,4 @@
-import { type OldPage, summaryKey } from '../../ingest/compile/continue-parts.ts'
+import { type OldPage, summaryKey } from '../../ingest/compile/editions/continue-parts.ts'
 import { withoutOrigin } from '../../ingest/compile/page-words.ts'
 import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { parseMetadata } from '../../knowledge/metadata.ts'

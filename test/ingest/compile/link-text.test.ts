@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { linkMentions, withoutForgedLinks } from '../../../src/ingest/compile/link-text.ts'
-import { NameTrie } from '../../../src/ingest/compile/name-trie.ts'
+import { linkMentions, withoutForgedLinks } from '../../../src/ingest/compile/links/link-text.ts'
+import { NameTrie } from '../../../src/ingest/compile/links/name-trie.ts'
 import { stopWordsFor } from '../../../src/ingest/compile/words.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'

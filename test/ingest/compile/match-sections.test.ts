@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matchSections, type OldSection } from '../../../src/ingest/compile/match-sections.ts'
+import { matchSections, type OldSection } from '../../../src/ingest/compile/editions/match-sections.ts'
 import { fc } from '../../support/properties.ts'
 
 type Section = { name: string; text: string }

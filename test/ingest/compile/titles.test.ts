@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isGenericName, isPlaceholder } from '../../../src/ingest/compile/generic-names.ts'
+import { isGenericName, isPlaceholder } from '../../../src/ingest/compile/titles/generic-names.ts'
 import { compile, paragraph } from './documents.ts'
 
 const titleOf = async (markdown: string, given: Parameters<typeof compile>[1]) =>

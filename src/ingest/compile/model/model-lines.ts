@@ -1,4 +1,4 @@
-import type { TitledPart } from '../part-titles.ts'
+import type { TitledPart } from '../parts/part-titles.ts'
 import type { SourceBlock } from '../source-blocks.ts'
 
 /** A line as a model sees it. */

@@ -2,9 +2,9 @@ import { linkKey } from '../../../knowledge/links/link-target.ts'
 import type { Edge } from '../../../knowledge/neuron.ts'
 import { slugify, uniqueSlug } from '../../../knowledge/paths/slug.ts'
 import { escapeInline } from '../inline-text.ts'
-import { linkableTitle } from '../linkable-title.ts'
-import type { LinkName } from '../name-trie.ts'
-import { type TitledPart, uniqueTitle } from '../part-titles.ts'
+import type { LinkName } from '../links/name-trie.ts'
+import { type TitledPart, uniqueTitle } from '../parts/part-titles.ts'
+import { linkableTitle } from '../titles/linkable-title.ts'
 import type { Draft, DraftEdge, DraftPage, Statement } from './model-draft.ts'
 
 /** A part of a document, or what a model wrote from some. */

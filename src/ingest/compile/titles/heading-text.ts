@@ -1,5 +1,5 @@
-import { oneLine } from '../../knowledge/text/text.ts'
-import { inlineText } from './inline-text.ts'
+import { oneLine } from '../../../knowledge/text/text.ts'
+import { inlineText } from '../inline-text.ts'
 
 /** Characters of a heading that may count; the rest stays in the text. */
 const maxLength = 1000

@@ -1,8 +1,8 @@
+import { inlineText } from '../inline-text.ts'
+import type { SourceBlock } from '../source-blocks.ts'
 import { isGenericName, isPlaceholder } from './generic-names.ts'
 import { headingText } from './heading-text.ts'
-import { inlineText } from './inline-text.ts'
 import { linkableTitle } from './linkable-title.ts'
-import type { SourceBlock } from './source-blocks.ts'
 
 /** UTF-16 units, and words, of a line that may be a title. */
 const [longestLine, mostWords] = [120, 16]

@@ -1,8 +1,8 @@
-import { linkKey } from '../../knowledge/links/link-target.ts'
-import { slugify, uniqueSlug } from '../../knowledge/paths/slug.ts'
-import { isGenericName } from './generic-names.ts'
-import { hasBareNumbers, withoutBareNumber } from './heading-text.ts'
-import { linkableTitle, maxTitle } from './linkable-title.ts'
+import { linkKey } from '../../../knowledge/links/link-target.ts'
+import { slugify, uniqueSlug } from '../../../knowledge/paths/slug.ts'
+import { isGenericName } from '../titles/generic-names.ts'
+import { hasBareNumbers, withoutBareNumber } from '../titles/heading-text.ts'
+import { linkableTitle, maxTitle } from '../titles/linkable-title.ts'
 import type { PlannedPart } from './plan-parts.ts'
 
 /** UTF-16 units of each half of a title that names its document. */

@@ -1,4 +1,4 @@
-import { type SourceBlock, sizeOf } from './source-blocks.ts'
+import { type SourceBlock, sizeOf } from '../source-blocks.ts'
 
 /** Characters of a part above which it is cut. */
 export const longest = 12_000

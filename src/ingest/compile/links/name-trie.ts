@@ -1,7 +1,7 @@
-import { linkKey } from '../../knowledge/links/link-target.ts'
-import { fold } from '../../knowledge/text/fold.ts'
-import { isWritableTarget } from '../../markdown/links/rewrite-links.ts'
-import { isGenericName } from './generic-names.ts'
+import { linkKey } from '../../../knowledge/links/link-target.ts'
+import { fold } from '../../../knowledge/text/fold.ts'
+import { isWritableTarget } from '../../../markdown/links/rewrite-links.ts'
+import { isGenericName } from '../titles/generic-names.ts'
 
 /** A name by which a text may mention a Neuron, and the Neuron's title. */
 export type LinkName = { name: string; title: string }

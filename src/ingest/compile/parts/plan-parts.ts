@@ -1,8 +1,8 @@
+import { hasWords, type SourceBlock, sizeOf } from '../source-blocks.ts'
+import { titleBelow } from '../titles/document-title.ts'
+import { isPlaceholder } from '../titles/generic-names.ts'
+import { headingText } from '../titles/heading-text.ts'
 import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
-import { titleBelow } from './document-title.ts'
-import { isPlaceholder } from './generic-names.ts'
-import { headingText } from './heading-text.ts'
-import { hasWords, type SourceBlock, sizeOf } from './source-blocks.ts'
 
 /** Characters below which a section does not stand alone. */
 const least = 400

@@ -1,7 +1,7 @@
-import { shorten } from '../../knowledge/text/inert-text.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
-import { isWritableTarget } from '../../markdown/links/rewrite-links.ts'
-import { withoutOuterFormatSigns } from '../format-signs.ts'
+import { shorten } from '../../../knowledge/text/inert-text.ts'
+import { oneLine } from '../../../knowledge/text/text.ts'
+import { isWritableTarget } from '../../../markdown/links/rewrite-links.ts'
+import { withoutOuterFormatSigns } from '../../format-signs.ts'
 
 /** UTF-16 units of a title, which must fit into a wiki link. */
 export const maxTitle = 200

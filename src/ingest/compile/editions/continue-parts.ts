@@ -1,9 +1,9 @@
-import { linkKey } from '../../knowledge/links/link-target.ts'
-import { uniqueSlug } from '../../knowledge/paths/slug.ts'
+import { linkKey } from '../../../knowledge/links/link-target.ts'
+import { uniqueSlug } from '../../../knowledge/paths/slug.ts'
+import type { WrittenPart } from '../model/model-pages.ts'
+import { countedTitle, titleChoices, uniqueTitle } from '../parts/part-titles.ts'
 import { matchSections, type OldSection } from './match-sections.ts'
-import type { WrittenPart } from './model/model-pages.ts'
 import { overlapsOf } from './overlaps.ts'
-import { countedTitle, titleChoices, uniqueTitle } from './part-titles.ts'
 
 /** A page that a document has become before. */
 export type OldPage = OldSection & {

@@ -1,5 +1,5 @@
-import { fold } from '../../knowledge/text/fold.ts'
-import { stopWordsFor } from '../../knowledge/text/stop-words.ts'
+import { fold } from '../../../knowledge/text/fold.ts'
+import { stopWordsFor } from '../../../knowledge/text/stop-words.ts'
 
 /** Words of titles that tell no document and no section from others, folded. */
 const genericWords = new Set(

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { wordsWithin } from '../../knowledge/resemblance.ts'
-import { inlineText } from './inline-text.ts'
+import { wordsWithin } from '../../../knowledge/resemblance.ts'
+import { inlineText } from '../inline-text.ts'
 
 /** How much of an old text a new one holds, each from 0 to 1. */
 export type Overlap = {

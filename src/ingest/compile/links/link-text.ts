@@ -1,6 +1,6 @@
-import { linkKey } from '../../knowledge/links/link-target.ts'
-import { parseWikiLinkText } from '../../markdown/links/wiki-link-text.ts'
-import { type Line, splitBlocks } from '../../markdown/parse/split-blocks.ts'
+import { linkKey } from '../../../knowledge/links/link-target.ts'
+import { parseWikiLinkText } from '../../../markdown/links/wiki-link-text.ts'
+import { type Line, splitBlocks } from '../../../markdown/parse/split-blocks.ts'
 import type { Mention, NameTrie } from './name-trie.ts'
 
 const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
