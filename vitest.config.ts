@@ -2,18 +2,29 @@ import { availableParallelism } from 'node:os'
 import { defineConfig, mergeConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import shared from './vitest.shared.ts'
 
+type Area = { name: string; include: string[]; setupFiles?: string[] }
+
+/** Hides git from the product: all but clones and pushes is served without it. */
+const setupFiles = ['test/support/without-git.ts']
+const filesOf = (...folders: string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
+const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
- * Folders whose files share workers. A worker keeps what its files have loaded and left, so an area is kept to a part of the tests.
+ * Files that share workers, each in the first area that has it. A worker keeps what its files have loaded and left, so an area is
+ * kept to a part of the tests.
  */
-const areas = {
-  services: ['services'],
-  http: ['http'],
-  e2e: ['e2e'],
-  console: ['console'],
-  search: ['search', 'markdown', 'chat', 'knowledge', 'compare', 'models', 'bench'],
-}
-const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
-const apart = filesOf(['faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts'])
+const areas: Area[] = [
+  { name: 'git', include: [...filesOf('http/git'), 'test/e2e/{git*,forge-bundles,forge-faults}.test.ts'] },
+  { name: 'http', include: filesOf('http'), setupFiles },
+  {
+    name: 'e2e',
+    include: [...filesOf('e2e'), 'test/services/{backup,verify,rebuild,candidate-refs}.test.ts'],
+    setupFiles,
+  },
+  { name: 'services', include: filesOf('services') },
+  { name: 'console', include: filesOf('console') },
+  { name: 'search', include: filesOf('search', 'markdown', 'chat', 'knowledge', 'compare', 'models', 'bench') },
+  { name: 'rest', include: filesOf('**') },
+]
 
 export default mergeConfig(
   shared,
@@ -22,14 +33,12 @@ export default mergeConfig(
       globalSetup: 'test/support/left-out.ts',
       // Half of the time is waiting, for a git, a socket or a disk.
       maxWorkers: availableParallelism() + 1,
-      projects: [
-        ...Object.entries(areas).map(([name, folders]) => area(name, filesOf(folders), [])),
-        area('rest', filesOf(['**']), [...filesOf(Object.values(areas).flat()), ...apart]),
-      ],
+      projects: areas.map(projectOf),
     },
   }),
 )
 
-function area(name: string, include: string[], exclude: string[]): TestProjectInlineConfiguration {
-  return { extends: true, test: { name, include, exclude } }
+function projectOf({ name, include, setupFiles = [] }: Area, at: number): TestProjectInlineConfiguration {
+  const exclude = [...apart, ...areas.slice(0, at).flatMap(({ include }) => include)]
+  return { extends: true, test: { name, include, exclude, setupFiles } }
 }
