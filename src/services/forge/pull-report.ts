@@ -5,8 +5,8 @@ import { literal } from '../../knowledge/text/literal.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { checkPush } from '../push/check-push.ts'
 import { formatFindings } from '../push/check-report.ts'
+import { checkPush } from '../push/checks/check-push.ts'
 import { type Linked, publicUrl } from './linked.ts'
 
 /** What the checks say of a candidate's head, the rules being those of a push. */

@@ -26,7 +26,7 @@ import {
   pageParts,
   revised,
 } from './git-candidate.ts'
-import { type LostHistory, noLostHistory } from './outside/lost-history.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /** The candidate of a Neuron that main takes. */

@@ -8,7 +8,7 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { type CandidateRow, findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Projection } from '../../store/projection/projection.ts'
-import { type LostHistory, noLostHistory } from './outside/lost-history.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /**

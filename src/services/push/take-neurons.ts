@@ -14,7 +14,7 @@ import { type ChangedFiles, followFiles } from '../rename/follow-files.ts'
 import { followRenames } from '../rename/follow-renames.ts'
 import { chooseCandidate } from './choose-candidate.ts'
 import { type Origin, pageParts } from './git-candidate.ts'
-import type { LostHistory } from './outside/lost-history.ts'
+import type { LostHistory } from './lost-history.ts'
 import { PushRefused } from './push-refused.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 

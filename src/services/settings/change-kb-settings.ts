@@ -8,7 +8,7 @@ import { commitMessage, signatureOf } from '../commit-message.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { recordAct } from '../people/audit.ts'
-import { problemsInSettings } from '../push/check-settings.ts'
+import { problemsInSettings } from '../push/checks/check-settings.ts'
 import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf } from './setting-values.ts'
 
 /** The settings of a knowledge base as a form shows them. */

@@ -4,7 +4,7 @@ import type { Finding } from '../../knowledge/neuron.ts'
 import type { Caller } from '../caller.ts'
 import { parsePageBytes } from '../check/parse-page.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { checkFiles } from '../push/check-tip.ts'
+import { checkFiles } from '../push/checks/check-tip.ts'
 import { requireCurator } from './require-curator.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 

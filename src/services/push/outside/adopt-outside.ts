@@ -10,7 +10,7 @@ import { type UnapprovedRow, unapproved, versionBefore } from '../../../store/pr
 import { commitMessage, signatureOf } from '../../commit-message.ts'
 import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { removalTrailers } from '../../knowledge-base/removal-trailer.ts'
-import { checkTip } from '../check-tip.ts'
+import { checkTip } from '../checks/check-tip.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../push-main.ts'
 import type { PushedNeuron } from '../pushed-neurons.ts'
 import { takeNeurons } from '../take-neurons.ts'

@@ -8,8 +8,8 @@ import { type UnrecordedRow, unrecorded } from '../../../store/projection/versio
 import { signatureOf } from '../../commit-message.ts'
 import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { gitCandidate, madeAgain, pageParts } from '../git-candidate.ts'
+import { type LostHistory, readLostHistory } from '../lost-history.ts'
 import { proposalMessage } from '../push-main.ts'
-import { type LostHistory, readLostHistory } from './lost-history.ts'
 
 /** Records that are made in one commit of the queue. */
 const chunkRecords = 250

@@ -5,8 +5,8 @@ import type { Finding } from '../../../knowledge/neuron.ts'
 import { commitsBetween, positionOf } from '../../../store/projection/main-changes.ts'
 import { isByServer } from '../../commit-message.ts'
 import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
-import { checkObjects } from '../check-objects.ts'
-import { settingsProblems } from '../check-settings.ts'
+import { checkObjects } from '../checks/check-objects.ts'
+import { settingsProblems } from '../checks/check-settings.ts'
 
 /**
  * What is wrong with the files, names and settings of what came to main around the server between two of its heads: nothing where

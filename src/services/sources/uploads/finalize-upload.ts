@@ -1,12 +1,12 @@
-import { fileTypes, type Source, type UploadQuery } from '../../contract/documents.ts'
-import { GanglionError } from '../../contract/errors.ts'
-import { UploadChanged } from '../../store/blobs/upload-bytes.ts'
-import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { fileTypes, type Source, type UploadQuery } from '../../../contract/documents.ts'
+import { GanglionError } from '../../../contract/errors.ts'
+import { UploadChanged } from '../../../store/blobs/upload-bytes.ts'
+import type { Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
+import { readFilename, readSourceMetadata } from '../source-draft.ts'
+import { toSource } from '../source-view.ts'
+import { storeSource } from '../store-source.ts'
 import { findUpload } from './find-upload.ts'
-import { readFilename, readSourceMetadata } from './source-draft.ts'
-import { toSource } from './source-view.ts'
-import { storeSource } from './store-source.ts'
 
 /** What was taken when it began. */
 const everyType = new Set(fileTypes)

@@ -5,16 +5,16 @@ import {
   type UploadInput,
   type UploadQuery,
   UploadTicket,
-} from '../../contract/documents.ts'
-import { GanglionError } from '../../contract/errors.ts'
-import { TooManyUploads, type Upload } from '../../store/sources/uploads.ts'
-import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
-import { once } from '../once.ts'
-import { findKb, sourceTypes } from './find-source.ts'
-import { readFilename, readPath, readSourceMetadata } from './source-draft.ts'
-import { sourceSight } from './source-sight.ts'
-import { refuseDuplicate } from './store-source.ts'
+} from '../../../contract/documents.ts'
+import { GanglionError } from '../../../contract/errors.ts'
+import { TooManyUploads, type Upload } from '../../../store/sources/uploads.ts'
+import { actorOf, type Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
+import { once } from '../../once.ts'
+import { findKb, sourceTypes } from '../find-source.ts'
+import { readFilename, readPath, readSourceMetadata } from '../source-draft.ts'
+import { sourceSight } from '../source-sight.ts'
+import { refuseDuplicate } from '../store-source.ts'
 
 /**
  * Begins an upload in chunks.

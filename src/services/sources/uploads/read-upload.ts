@@ -1,7 +1,7 @@
-import type { UploadStatus } from '../../contract/documents.ts'
-import type { Upload } from '../../store/sources/uploads.ts'
-import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import type { UploadStatus } from '../../../contract/documents.ts'
+import type { Upload } from '../../../store/sources/uploads.ts'
+import type { Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** How far an upload is. @throws {GanglionError} `not_found`, `upload_expired` */

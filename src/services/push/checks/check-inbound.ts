@@ -1,12 +1,12 @@
-import type { CheckedFile } from '../../knowledge/check/checked-file.ts'
-import { type NamedNeuron, namedNeurons, resolveTarget } from '../../knowledge/links/link-target.ts'
-import type { Finding } from '../../knowledge/neuron.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
-import { pathsOfSeqId, seqIdAtPath } from '../../store/projection/file-queries.ts'
-import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../store/projection/link-queries.ts'
-import { namesInFile } from '../../store/projection/neuron-queries.ts'
-import type { Projection } from '../../store/projection/projection.ts'
-import { pauses } from '../../threads/pauses.ts'
+import type { CheckedFile } from '../../../knowledge/check/checked-file.ts'
+import { type NamedNeuron, namedNeurons, resolveTarget } from '../../../knowledge/links/link-target.ts'
+import type { Finding } from '../../../knowledge/neuron.ts'
+import { oneLine } from '../../../knowledge/text/text.ts'
+import { pathsOfSeqId, seqIdAtPath } from '../../../store/projection/file-queries.ts'
+import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesByKey } from '../../../store/projection/link-queries.ts'
+import { namesInFile } from '../../../store/projection/neuron-queries.ts'
+import type { Projection } from '../../../store/projection/projection.ts'
+import { pauses } from '../../../threads/pauses.ts'
 
 /** Links that are looked at for one push. */
 const maxLinks = 10_000

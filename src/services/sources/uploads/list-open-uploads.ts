@@ -1,7 +1,7 @@
-import type { UploadStatus } from '../../contract/documents.ts'
-import { actorOf, type Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
-import { findKb } from './find-source.ts'
+import type { UploadStatus } from '../../../contract/documents.ts'
+import { actorOf, type Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
+import { findKb } from '../find-source.ts'
 import { asStored } from './find-upload.ts'
 import { statusOf } from './read-upload.ts'
 

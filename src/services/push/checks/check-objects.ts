@@ -1,10 +1,10 @@
-import { folderMode, fromBinaryName, type TreeEntry } from '../../git/objects/tree.ts'
-import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
-import type { Repository } from '../../git/repository.ts'
-import { checkFile } from '../../knowledge/check/check-file.ts'
-import type { Finding } from '../../knowledge/neuron.ts'
-import { pathKey, pathProblem } from '../../knowledge/paths/portable-path.ts'
-import { oneLine } from '../../knowledge/text/text.ts'
+import { folderMode, fromBinaryName, type TreeEntry } from '../../../git/objects/tree.ts'
+import { type PushedFolder, type PushRange, pushedCommits, walkPushedTrees } from '../../../git/pushed-objects.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { checkFile } from '../../../knowledge/check/check-file.ts'
+import type { Finding } from '../../../knowledge/neuron.ts'
+import { pathKey, pathProblem } from '../../../knowledge/paths/portable-path.ts'
+import { oneLine } from '../../../knowledge/text/text.ts'
 
 /** Bytes above which a file is refused in any commit of a push. Of the last one, the check tells what else is too large. */
 const maxBlobBytes = 2 * 1024 * 1024

@@ -1,5 +1,5 @@
-import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import type { Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** Forgets an upload and its bytes; a Source that it became stays. @throws {GanglionError} `not_found`, `upload_expired` */

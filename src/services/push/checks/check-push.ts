@@ -1,11 +1,11 @@
-import { type PushRange, PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
-import type { Repository } from '../../git/repository.ts'
-import type { Finding } from '../../knowledge/neuron.ts'
-import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { type PushRange, PushTooLarge, pushedChanges } from '../../../git/pushed-objects.ts'
+import type { Repository } from '../../../git/repository.ts'
+import type { Finding } from '../../../knowledge/neuron.ts'
+import type { ParserPool } from '../../../markdown/parse/parser-pool.ts'
+import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import { readLostHistory } from '../lost-history.ts'
 import { checkObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
-import { readLostHistory } from './outside/lost-history.ts'
 
 /**
  * What is wrong with a push of `to` onto `from`, a commit of main that the projection holds: an error refuses it. The rules are

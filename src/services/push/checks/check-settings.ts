@@ -1,7 +1,7 @@
-import type { Repository, TreeChange } from '../../git/repository.ts'
-import type { SettingsProblem } from '../../knowledge/kb-settings.ts'
-import { parseKbFile } from '../../markdown/file/kb-file.ts'
-import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
+import type { Repository, TreeChange } from '../../../git/repository.ts'
+import type { SettingsProblem } from '../../../knowledge/kb-settings.ts'
+import { parseKbFile } from '../../../markdown/file/kb-file.ts'
+import type { KbIdentity } from '../../knowledge-base/knowledge-base.ts'
 
 /** A file of more bytes is an error by itself. */
 const maxSettingsBytes = 1024 * 1024

@@ -1,7 +1,7 @@
-import { GanglionError } from '../../contract/errors.ts'
-import type { Upload } from '../../store/sources/uploads.ts'
-import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { GanglionError } from '../../../contract/errors.ts'
+import type { Upload } from '../../../store/sources/uploads.ts'
+import type { Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
 
 /**
  * An upload of the caller's tenant, with as many bytes as are there.

@@ -1,8 +1,8 @@
-import { maxChunkBytes, type UploadProgress } from '../../contract/documents.ts'
-import { GanglionError } from '../../contract/errors.ts'
-import { ChunkDiffers } from '../../store/blobs/upload-bytes.ts'
-import type { Caller } from '../caller.ts'
-import type { Ganglion } from '../ganglion.ts'
+import { maxChunkBytes, type UploadProgress } from '../../../contract/documents.ts'
+import { GanglionError } from '../../../contract/errors.ts'
+import { ChunkDiffers } from '../../../store/blobs/upload-bytes.ts'
+import type { Caller } from '../../caller.ts'
+import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
 /** Where a chunk belongs: its first and last byte, counted from 0, and the bytes of the whole file. */
