@@ -1,5 +1,5 @@
-import type { OpenUpload } from './upload-plan.ts'
-import type { UploadRow } from './upload-row.ts'
+import type { OpenUpload } from './upload/upload-plan.ts'
+import type { UploadRow } from './upload/upload-row.ts'
 
 /** Uploads that run side by side. */
 const maxRunning = 2
@@ -37,8 +37,8 @@ function takeFiles(section: HTMLElement): void {
   const add = async (files: readonly File[]) => {
     // Only who uploads needs them.
     const [{ UploadRow }, { refusal, uploadOf }] = await Promise.all([
-      import('./upload-row.ts'),
-      import('./upload-plan.ts'),
+      import('./upload/upload-row.ts'),
+      import('./upload/upload-plan.ts'),
     ])
     for (const file of files) {
       const known = uploadOf(file, open)

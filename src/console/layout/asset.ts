@@ -69,8 +69,8 @@ function readAssets(): Map<string, Asset> {
   const ordered = [...styles.filter(isOfFrame), ...styles.filter((path) => !isOfFrame(path))]
   add('console.css', ordered.map(read).join('\n'))
   for (const path of files) {
-    if (/^islands\/[\w-]+\.ts$/.test(path)) add(path, withoutTypes(read(path)))
-    else if (/^islands\/[\w-]+\.js$/.test(path)) add(path, read(path))
+    if (/^islands\/[\w/-]+\.ts$/.test(path)) add(path, withoutTypes(read(path)))
+    else if (/^islands\/[\w/-]+\.js$/.test(path)) add(path, read(path))
     else if (path.endsWith('.svg')) add(path, read(path))
   }
   for (const [name, paths] of Object.entries(packaged))

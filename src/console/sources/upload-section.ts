@@ -1,6 +1,6 @@
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { maxChunkedBytes, maxUploadBytes, type UploadStatus } from '../../contract/documents.ts'
-import { sizeInWords } from '../islands/upload-plan.ts'
+import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, checkbox, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageKb } from '../layout/page.ts'

@@ -8,7 +8,7 @@ import {
   setbackOf,
   sizeInWords,
   uploadOf,
-} from '../../../src/console/islands/upload-plan.ts'
+} from '../../../src/console/islands/upload/upload-plan.ts'
 import { fc } from '../../support/properties.ts'
 
 const mb = 1024 * 1024

@@ -1,6 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Reply, type Transport, UploadRun, type UploadTarget } from '../../../src/console/islands/upload-run.ts'
+import {
+  type Reply,
+  type Transport,
+  UploadRun,
+  type UploadTarget,
+} from '../../../src/console/islands/upload/upload-run.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let console: Console
