@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createKnowledgeBase, operator } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
 import { importDirectory } from '../../src/services/import/import-directory.ts'
+import { createKnowledgeBase, operator } from '../../src/services/setup/create-kb.ts'
 import { milliseconds, workFolder } from './measure.ts'
 import { type GeneratedNote, generateNotes } from './notes.ts'
 

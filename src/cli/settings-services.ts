@@ -1,14 +1,5 @@
 import type { Services } from '../http/services.ts'
 import type { SettingsServices } from '../http/settings-services.ts'
-import { linkAsOffered, listOfferedCredentials } from '../services/forge/link-as-offered.ts'
-import { listForgeLinks, unlinkForge } from '../services/forge/manage-links.ts'
-import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
-import type { Ganglion } from '../services/ganglion.ts'
-import type { Health } from '../services/health.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from '../services/keys/manage-api-keys.ts'
-import { HealthReports } from '../services/operations/health-report.ts'
-import { Verifications } from '../services/operations/verifications.ts'
-import { changeKbSettings, previewKbSettings, readKbSettings } from '../services/settings/change-kb-settings.ts'
 import {
   addWebhook,
   listWebhooks,
@@ -19,7 +10,16 @@ import {
   resendEvent,
   setWebhookKinds,
   testWebhook,
-} from '../services/webhooks/manage-webhooks.ts'
+} from '../services/events/webhooks/manage-webhooks.ts'
+import { linkAsOffered, listOfferedCredentials } from '../services/forge/link-as-offered.ts'
+import { listForgeLinks, unlinkForge } from '../services/forge/manage-links.ts'
+import type { OfferedCredential } from '../services/forge/offered-credentials.ts'
+import type { Ganglion } from '../services/ganglion.ts'
+import type { Health } from '../services/operations/health.ts'
+import { HealthReports } from '../services/operations/health-report.ts'
+import { Verifications } from '../services/operations/verify/verifications.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from '../services/people/manage-api-keys.ts'
+import { changeKbSettings, previewKbSettings, readKbSettings } from '../services/settings/change-kb-settings.ts'
 import { packageVersion } from './package-version.ts'
 
 type Parts = {

@@ -9,8 +9,8 @@ import type { EventKind } from '../contract/events.ts'
 import type { Caller } from '../services/caller.ts'
 import type { OfferedCredentialSummary, OfferedLinkRequest } from '../services/forge/link-as-offered.ts'
 import type { LinkSummary } from '../services/forge/manage-links.ts'
-import type { ApiKeyPage } from '../services/keys/manage-api-keys.ts'
 import type { HealthReport } from '../services/operations/health-report.ts'
+import type { ApiKeyPage } from '../services/people/manage-api-keys.ts'
 import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../services/settings/change-kb-settings.ts'
 
 /** What administrators do. Whoever calls these has seen to it that the caller is one. */

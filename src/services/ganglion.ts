@@ -41,7 +41,7 @@ import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.
 import { loadKb } from './load-kb.ts'
 import { OpenKbs } from './open-kbs.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
-import { FileStreams } from './read/file-streams.ts'
+import { FileStreams } from './read/attachments/file-streams.ts'
 import { NeuronAnswers } from './read/neuron-answers.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import type { EmbeddingModel } from './search/embedding-model.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { candidate, correction } from '../services/support.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
 

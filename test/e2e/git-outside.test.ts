@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
-import { verify } from '../../src/services/operations/verify.ts'
+import { verify } from '../../src/services/operations/verify/verify.ts'
 import { eventually } from '../support/eventually.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron } from './git-support.ts'

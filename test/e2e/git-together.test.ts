@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { fsck } from '../../src/git/fsck.ts'
-import { verify } from '../../src/services/operations/verify.ts'
+import { verify } from '../../src/services/operations/verify/verify.ts'
 import { everyVersion } from '../../src/store/projection/version-queries.ts'
 import { Clone, page } from './git-clone.ts'
 import { approve, submitted } from './git-support.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import {
   answers,
   type EmbeddingsReply,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { readEvents } from '../../src/services/events/read-events.ts'
 import { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { fakeEmbeddings, vectorsBy } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
-import { verify } from '../../src/services/operations/verify.ts'
+import { verify } from '../../src/services/operations/verify/verify.ts'
 import { OutsideAdoption } from '../../src/services/push/outside/adopt-outside.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'

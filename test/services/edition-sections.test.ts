@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { ingestSteps } from '../../src/services/ingest/ingest-steps.ts'
-import { verify } from '../../src/services/operations/verify.ts'
+import { verify } from '../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'

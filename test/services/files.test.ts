@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/services/caller.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
-import { readFile } from '../../src/services/read/read-file.ts'
+import { readFile } from '../../src/services/read/attachments/read-file.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { type Importing, importing, neuronOf, pushAsCurator, put } from './import-support.ts'
 

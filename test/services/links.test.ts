@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { NativeWriter } from './native-writer.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from './written-neurons.ts'
 

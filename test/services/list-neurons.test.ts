@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
 import type { Caller } from '../../src/services/caller.ts'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { listKnowledgeBases } from '../../src/services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../../src/services/read/list-neurons.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from './written-neurons.ts'
 
 /** The numbers of all Neurons, page by page. */

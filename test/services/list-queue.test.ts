@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../src/contract/candidates.ts'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { rebuild } from '../../src/services/operations/rebuild.ts'
 import { KbFiguresCache } from '../../src/services/overview/kb-figures.ts'
 import { dismissCandidate } from '../../src/services/queue/decide-candidate.ts'
 import { listQueue, type QueueQuery } from '../../src/services/queue/list-queue.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { candidate, correction, newTestBed } from './support.ts'
 
 async function newQueue() {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { Ganglion } from '../../src/services/ganglion.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'

@@ -1,9 +1,9 @@
 import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/services/caller.ts'
-import { createKnowledgeBase } from '../../src/services/create-kb.ts'
 import { compareLines, comparePages } from '../../src/services/read/compare-pages.ts'
 import { type RenderInput, renderMarkdown } from '../../src/services/read/render-markdown.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from './written-neurons.ts'
 
 const readerOf = (app: Caller): Caller => ({ ...app, role: 'reader' })

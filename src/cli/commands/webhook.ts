@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { ReceiverUrl, type WebhookSummary } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
-import { operator } from '../../services/create-kb.ts'
-import type { Ganglion } from '../../services/ganglion.ts'
-import type { Acting } from '../../services/people/audit.ts'
 import {
   addWebhook,
   listWebhooks,
   removeWebhook,
   replayWebhook,
   testWebhook,
-} from '../../services/webhooks/manage-webhooks.ts'
+} from '../../services/events/webhooks/manage-webhooks.ts'
+import type { Ganglion } from '../../services/ganglion.ts'
+import type { Acting } from '../../services/people/audit.ts'
+import { operator } from '../../services/setup/create-kb.ts'
 import { act } from '../command.ts'
 import { table } from '../table.ts'
 import { requireTenant, withGanglion } from '../with-ganglion.ts'

@@ -16,9 +16,9 @@ import {
   positionOf,
   positionOfVersion,
 } from '../../store/projection/main-changes.ts'
-import { isByServer } from '../commit-message.ts'
+import { isByServer } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { allTags } from '../neuron-access.ts'
+import { allTags } from '../read/neuron-access.ts'
 
 /** What happened on the way to these heads. */
 type Step = { heads: ToldHeads; events: NewEvent[] }

@@ -1,8 +1,8 @@
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
+import { largestBundle } from '../knowledge-base/candidate-head-names.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { largestBundle } from '../review/candidate-head-names.ts'
 
 /** What several candidates were made of, and what a pull request with all of them is called. */
 type Whole = { key: string; name: string }

@@ -3,7 +3,7 @@ import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../store/projection/candidate-index.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../commit-message.ts'
+import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { importConnector } from './import-candidate.ts'
 

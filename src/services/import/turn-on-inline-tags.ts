@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { blobAtPath } from '../../store/projection/file-queries.ts'
-import { commitMessage, signatureOf } from '../commit-message.ts'
+import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 
 /**

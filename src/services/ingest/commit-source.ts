@@ -13,8 +13,8 @@ import {
   originsBelow,
 } from '../../store/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../commit-message.ts'
-import { freePagePath, takenOnMain } from '../free-path.ts'
+import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
+import { freePagePath, takenOnMain } from '../knowledge-base/free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { nextNumbers } from '../knowledge-base/seq-numbers.ts'
 import { opensUp } from '../queue/approval.ts'

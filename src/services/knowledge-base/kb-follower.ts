@@ -16,7 +16,7 @@ import {
   indexCommit,
 } from '../../store/projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../../store/projection/projection.ts'
-import { tagsOfCandidate } from '../queue/candidate-tags.ts'
+import { tagsOfCandidate } from './candidate-tags.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { watch } from 'chokidar'
 import type { Notifications } from '../../store/notifications.ts'
-import { candidateRefs } from '../review/candidate-head-names.ts'
+import { candidateRefs } from './candidate-head-names.ts'
 
 const settleMs = 50
 

@@ -1,7 +1,7 @@
 import type { Staging } from '../../git/staging.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { freeNumberAfter, highestNumber } from '../../store/projection/version-queries.ts'
-import { commitMessage, committer, signatureOf } from '../commit-message.ts'
+import { commitMessage, committer, signatureOf } from './commit-message.ts'
 import { queueRef } from './kb-refs.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { formatSeqFloor, seqFloorPath } from './seq-floor.ts'

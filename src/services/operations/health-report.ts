@@ -1,8 +1,8 @@
 import { folderSize } from '../../files/folder-size.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { Health, Problem } from '../health.ts'
-import type { VerificationRun, Verifications } from './verifications.ts'
+import type { Health, Problem } from './health.ts'
+import type { VerificationRun, Verifications } from './verify/verifications.ts'
 
 /** The state of the server as an administrator of one tenant sees it. Sizes are bytes. */
 export type HealthReport = {

@@ -2,9 +2,9 @@ import { audiences } from '../../knowledge/audience.ts'
 import { queuePage } from '../../store/projection/candidate-queue.ts'
 import type { TourMark } from '../../store/tours.ts'
 import { bareId, type Caller, isPerson } from '../caller.ts'
-import { exampleConnector } from '../example-candidates.ts'
-import { demoSlug } from '../first-run.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { exampleConnector } from '../setup/example-candidates.ts'
+import { demoSlug } from '../setup/first-run.ts'
 
 /** The first minutes of an administrator, on the demonstration. */
 export type Tour = {

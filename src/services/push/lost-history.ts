@@ -7,7 +7,7 @@ import { maxPageBytes } from '../../knowledge/check/check-file.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { serverDomain } from '../commit-message.ts'
+import { serverDomain } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { parseRemoval, removalTrailer } from '../knowledge-base/removal-trailer.ts'
 

@@ -5,7 +5,7 @@ import type { Staging } from '../../git/staging.ts'
 import { type Actor, type Candidate, type Decision, lastVerdict } from '../../knowledge/candidate.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { type CandidateRow, candidatesOfOrigin, countPending } from '../../store/projection/candidate-index.ts'
-import { signatureOf } from '../commit-message.ts'
+import { signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
 import {

@@ -9,8 +9,8 @@ import { type VersionRow, versionsBefore } from '../../store/projection/version-
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { accessIn } from '../neuron-access.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
+import { accessIn } from './neuron-access.ts'
 import { type Visibility, visibilityFor } from './visibility.ts'
 
 /** A version of a Neuron. */

@@ -6,7 +6,7 @@ import { lastBlob } from '../../store/projection/version-queries.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { accessIn } from '../neuron-access.ts'
+import { accessIn } from './neuron-access.ts'
 
 /** What of one knowledge base a caller may see, or know that it exists. */
 export type Visibility = {

@@ -7,7 +7,7 @@ import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { fileTargets } from '../../store/projection/file-queries.ts'
 import { linksOf, namesByKey } from '../../store/projection/link-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
-import { attachmentLookup } from '../attachment-lookup.ts'
+import { attachmentLookup } from '../knowledge-base/attachment-lookup.ts'
 import { hasSameLinks } from './same-links.ts'
 
 type Sql = Projection['read']

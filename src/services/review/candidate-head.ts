@@ -2,7 +2,7 @@ import { committerOfCommit, type GitObject, type Oid } from '../../git/objects/o
 import type { Repository } from '../../git/repository.ts'
 import { Staging } from '../../git/staging.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
-import { commitMessage, committer, signatureOf } from '../commit-message.ts'
+import { commitMessage, committer, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { CandidateChange } from './candidate-change.ts'
 
 /** A head, and the objects that it brings. */

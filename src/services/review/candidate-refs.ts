@@ -7,10 +7,10 @@ import { coalesce } from '../../store/coalesce.ts'
 import { firstPending, pendingRecord } from '../../store/projection/candidate-index.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 import { pauses } from '../../threads/pauses.ts'
+import { askedHeads, candidateRefs, headOfRef, idsOfHead, refOfHead } from '../knowledge-base/candidate-head-names.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { changeOf, stackChanges } from './candidate-change.ts'
 import { type StagedHead, stageHead } from './candidate-head.ts'
-import { askedHeads, candidateRefs, headOfRef, idsOfHead, refOfHead } from './candidate-head-names.ts'
 
 /** Heads that stand without being asked for, and those that are kept because they were. */
 const standing = 200

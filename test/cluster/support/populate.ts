@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { eventually } from '../../support/eventually.ts'
 import { signIn } from '../../support/person.ts'
 import type { Deployment } from './deployment.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { addSource } from '../../services/ingest-support.ts'
 import { candidate } from '../../services/support.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'

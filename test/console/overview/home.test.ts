@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { addSource } from '../../services/ingest-support.ts'
 import { NativeWriter } from '../../services/native-writer.ts'
 import { candidate } from '../../services/support.ts'

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chat } from '../../../src/services/chat/chat.ts'
-import { createKnowledgeBase, operator, templateDir } from '../../../src/services/create-kb.ts'
-import { submitExamples } from '../../../src/services/example-candidates.ts'
 import { importDirectory } from '../../../src/services/import/import-directory.ts'
-import { createApiKey } from '../../../src/services/keys/manage-api-keys.ts'
+import { createApiKey } from '../../../src/services/people/manage-api-keys.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { createKnowledgeBase, operator, templateDir } from '../../../src/services/setup/create-kb.ts'
+import { submitExamples } from '../../../src/services/setup/example-candidates.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let started: Console

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import type { Caller } from '../../../src/services/caller.ts'
-import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { candidate, correction } from '../../services/support.ts'
 import { type Browser, type Console, type Page, startConsole } from '../support.ts'
 

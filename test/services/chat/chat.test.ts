@@ -4,9 +4,9 @@ import { ChatInput } from '../../../src/contract/chat.ts'
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Caller } from '../../../src/services/caller.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
-import { createKnowledgeBase } from '../../../src/services/create-kb.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support.ts'
 
 /** Answers with what it was given, and keeps what it was asked. */

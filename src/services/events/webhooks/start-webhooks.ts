@@ -1,0 +1,42 @@
+import type { Ganglion } from '../../ganglion.ts'
+import { type WebhookOptions, WebhookSender } from './webhook-sender.ts'
+
+/** So often it is looked for what is due again, and for what the command line has changed. */
+const intervalMs = 5_000
+
+/** Sends events as they happen. @returns how to stop it, which ends the deliveries that are under way. */
+export function startWebhooks(ganglion: Ganglion, options: WebhookOptions): () => Promise<void> {
+  const sender = new WebhookSender(ganglion, options)
+  const followed = new Set<string>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const follow = async () => {
+    if (signal.aborted) return
+    const tenants = new Set((await ganglion.webhooks.list()).map(({ tenantId }) => tenantId))
+    for (const tenantId of tenants) {
+      if (followed.has(tenantId)) continue
+      followed.add(tenantId)
+      // What reaches a repository around the server is noticed only where it is open; one that cannot be opened says so to whoever asks.
+      const kbs = await ganglion.knowledgeBases.list(tenantId)
+      await Promise.allSettled(kbs.map((kb) => ganglion.openKb(kb)))
+      listen(tenantId).catch(options.onError)
+    }
+    await sender.deliver()
+  }
+  const listen = async (tenantId: string) => {
+    for (;;) {
+      const seen = ganglion.events.arrivals(tenantId)
+      await ganglion.events.arrival(tenantId, seen, signal)
+      if (signal.aborted) return
+      sender.deliver().catch(options.onError)
+    }
+  }
+  const followSoon = () => follow().catch(options.onError)
+  const timer = setInterval(followSoon, intervalMs)
+  followSoon()
+  return async () => {
+    stopping.abort()
+    clearInterval(timer)
+    await sender.stop()
+  }
+}

@@ -1,0 +1,12 @@
+import type { FileLookup } from '../../knowledge/links/file-target.ts'
+import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
+import { attachmentsByKey, fileBlob } from '../../store/projection/file-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+
+/** The files of main that are no pages. */
+export function attachmentLookup(sql: Projection['read']): FileLookup {
+  return {
+    has: (path) => !isNeuronPath(path) && fileBlob(sql, path) !== undefined,
+    byKey: (key) => [...attachmentsByKey(sql, key)].filter((path) => !isNeuronPath(path)),
+  }
+}

@@ -1,0 +1,19 @@
+import { pathKey } from '../../knowledge/paths/portable-path.ts'
+import { isPathTaken } from '../../store/projection/file-queries.ts'
+import type { Projection } from '../../store/projection/projection.ts'
+
+/**
+ * The path of a new page, or the first with a number behind it, that is not taken.
+ * @param isTaken whether a file has a path with this key or collides with it; see `pathKey`.
+ */
+export function freePagePath(path: string, isTaken: (key: string) => boolean): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
+    if (!isTaken(pathKey(candidate))) return candidate
+  }
+}
+
+/** Whether a file of main has a path with a key, or the same commit writes one with it. */
+export function takenOnMain(sql: Projection['read'], keys: ReadonlySet<string>): (key: string) => boolean {
+  return (key) => keys.has(key) || isPathTaken(sql, key)
+}

@@ -1,0 +1,91 @@
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runGit } from '../../git/git-process.ts'
+import { nativeGit } from '../../git/native-git.ts'
+import { DatabaseUnreachable } from '../../store/errors.ts'
+import type { Ganglion } from '../ganglion.ts'
+
+/** A part of the server that does not work, and why; for operators, without paths. */
+export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; reason: string }
+
+/** Milliseconds for which what was found holds. */
+const checkIntervalMs = 3_000
+const gitTimeLimitMs = 5_000
+
+const reasonByCode: Readonly<Record<string, string>> = {
+  EROFS: 'is on a read-only file system',
+  EACCES: 'may not be written by the server',
+  EPERM: 'may not be written by the server',
+  ENOENT: 'is missing',
+  ENOTDIR: 'is missing',
+}
+
+/** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
+export class Health {
+  readonly #ganglion: Ganglion
+  #known: { at: number; problems: Promise<Problem[]> } | undefined
+
+  constructor(ganglion: Ganglion) {
+    this.#ganglion = ganglion
+  }
+
+  /** What is broken now, or was a few seconds ago. */
+  problems(): Promise<Problem[]> {
+    const now = performance.now()
+    if (this.#known === undefined || now - this.#known.at > checkIntervalMs) {
+      this.#known = { at: now, problems: findProblems(this.#ganglion) }
+    }
+    return this.#known.problems
+  }
+}
+
+async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
+  const { directory } = ganglion
+  const { root, repositories, indexes, extracts, incoming, uploads } = directory
+  const gitDirs = (await ganglion.openKbs()).map((kb) => kb.repository.gitDir)
+  const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
+  const found = await Promise.all([
+    gitProblem(root),
+    accessProblem('database', root),
+    databaseProblem(ganglion),
+    ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
+    ...[directory.blobs, indexes, extracts, incoming, uploads].map((path) => accessProblem('files', path)),
+  ])
+  const problems = found.filter((problem) => problem !== undefined)
+  return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
+}
+
+/** A server that began without a git does not need one. */
+async function gitProblem(directory: string): Promise<Problem | undefined> {
+  if ((await nativeGit()) === undefined) return undefined
+  try {
+    await runGit(directory, ['version'], { signal: AbortSignal.timeout(gitTimeLimitMs) })
+    return undefined
+  } catch {
+    return { part: 'git', reason: 'git cannot be started' }
+  }
+}
+
+async function databaseProblem(ganglion: Ganglion): Promise<Problem | undefined> {
+  try {
+    await ganglion.database.check()
+    return undefined
+  } catch (error) {
+    if (error instanceof DatabaseUnreachable) return { part: 'database', reason: 'the database cannot be reached' }
+    return unwritable('database', error)
+  }
+}
+
+async function accessProblem(part: Problem['part'], path: string): Promise<Problem | undefined> {
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return unwritable(part, error)
+  }
+}
+
+function unwritable(part: Problem['part'], error: unknown): Problem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { part, reason: `the data directory, or a part of it, ${reasonByCode[code] ?? 'cannot be written'}` }
+}

@@ -1,0 +1,63 @@
+import { fileNameKey, resolveFile } from '../../../knowledge/links/file-target.ts'
+import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { shownContent } from '../../../markdown/shown-content.ts'
+import { referencesToFile } from '../../../store/projection/file-queries.ts'
+import { isApprovedByPolicy, lastCuratedVersion } from '../../../store/projection/version-queries.ts'
+import { attachmentLookup } from '../../knowledge-base/attachment-lookup.ts'
+import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+
+/** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
+const maxReread = 20
+
+/** Settings and tools' files, which no link opens. */
+const closed = /^kb\.yaml$|(?:^|\/)\./
+
+/**
+ * The files of one knowledge base that somebody may read who sees these Neurons. A page that is seen opens the files that it
+ * links to or embeds. What only the policy has approved opens none: whoever may write candidates could read every file by it. So
+ * of such a page the last version counts that came otherwise. For one request, since it remembers what it found.
+ */
+export class FileView {
+  readonly #kb: KnowledgeBase
+  readonly #isVisible: (seqId: string) => boolean
+  readonly #isOpen = new Map<string, Promise<boolean>>()
+
+  constructor(kb: KnowledgeBase, isVisible: (seqId: string) => boolean) {
+    this.#kb = kb
+    this.#isVisible = isVisible
+  }
+
+  /** The file that a link of a page names. */
+  resolve(target: string, page: string): string | undefined {
+    return resolveFile(target, page, attachmentLookup(this.#kb.projection.read))
+  }
+
+  /** Whether a page that is seen opens a file. */
+  opens(path: string): Promise<boolean> {
+    const known = this.#isOpen.get(path) ?? this.#findReference(path)
+    this.#isOpen.set(path, known)
+    return known
+  }
+
+  async #findReference(path: string): Promise<boolean> {
+    const { read: sql } = this.#kb.projection
+    const key = fileNameKey(path)
+    if (key === undefined || closed.test(path)) return false
+    const uncurated = new Set<string>()
+    for (const { seqId, page, target } of [...referencesToFile(sql, key)]) {
+      if (!this.#isVisible(seqId) || this.resolve(target, page) !== path) continue
+      if (!isApprovedByPolicy(sql, seqId)) return true
+      uncurated.add(seqId)
+    }
+    for (const seqId of [...uncurated].slice(0, maxReread)) if (await this.#hasOpened(seqId, path)) return true
+    return false
+  }
+
+  async #hasOpened(seqId: string, path: string): Promise<boolean> {
+    const { projection, repository, parser } = this.#kb
+    const version = lastCuratedVersion(projection.read, seqId)
+    if (version === undefined) return false
+    const { links } = await parser.links(shownContent(parseNeuronFile(await repository.readText(version.blob))))
+    return links.some(({ target, kb }) => kb === undefined && this.resolve(target, version.path) === path)
+  }
+}

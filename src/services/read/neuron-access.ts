@@ -1,0 +1,19 @@
+import type { Access } from '../../knowledge/audience.ts'
+import type { KbSettings } from '../../knowledge/kb-settings.ts'
+import { joinTags } from '../../knowledge/tag.ts'
+import type { NeuronFile } from '../../markdown/file/neuron-file.ts'
+import { inlineTags } from '../../markdown/inline-tags.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+
+type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
+
+/** All tags of a page: those of its front matter, and where the settings count them, those of its text. */
+export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 'inlineTags'>): string[] {
+  const found = isCounted ? inlineTags(shownContent(page)).map(({ tag }) => tag) : []
+  return joinTags(page.fields.tags, found)
+}
+
+/** What a page says of who may see it. */
+export function accessIn(page: Page, settings: Pick<KbSettings, 'inlineTags'>): Access {
+  return { audience: page.fields.audience, tags: allTags(page, settings) }
+}

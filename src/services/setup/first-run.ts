@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import type { Ganglion } from '../ganglion.ts'
+import { importDirectory } from '../import/import-directory.ts'
+import { createKnowledgeBase, operator, templateDir } from './create-kb.ts'
+import { submitExamples } from './example-candidates.ts'
+
+export type FirstRun = { kb: { id: string; slug: string }; curatorToken: string; appToken: string }
+
+const tenant = 'default'
+export const demoSlug = 'demo'
+
+/**
+ * Makes an empty data directory useful: a tenant, a knowledge base that explains Ganglion, with candidates that wait, and two
+ * API keys whose tokens are in this answer only. Nothing on later starts.
+ */
+export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined> {
+  const { tenants, apiKeys, knowledgeBases, now } = ganglion
+  const known = await tenants.find(tenant)
+  const hasKeys = (await apiKeys.list()).length > 0
+  if (hasKeys || (known === undefined && (await tenants.list()).length > 0)) return undefined
+  const { id: tenantId } = known ?? (await tenants.ensure(tenant, now()))
+  const begun = await knowledgeBases.find(tenantId, demoSlug)
+  const kb =
+    begun ?? (await createKnowledgeBase(ganglion, { tenant, slug: demoSlug, title: 'Ganglion, explained by itself' }))
+  const demo = await ganglion.kb(tenantId, demoSlug)
+  await importDirectory(demo, join(templateDir, 'neurons'), {
+    actor: operator,
+    now,
+    source: 'ganglion',
+  })
+  await submitExamples(ganglion, demo)
+  const key = { tenantId, connectors: [], expiresAt: null }
+  const { token: curatorToken } = await apiKeys.create({ ...key, name: 'curator', role: 'curator' }, now())
+  const { token: appToken } = await apiKeys.create({ ...key, name: 'app', role: 'app' }, now())
+  return { kb: { id: kb.id, slug: demoSlug }, curatorToken, appToken }
+}
