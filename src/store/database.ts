@@ -1,6 +1,4 @@
 import type { Kysely } from 'kysely'
-import { isPostgresAddress } from './engines/postgres-address.ts'
-import { openSqlite } from './engines/sqlite.ts'
 import type { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 
@@ -31,16 +29,4 @@ export type Database = {
   /** Throws where it cannot be reached. */
   check(): Promise<void>
   close(): Promise<void>
-}
-
-/**
- * Opens the operational state, made and migrated where needed. Several processes may do so at once.
- * @param address a file, or a PostgreSQL database: `postgres://…`
- * @throws {DatabaseTooNew}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
- */
-export async function openDatabase(address: string): Promise<Database> {
-  if (!isPostgresAddress(address)) return openSqlite(address)
-  // Loaded only where it is used.
-  const { openPostgres } = await import('./engines/postgres.ts')
-  return openPostgres(address)
 }

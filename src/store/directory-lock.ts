@@ -3,7 +3,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from './data-directory.ts'
 import { isBusy } from './engines/sqlite.ts'
-import { DataDirectoryInUse } from './errors.ts'
+
+/** Another process holds the data directory's lock. */
+export class DataDirectoryInUse extends Error {
+  constructor(directory: string) {
+    super(
+      `The data directory ${directory} is in use by another Ganglion process. Stop it, or choose another directory.`,
+    )
+    this.name = 'DataDirectoryInUse'
+  }
+}
 
 /** Milliseconds between two attempts. */
 const RETRY_INTERVAL = 25

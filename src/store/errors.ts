@@ -42,24 +42,3 @@ export class ConnectionLost extends DatabaseUnreachable {
     this.name = 'ConnectionLost'
   }
 }
-
-/** Another process holds the data directory's lock. */
-export class DataDirectoryInUse extends Error {
-  constructor(directory: string) {
-    super(
-      `The data directory ${directory} is in use by another Ganglion process. Stop it, or choose another directory.`,
-    )
-    this.name = 'DataDirectoryInUse'
-  }
-}
-
-/** The slug is held by another knowledge base of the same tenant. */
-export class SlugTaken extends Error {
-  readonly slug: string
-
-  constructor(slug: string) {
-    super(`There is a knowledge base ${slug} already.`)
-    this.name = 'SlugTaken'
-    this.slug = slug
-  }
-}

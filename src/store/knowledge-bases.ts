@@ -1,6 +1,16 @@
 import type { Kysely } from 'kysely'
-import { SlugTaken } from './errors.ts'
 import type { Schema } from './schema.ts'
+
+/** The slug is held by another knowledge base of the same tenant. */
+export class SlugTaken extends Error {
+  readonly slug: string
+
+  constructor(slug: string) {
+    super(`There is a knowledge base ${slug} already.`)
+    this.name = 'SlugTaken'
+    this.slug = slug
+  }
+}
 
 export type KnowledgeBase = {
   /** UUIDv7; the name of its repository. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { SlugTaken } from '../../src/store/errors.ts'
-import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
+import { KnowledgeBases, SlugTaken } from '../../src/store/knowledge-bases.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'
 

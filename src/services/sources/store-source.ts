@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { textFileTypes } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import type { ReceivedFile } from '../../store/blobs/blob-store.ts'
+import type { ReceivedFile } from '../../files/received-file.ts'
 import type { Schema } from '../../store/schema.ts'
 import { SourceExists } from '../../store/sources/insert-source.ts'
 import type { Source } from '../../store/sources/source.ts'

@@ -3,15 +3,9 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeDurableDirectory, syncDirectory } from '../../files/durable-file.ts'
 import { hasCode } from '../../files/error-code.ts'
+import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
 import { KeyedLock } from '../keyed-lock.ts'
-import {
-  BlobNotFound,
-  type BlobStore,
-  type ByteRange,
-  keptUnnamed,
-  type NoteBlob,
-  type ReceivedFile,
-} from './blob-store.ts'
+import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */
 export class FolderBlobs implements BlobStore {

@@ -1,6 +1,6 @@
+import type { ReceivedFile } from '../../files/received-file.ts'
 import type { KeyedLock } from '../keyed-lock.ts'
 import type { Upload, Uploads } from '../sources/uploads.ts'
-import type { ReceivedFile } from './blob-store.ts'
 import type { Appended, Chunk, UploadBytes } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'
 

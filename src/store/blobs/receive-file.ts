@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ReceivedFile } from './blob-store.ts'
+import type { ReceivedFile } from '../../files/received-file.ts'
 
 /** More bytes came than are allowed. */
 export class TooManyBytes extends Error {

@@ -5,18 +5,12 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { maxChunkedBytes } from '../../contract/documents.ts'
+import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { startClock } from '../start-clock.ts'
 import type { BlobKeys } from './blob-keys.ts'
-import {
-  BlobNotFound,
-  type BlobStore,
-  type ByteRange,
-  keptUnnamed,
-  type NoteBlob,
-  type ReceivedFile,
-} from './blob-store.ts'
+import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Milliseconds after which a blob that was put is no longer named: the sweep may already be at it. */
 const nameWithin = 6 * 60 * 60_000

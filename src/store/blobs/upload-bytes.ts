@@ -1,5 +1,5 @@
+import type { ReceivedFile } from '../../files/received-file.ts'
 import type { Upload } from '../sources/uploads.ts'
-import type { ReceivedFile } from './blob-store.ts'
 
 /** A chunk repeats other bytes than those that came before. */
 export class ChunkDiffers extends Error {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory } from '../../files/durable-file.ts'
-import type { ReceivedFile } from './blob-store.ts'
+import type { ReceivedFile } from '../../files/received-file.ts'
 import { type Appended, type Chunk, ChunkDiffers } from './upload-bytes.ts'
 
 /** The files that uploads in chunks grow in. */

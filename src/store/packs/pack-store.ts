@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ReceivedFile } from '../blobs/blob-store.ts'
+import type { ReceivedFile } from '../../files/received-file.ts'
 
 export type StoredPack = { key: string; storedAt: Date }
 

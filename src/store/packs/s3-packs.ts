@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ReceivedFile } from '../blobs/blob-store.ts'
+import type { ReceivedFile } from '../../files/received-file.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { PackNotFound, type PackStore, type StoredPack } from './pack-store.ts'
 

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import type { ByteRange, ReceivedFile } from '../blobs/blob-store.ts'
+import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
 import { reasonOf } from '../errors.ts'
 
 export type S3Options = {

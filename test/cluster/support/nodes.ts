@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database.ts'
 import { KnowledgeBases } from '../../../src/store/knowledge-bases.ts'
+import { openDatabase } from '../../../src/store/open-database.ts'
 import { Tenants } from '../../../src/store/tenants.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { type PostgresOptions, PostgresServer } from '../../support/postgres.ts'

@@ -1,0 +1,15 @@
+import type { Database } from './database.ts'
+import { isPostgresAddress } from './engines/postgres-address.ts'
+import { openSqlite } from './engines/sqlite.ts'
+
+/**
+ * Opens the operational state, made and migrated where needed. Several processes may do so at once.
+ * @param address a file, or a PostgreSQL database: `postgres://…`
+ * @throws {DatabaseTooNew}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
+ */
+export async function openDatabase(address: string): Promise<Database> {
+  if (!isPostgresAddress(address)) return openSqlite(address)
+  // Loaded only where it is used.
+  const { openPostgres } = await import('./engines/postgres.ts')
+  return openPostgres(address)
+}
