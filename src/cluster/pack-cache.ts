@@ -17,7 +17,7 @@ import {
   stagedPack,
 } from '../git/objects/pack-files.ts'
 import { PackIndex } from '../git/objects/pack-index.ts'
-import { forEachAtOnce } from '../store/for-each-at-once.ts'
+import { forEachAtOnce } from '../store/concurrency/for-each-at-once.ts'
 import type { PackStore } from '../store/packs/pack-store.ts'
 import type { PackEntry } from '../store/repositories.ts'
 

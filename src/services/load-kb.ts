@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { noteUse } from '../cluster/cluster.ts'
-import { coalesce } from '../store/coalesce.ts'
+import { coalesce } from '../store/concurrency/coalesce.ts'
 import { beginEvents, followEvents } from './events/follow-events.ts'
 import type { Ganglion, GanglionOptions } from './ganglion.ts'
 import { type KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'

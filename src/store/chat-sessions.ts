@@ -2,8 +2,8 @@ import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../knowledge/audience.ts'
-import type { Schema } from './schema.ts'
-import { inTransaction } from './transaction.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
 
 /** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
 export type ChatSession = {

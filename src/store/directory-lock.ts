@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DataDirectory } from './data-directory.ts'
-import { isBusy } from './engines/sqlite.ts'
+import { isBusy } from './database/engines/sqlite.ts'
 
 /** Another process holds the data directory's lock. */
 export class DataDirectoryInUse extends Error {

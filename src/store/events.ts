@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
-import { Notifications } from './notifications.ts'
-import type { Schema } from './schema.ts'
-import { inTransaction } from './transaction.ts'
+import { Notifications } from './database/notifications.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
 
 /** What decides who is told of a candidate. */
 const EventCandidate = z.object({

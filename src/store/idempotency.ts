@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { isPostgres } from './engines/is-postgres.ts'
-import type { Schema } from './schema.ts'
-import { inTransaction } from './transaction.ts'
+import { isPostgres } from './database/engines/is-postgres.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
 
 /** Whose `Idempotency-Key` it is. */
 export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }

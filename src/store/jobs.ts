@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
-import { isPostgres } from './engines/is-postgres.ts'
-import { Notifications } from './notifications.ts'
-import type { JobRow, Schema } from './schema.ts'
-import { within } from './transaction.ts'
+import { isPostgres } from './database/engines/is-postgres.ts'
+import { Notifications } from './database/notifications.ts'
+import type { JobRow, Schema } from './database/schema.ts'
+import { within } from './database/transaction.ts'
 
 /** A Source that is to be ingested. */
 export type NewJob = { documentId: string; tenantId: string; kbId: string }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Schema } from './schema.ts'
+import type { Schema } from './database/schema.ts'
 
 /** The slug is held by another knowledge base of the same tenant. */
 export class SlugTaken extends Error {

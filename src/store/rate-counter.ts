@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import type { Database } from './database.ts'
-import { isPostgres } from './engines/is-postgres.ts'
+import type { Database } from './database/database.ts'
+import { isPostgres } from './database/engines/is-postgres.ts'
 
 /** What was counted in a span of time that began with the first of it, and the milliseconds until the span ends. */
 export type Use = { points: number; endsIn: number }

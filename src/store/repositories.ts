@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Notifications } from './notifications.ts'
-import type { Schema } from './schema.ts'
-import { inTransaction } from './transaction.ts'
+import type { Notifications } from './database/notifications.ts'
+import type { Schema } from './database/schema.ts'
+import { inTransaction } from './database/transaction.ts'
 
 /** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
 export type PackEntry = { key: string; name: string; size: number }

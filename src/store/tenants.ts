@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import type { Schema } from './schema.ts'
+import type { Schema } from './database/schema.ts'
 
 export type Tenant = {
   /** UUIDv7. */

@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { WebhookDelivery } from '../contract/administration.ts'
 import { EventKind } from '../contract/events.ts'
-import type { Schema, WebhookRow } from './schema.ts'
-import { holdRow, inTransaction } from './transaction.ts'
+import type { Schema, WebhookRow } from './database/schema.ts'
+import { holdRow, inTransaction } from './database/transaction.ts'
 
 /** Where a tenant's events are sent. */
 export type Webhook = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatCitation } from '../../src/contract/chat.ts'
 import { type ChatSession, ChatSessions } from '../../src/store/chat-sessions.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { at, testDatabase } from './support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { coalesce } from '../../src/store/coalesce.ts'
+import { coalesce } from '../../src/store/concurrency/coalesce.ts'
 
 test('who calls during a run gets the next one, together with all others who did', async () => {
   const runs: PromiseWithResolvers<void>[] = []

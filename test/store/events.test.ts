@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { EventLog, type NewEvent } from '../../src/store/events.ts'
 import { KnowledgeBases } from '../../src/store/knowledge-bases.ts'
 import { Tenants } from '../../src/store/tenants.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RevisedCache } from '../../src/store/revised-cache.ts'
+import { RevisedCache } from '../../src/store/accounts/revised-cache.ts'
 
 function cacheOf() {
   const state = { revision: '1', reads: 0 }

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { DatabaseTooNew } from '../../src/store/errors.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { DatabaseTooNew } from '../../src/store/database/errors.ts'
+import { openDatabase } from '../../src/store/database/open-database.ts'
 import { Tenants } from '../../src/store/tenants.ts'
 import { runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
-const databaseModule = new URL('../../src/store/database.ts', import.meta.url).href
-const sqliteModule = new URL('../../src/store/engines/sqlite.ts', import.meta.url).href
+const databaseModule = new URL('../../src/store/database/database.ts', import.meta.url).href
+const sqliteModule = new URL('../../src/store/database/engines/sqlite.ts', import.meta.url).href
 const tenantsModule = new URL('../../src/store/tenants.ts', import.meta.url).href
 
 test('the database flushes every commit and enforces its references', async () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/open-database.ts'
 import { newDatabase } from '../support/new-database.ts'
 
 /** A database of the running test's own, closed after it: on the engine that the tests run on. */

@@ -1,6 +1,6 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Remark } from '../../forge/forge.ts'
-import type { ForgePull } from '../../store/forge-pulls.ts'
+import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { decide } from '../queue/decide-candidate.ts'
 import { callerOfAccount, type Linked, type Seen } from './linked.ts'
 import { isOwnRemark } from './marker.ts'

@@ -1,6 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { type ForgeKind, forgeKinds } from '../../forge/forge.ts'
-import type { CredentialReference, ForgeLink } from '../../store/forge-links.ts'
+import type { CredentialReference, ForgeLink } from '../../store/forge/forge-links.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type Acting, recordAct } from '../people/audit.ts'
 import type { ForgeBridge } from './forge-bridge.ts'

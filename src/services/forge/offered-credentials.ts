@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type ForgeKind, forgeKinds } from '../../forge/forge.ts'
-import type { CredentialReference } from '../../store/forge-links.ts'
+import type { CredentialReference } from '../../store/forge/forge-links.ts'
 import { isReference } from './secret-reference.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { PullRequest, Report } from '../../forge/forge.ts'
 import { literalBlock } from '../../knowledge/text/literal.ts'
-import type { ForgePull } from '../../store/forge-pulls.ts'
+import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate, pendingBelow } from '../../store/projection/candidate-index.ts'
 import { bareId } from '../caller.ts'
 import { originPrefix } from '../push/git-candidate.ts'

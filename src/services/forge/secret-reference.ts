@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { ForgeCredential } from '../../forge/open-forge.ts'
-import type { CredentialReference } from '../../store/forge-links.ts'
+import type { CredentialReference } from '../../store/forge/forge-links.ts'
 
 /** Where a secret is: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */
 const reference = /^(?:env:[A-Z_][A-Z0-9_]*|file:.+)$/

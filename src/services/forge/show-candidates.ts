@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { slugify } from '../../knowledge/paths/slug.ts'
-import type { ForgePull } from '../../store/forge-pulls.ts'
+import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { type CandidateRow, findCandidate, firstPending } from '../../store/projection/candidate-index.ts'
 import { largestBundle } from '../knowledge-base/candidate-head-names.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'

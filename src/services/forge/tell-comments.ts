@@ -1,7 +1,7 @@
 import type { Decision } from '../../knowledge/candidate.ts'
 import { literal } from '../../knowledge/text/literal.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import type { ForgePull } from '../../store/forge-pulls.ts'
+import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { watch } from 'chokidar'
-import type { Notifications } from '../../store/notifications.ts'
+import type { Notifications } from '../../store/database/notifications.ts'
 import { candidateRefs } from './candidate-head-names.ts'
 
 const settleMs = 50

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyDatabase } from '../../store/copy-database.ts'
+import { copyDatabase } from '../../store/database/copy-database.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
 
 /** A projection as it was at one moment, whoever is writing to it. */

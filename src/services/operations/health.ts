@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../../git/git-process.ts'
 import { nativeGit } from '../../git/native-git.ts'
-import { DatabaseUnreachable } from '../../store/errors.ts'
+import { DatabaseUnreachable } from '../../store/database/errors.ts'
 import type { Ganglion } from '../ganglion.ts'
 
 /** A part of the server that does not work, and why; for operators, without paths. */

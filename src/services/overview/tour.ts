@@ -1,6 +1,6 @@
 import { audiences } from '../../knowledge/audience.ts'
+import type { TourMark } from '../../store/accounts/tours.ts'
 import { queuePage } from '../../store/projection/candidate-queue.ts'
-import type { TourMark } from '../../store/tours.ts'
 import { bareId, type Caller, isPerson } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { exampleConnector } from '../setup/example-candidates.ts'

@@ -1,5 +1,5 @@
 import type { Actor } from '../../knowledge/candidate.ts'
-import type { StoredAuditEntry } from '../../store/audit.ts'
+import type { StoredAuditEntry } from '../../store/accounts/audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { Session } from './session.ts'

@@ -2,7 +2,7 @@ import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'nod
 import { promisify } from 'node:util'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { normalizePassword } from '../../contract/people.ts'
-import { KeyedLock } from '../../store/keyed-lock.ts'
+import { KeyedLock } from '../../store/concurrency/keyed-lock.ts'
 
 const derive = promisify(argon2)
 

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { Role } from '../../contract/vocabulary.ts'
-import type { Database } from '../database.ts'
-import { RevisedCache } from '../revised-cache.ts'
-import type { ApiKeyRow, Schema } from '../schema.ts'
+import type { Database } from '../database/database.ts'
+import type { ApiKeyRow, Schema } from '../database/schema.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
+import { RevisedCache } from './revised-cache.ts'
 
 export type ApiKey = {
   /** UUIDv7. */

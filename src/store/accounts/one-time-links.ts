@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { OneTimeLinkRow, Schema } from '../schema.ts'
+import type { OneTimeLinkRow, Schema } from '../database/schema.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** What a link lets its holder do, once. */

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonRole } from '../../contract/vocabulary.ts'
-import type { Schema, SessionRow } from '../schema.ts'
+import type { Schema, SessionRow } from '../database/schema.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Milliseconds after its last use, and after its beginning, at which a session ends. */

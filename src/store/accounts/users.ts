@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonRole } from '../../contract/vocabulary.ts'
-import type { Schema, UserRow } from '../schema.ts'
+import type { Schema, UserRow } from '../database/schema.ts'
 
 /** Where a database is written to: on its own, or within a transaction. */
 type Writer = Kysely<Schema> | Transaction<Schema>

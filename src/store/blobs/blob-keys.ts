@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../database/schema.ts'
 
 /** Under which keys a bucket has the blobs that are named. */
 export class BlobKeys {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Transaction } from 'kysely'
 import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../database/schema.ts'
 
 /** The store has no such blob. */
 export class BlobNotFound extends Error {

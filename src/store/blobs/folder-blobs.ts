@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { makeDurableDirectory, syncDirectory } from '../../files/durable-file.ts'
 import { hasCode } from '../../files/error-code.ts'
 import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
-import { KeyedLock } from '../keyed-lock.ts'
+import { KeyedLock } from '../concurrency/keyed-lock.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */

@@ -1,5 +1,5 @@
 import type { ReceivedFile } from '../../files/received-file.ts'
-import type { KeyedLock } from '../keyed-lock.ts'
+import type { KeyedLock } from '../concurrency/keyed-lock.ts'
 import type { Upload, Uploads } from '../sources/uploads.ts'
 import type { Appended, Chunk, UploadBytes } from './upload-bytes.ts'
 import { UploadFiles } from './upload-files.ts'

@@ -1,9 +1,9 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../knowledge/tag.ts'
-import { allRows, nothing, type Query, query } from '../query.ts'
 import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
 import { wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
+import { allRows, nothing, type Query, query } from './query.ts'
 
 type Sql = Projection['read']
 

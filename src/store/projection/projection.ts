@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isBusy } from '../engines/sqlite.ts'
+import { isBusy } from '../database/engines/sqlite.ts'
 import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** Its name in the folder of a knowledge base's indexes. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { ByteRange, ReceivedFile } from '../../files/received-file.ts'
-import { reasonOf } from '../errors.ts'
+import { reasonOf } from '../database/errors.ts'
 
 export type S3Options = {
   /** Such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end. */

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { isInternal } from '../../knowledge/audience.ts'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../database/schema.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 
 export type NewSource = Omit<

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import type { SourceStatus } from '../../contract/documents.ts'
-import type { SourceRow } from '../schema.ts'
+import type { SourceRow } from '../database/schema.ts'
 
 /** A raw file that was uploaded, and what has become of it. Times are ISO 8601, UTC. */
 export type Source = {

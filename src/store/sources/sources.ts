@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
+import type { Schema } from '../database/schema.ts'
+import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../events.ts'
-import type { Schema } from '../schema.ts'
-import { inTransaction, lockRow } from '../transaction.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 

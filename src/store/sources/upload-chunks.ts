@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Schema } from '../schema.ts'
-import { inTransaction } from '../transaction.ts'
+import type { Schema } from '../database/schema.ts'
+import { inTransaction } from '../database/transaction.ts'
 import { openUploads } from './uploads.ts'
 
 /** Bytes of an upload as one object of a store: where they begin, how many they are, and the object's key. */

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import type { Schema, UploadRow } from '../schema.ts'
-import { inTransaction, lockRow } from '../transaction.ts'
+import type { Schema, UploadRow } from '../database/schema.ts'
+import { inTransaction, lockRow } from '../database/transaction.ts'
 
 /** A file that comes in chunks. */
 export type Upload = {

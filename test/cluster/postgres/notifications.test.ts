@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database/database.ts'
+import { inTransaction } from '../../../src/store/database/transaction.ts'
 import { EventLog } from '../../../src/store/events.ts'
 import { Jobs } from '../../../src/store/jobs.ts'
-import { inTransaction } from '../../../src/store/transaction.ts'
 import { nodes, openedNode, ownServer, withKb } from '../support/nodes.ts'
 
 /** The subjects that a node was told of a topic, once it listens. */

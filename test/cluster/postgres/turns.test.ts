@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { takeTurn, unlessAtWork } from '../../../src/store/engines/advisory-lock.ts'
+import { takeTurn, unlessAtWork } from '../../../src/store/database/engines/advisory-lock.ts'
 import { testDatabase } from '../../store/support.ts'
 import { eventually } from '../../support/eventually.ts'
 

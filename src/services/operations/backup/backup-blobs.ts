@@ -7,10 +7,10 @@ import type { Kysely } from 'kysely'
 import { hasCode } from '../../../files/error-code.ts'
 import type { ReceivedFile } from '../../../files/received-file.ts'
 import { BlobNotFound, type BlobStore } from '../../../store/blobs/blob-store.ts'
-import { forEachAtOnce } from '../../../store/for-each-at-once.ts'
-import type { Schema } from '../../../store/schema.ts'
+import { forEachAtOnce } from '../../../store/concurrency/for-each-at-once.ts'
+import type { Schema } from '../../../store/database/schema.ts'
+import { inTransaction } from '../../../store/database/transaction.ts'
 import type { Sources } from '../../../store/sources/sources.ts'
-import { inTransaction } from '../../../store/transaction.ts'
 import { BackupError, type Manifest } from './backup-manifest.ts'
 
 /** Blobs that are copied at once. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isUuid } from '../../../knowledge/candidate-id.ts'
 import { parseJson } from '../../../knowledge/text/json.ts'
-import { migrations } from '../../../store/migrations/migrations.ts'
+import { migrations } from '../../../store/database/migrations/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */
 export class BackupError extends Error {

@@ -8,13 +8,18 @@ import { syncDirectory, syncTree } from '../../../files/durable-file.ts'
 import { readIfThere } from '../../../files/read-if-there.ts'
 import type { ReceivedFile } from '../../../files/received-file.ts'
 import { DataDirectory } from '../../../store/data-directory.ts'
-import type { Database } from '../../../store/database.ts'
+import type { Database } from '../../../store/database/database.ts'
+import { unlessAtWork } from '../../../store/database/engines/advisory-lock.ts'
+import { loadPostgres } from '../../../store/database/engines/postgres-load.ts'
+import { openDatabase } from '../../../store/database/open-database.ts'
+import {
+  beginRestore,
+  finishRestore,
+  rehearseRestore,
+  unfinishedRestore,
+} from '../../../store/database/restored-state.ts'
 import { acquireLock } from '../../../store/directory-lock.ts'
-import { unlessAtWork } from '../../../store/engines/advisory-lock.ts'
-import { loadPostgres } from '../../../store/engines/postgres-load.ts'
-import { openDatabase } from '../../../store/open-database.ts'
 import { insertRepository } from '../../../store/repositories.ts'
-import { beginRestore, finishRestore, rehearseRestore, unfinishedRestore } from '../../../store/restored-state.ts'
 import type { S3Options } from '../../../store/s3/s3-bucket.ts'
 import type { GanglionOptions } from '../../ganglion.ts'
 import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'

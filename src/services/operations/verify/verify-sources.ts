@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { BlobNotFound } from '../../../store/blobs/blob-store.ts'
-import { forEachAtOnce } from '../../../store/for-each-at-once.ts'
+import { forEachAtOnce } from '../../../store/concurrency/for-each-at-once.ts'
 import type { Ganglion } from '../../ganglion.ts'
 
 /** Sources that are read at once. */

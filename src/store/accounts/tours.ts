@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Schema } from './schema.ts'
+import type { Schema } from '../database/schema.ts'
 
 export type TourMark = Schema['tour_marks']['mark']
 

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Actor } from '../knowledge/candidate.ts'
-import type { Schema } from './schema.ts'
+import type { Actor } from '../../knowledge/candidate.ts'
+import type { Schema } from '../database/schema.ts'
 
 /** Something that somebody did to a tenant, beside its knowledge: that is in git. */
 export type AuditEntry = {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { coalesce } from './coalesce.ts'
+import { coalesce } from '../concurrency/coalesce.ts'
 
 /**
  * Keeps what was read from a database in memory for as long as nothing in it has changed. A database that does not tell whether it has

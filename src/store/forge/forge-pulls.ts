@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { z } from 'zod'
-import type { ForgePullRow, Schema } from './schema.ts'
+import type { ForgePullRow, Schema } from '../database/schema.ts'
 
 /** A pull request that stands for candidates, and what was last agreed on with the forge. */
 export type ForgePull = {

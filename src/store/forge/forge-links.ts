@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import type { ForgeLinkRow, Schema } from './schema.ts'
+import type { ForgeLinkRow, Schema } from '../database/schema.ts'
 
 /** Where a secret is: never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)
