@@ -174,7 +174,7 @@ test('processes that tell the same at once tell it once, and leave no holes', as
   await log.begin(kbId, { main: '0', queue: undefined })
   const moduleUrl = (name: string) => JSON.stringify(new URL(`../../src/store/${name}.ts`, import.meta.url).href)
   const script = `
-    const { openDatabase } = await import(${moduleUrl('database')})
+    const { openDatabase } = await import(${moduleUrl('database/open-database')})
     const { EventLog } = await import(${moduleUrl('events')})
     const [file, id, tenantId] = process.argv.slice(1)
     const { db, close } = await openDatabase(file)

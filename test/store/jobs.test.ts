@@ -187,7 +187,7 @@ test('processes that claim at once share 1,000 jobs, and none gets another oneâ€
   })
   const moduleUrl = (name: string) => JSON.stringify(new URL(`../../src/store/${name}.ts`, import.meta.url).href)
   const script = `
-    const { openDatabase } = await import(${moduleUrl('database')})
+    const { openDatabase } = await import(${moduleUrl('database/open-database')})
     const { Jobs } = await import(${moduleUrl('jobs')})
     const [file, owner] = process.argv.slice(1)
     const { db, close } = await openDatabase(file)

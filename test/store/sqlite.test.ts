@@ -10,7 +10,7 @@ import { runNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
 
-const databaseModule = new URL('../../src/store/database/database.ts', import.meta.url).href
+const databaseModule = new URL('../../src/store/database/open-database.ts', import.meta.url).href
 const sqliteModule = new URL('../../src/store/database/engines/sqlite.ts', import.meta.url).href
 const tenantsModule = new URL('../../src/store/tenants.ts', import.meta.url).href
 
