@@ -17,7 +17,7 @@ const areas: Area[] = [
   { name: 'http', include: filesOf('http'), setupFiles },
   {
     name: 'e2e',
-    include: [...filesOf('e2e'), 'test/services/{backup,verify,rebuild,candidate-refs}.test.ts'],
+    include: [...filesOf('e2e'), 'test/services/{operations/{backup,verify,rebuild},review/candidate-refs}.test.ts'],
     setupFiles,
   },
   { name: 'services', include: filesOf('services') },

@@ -4,7 +4,7 @@ import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { hostile } from '../console/queue/desk.ts'
-import { candidate, correction } from '../services/support.ts'
+import { candidate, correction } from '../services/support/test-bed.ts'
 import { violationsOf } from './support/axe.ts'
 import { type EnterOptions, stageForFile, type Visitor } from './support/stage.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
-import { candidate, correction } from '../services/support.ts'
+import { candidate, correction } from '../services/support/test-bed.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
 
 const stage = stageForFile()

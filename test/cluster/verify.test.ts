@@ -8,7 +8,7 @@ import { verify } from '../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { uploadSource } from '../../src/services/sources/upload-source.ts'
-import { candidate } from '../services/support.ts'
+import { candidate } from '../services/support/test-bed.ts'
 import { newNodes } from './support/two-nodes.ts'
 
 let bed: Awaited<ReturnType<typeof newNodes>>

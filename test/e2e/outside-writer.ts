@@ -4,7 +4,7 @@ import type { Cluster } from '../../src/cluster/cluster.ts'
 import { Repository } from '../../src/git/repository.ts'
 import type { Ganglion } from '../../src/services/ganglion.ts'
 import { mainRef, queueRef } from '../../src/services/knowledge-base/kb-refs.ts'
-import { type NativeChanges, NativeWriter } from '../services/native-writer.ts'
+import { type NativeChanges, NativeWriter } from '../services/support/native-writer.ts'
 import { tempDir } from '../support/temp.ts'
 
 /** A program that writes to a knowledge base around its server. */

@@ -9,7 +9,7 @@ import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { ganglion as command, ganglionProcess } from '../cli/support.ts'
 import { nativeGit } from '../git/support/native-git.ts'
-import { candidate } from '../services/support.ts'
+import { candidate } from '../services/support/test-bed.ts'
 import { tempDir } from '../support/temp.ts'
 
 type Kb = { gitDir: string; index: string; curator: Caller; text: string }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { changeKbSettings, previewKbSettings, readKbSettings } from '../../src/services/settings/change-kb-settings.ts'
 import type { SettingValues } from '../../src/services/settings/setting-values.ts'
-import { NativeWriter } from './native-writer.ts'
-import { newTestBed } from './support.ts'
+import { NativeWriter } from './support/native-writer.ts'
+import { newTestBed } from './support/test-bed.ts'
 
 async function settingsBed() {
   const bed = await newTestBed()

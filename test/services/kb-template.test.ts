@@ -11,7 +11,7 @@ import { Ganglion } from '../../src/services/ganglion.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { tempDir } from '../support/temp.ts'
-import { put } from './import-support.ts'
+import { put } from './support/import-support.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'src', 'main.ts')

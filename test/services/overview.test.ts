@@ -4,9 +4,9 @@ import { Ganglion } from '../../src/services/ganglion.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { eventually } from '../support/eventually.ts'
-import { addSource } from './ingest-support.ts'
-import { candidate } from './support.ts'
-import { neuronText, writtenBed } from './written-neurons.ts'
+import { addSource } from './support/ingest-support.ts'
+import { candidate } from './support/test-bed.ts'
+import { neuronText, writtenBed } from './support/written-neurons.ts'
 
 test('a curator sees what waits, is broken and has failed; a reader counts only what it may see', async () => {
   const bed = await writtenBed({

@@ -4,8 +4,8 @@ import type { Answerer } from '../../../src/chat/answerer.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { findNeuron } from '../../../src/store/projection/neuron-queries.ts'
-import { addSource } from '../../services/ingest-support.ts'
-import { candidate, correction } from '../../services/support.ts'
+import { addSource } from '../../services/support/ingest-support.ts'
+import { candidate, correction } from '../../services/support/test-bed.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 /** Says the first passage with its citation, and what the question asks it to say. */

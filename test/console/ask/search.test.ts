@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import { addSource } from '../../services/ingest-support.ts'
-import { candidate } from '../../services/support.ts'
+import { addSource } from '../../services/support/ingest-support.ts'
+import { candidate } from '../../services/support/test-bed.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 let console: Console

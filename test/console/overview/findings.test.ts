@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { NativeWriter } from '../../services/native-writer.ts'
-import { neuronText, seq } from '../../services/written-neurons.ts'
+import { NativeWriter } from '../../services/support/native-writer.ts'
+import { neuronText, seq } from '../../services/support/written-neurons.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
 const hostile = `</script><script>alert(1)</script>`

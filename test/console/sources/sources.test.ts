@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import { addSource } from '../../services/ingest-support.ts'
+import { addSource } from '../../services/support/ingest-support.ts'
 import { type Browser, type Console, type Page, startConsole, visit } from '../support.ts'
 
 let console: Console

@@ -7,7 +7,7 @@ import { chat } from '../../../src/services/chat/chat.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
-import { candidate, correction, newTestBed, type TestBed } from '../support.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 /** Answers with what it was given, and keeps what it was asked. */
 function echo(answer: Partial<Answer> = {}): Answerer & { asked: Question[] } {

@@ -6,7 +6,7 @@ import { chat } from '../../../src/services/chat/chat.ts'
 import { deleteChat, listChats, readChat } from '../../../src/services/chat/past-chats.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
-import { candidate, correction, newTestBed, type TestBed } from '../support.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 const never = new AbortController().signal
 const notFound = expect.objectContaining({ code: 'not_found' })

@@ -3,8 +3,8 @@ import { extractAnswerer } from '../../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import { chat } from '../../../src/services/chat/chat.ts'
 import { type HandbookQuestion, laterQuestions, neurons, questions } from '../../chat/questions.ts'
-import type { TestBed } from '../support.ts'
-import { neuronText, writtenBed } from '../written-neurons.ts'
+import type { TestBed } from '../support/test-bed.ts'
+import { neuronText, writtenBed } from '../support/written-neurons.ts'
 
 function handbook(): Promise<TestBed> {
   const files = neurons.map(({ title, body }, index) => [`page-${index}.md`, neuronText(index + 1, { title }, body)])

@@ -11,8 +11,8 @@ import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
 import { fc } from '../../support/properties.ts'
-import { NativeWriter } from '../native-writer.ts'
-import { candidate, newTestBed, type TestBed } from '../support.ts'
+import { NativeWriter } from '../support/native-writer.ts'
+import { candidate, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 const up: FeedbackInput = { vote: 'up', question: 'Who is paged?', answer: 'The lead. [handbook_00000001]' }
 const down: FeedbackInput = { ...up, vote: 'down', reason: 'It is two leads.' }

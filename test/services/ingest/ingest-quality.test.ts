@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Extracted } from '../../../src/ingest/extracted.ts'
+import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { listCandidates } from '../../../src/services/queue/list-candidates.ts'
+import { addSource, ingest, statusOf } from '../support/ingest-support.ts'
+import { newTestBed } from '../support/test-bed.ts'
+
+/** Ingests a document whose text was read like this. */
+async function ingested(extracted: Partial<Extracted> & { markdown: string }) {
+  const test = await newTestBed()
+  const { ganglion, curator, kbId } = test
+  const text = { title: undefined, anchors: [], warnings: [], ...extracted }
+  const source = await addSource(ganglion, { kbId, filename: 'scan.md' })
+  const stop = await ingest(ganglion, { ...ingestSteps(ganglion), extract: async () => text })
+  await expect.poll(async () => (await statusOf(ganglion, source)).status, { timeout: 20_000 }).toBe('success')
+  await stop()
+  const { candidates } = await listCandidates(ganglion, curator, { limit: 10 })
+  return { ...test, source: await ganglion.sources.get(source.id), candidates }
+}
+
+test('a text that was recognised badly waits for a curator, who sees why', async () => {
+  const doubt = 'The text was recognised with a confidence of only 41 %.'
+  const { candidates, source, ganglion, curator } = await ingested({
+    markdown: 'Tbe harb0ur oflice opens at eigbt.',
+    recognised: { words: 6, confidence: 0.41 },
+  })
+  expect(candidates).toMatchObject([{ status: 'pending', zone: 'yellow', warnings: [doubt] }])
+  expect(source?.warnings).toEqual([doubt])
+  const approval = await approveCandidate(ganglion, curator, candidates[0]?.candidateId ?? '', {})
+  expect(approval).toMatchObject({ status: 'approved', seqId: 'handbook_00000001' })
+})
+
+test('every page of a document that its reader doubts waits', async () => {
+  const section = (name: string) =>
+    `## ${name} desk\n\n${Array.from({ length: 90 }, (_, at) => `${name}${at} post${name}${at}`).join(' ')}`
+  const markdown = `# Desks\n\n${['Day', 'Evening', 'Night', 'Harbour', 'Customs', 'Mail'].map(section).join('\n\n')}`
+  const { candidates } = await ingested({ markdown, doubts: ['Its encoding was guessed.'] })
+  expect(candidates.length).toBeGreaterThan(3)
+  for (const { status, zone, warnings } of candidates) {
+    expect({ status, zone, warnings }).toEqual({
+      status: 'pending',
+      zone: 'yellow',
+      warnings: ['Its encoding was guessed.'],
+    })
+  }
+})
+
+test('a text that says what it should is approved by the policy', async () => {
+  const { candidates, source } = await ingested({ markdown: 'The harbour office opens at eight.' })
+  expect(candidates).toMatchObject([{ status: 'approved', zone: 'green', warnings: [] }])
+  expect(source?.warnings).toEqual([])
+})

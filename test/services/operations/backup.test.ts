@@ -1,0 +1,361 @@
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { Repository } from '../../../src/git/repository.ts'
+import type { Caller } from '../../../src/services/caller.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { backup } from '../../../src/services/operations/backup/backup.ts'
+import { latestSchema } from '../../../src/services/operations/backup/backup-manifest.ts'
+import { restore } from '../../../src/services/operations/backup/restore.ts'
+import { verify } from '../../../src/services/operations/verify/verify.ts'
+import { openSession } from '../../../src/services/people/session.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { dismissCandidate } from '../../../src/services/queue/decide-candidate.ts'
+import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
+import { uploadSource } from '../../../src/services/sources/upload-source.ts'
+import { beginUpload } from '../../../src/services/sources/uploads/begin-upload.ts'
+import { receiveChunk } from '../../../src/services/sources/uploads/receive-chunk.ts'
+import { s3Server } from '../../store/s3-server.ts'
+import { signIn } from '../../support/person.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
+import { everyAnswer } from '../support/answers.ts'
+import { NativeWriter } from '../support/native-writer.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
+
+const main = 'refs/heads/main'
+const queue = 'refs/ganglion/queue'
+const version = '1.2.3'
+
+async function newNeuron({ ganglion, app, curator }: TestBed, server: Ganglion = ganglion) {
+  const { candidateId } = await submitCandidate(server, app, candidate())
+  return approveCandidate(server, curator, candidateId, {})
+}
+
+/** A knowledge base with Neurons, decisions, other refs and a key. */
+async function usedBed() {
+  const bed = await newTestBed()
+  const { ganglion, app, curator, gitDir } = bed
+  const { seqId } = await newNeuron(bed)
+  await newNeuron(bed)
+  const fix = await submitCandidate(ganglion, app, correction(seqId, 'Page the deputy.\n'))
+  await approveCandidate(ganglion, curator, fix.candidateId, {})
+  await dismissCandidate(ganglion, curator, (await submitCandidate(ganglion, app, candidate())).candidateId, {})
+  await submitCandidate(ganglion, app, candidate({ title: 'Waiting' }))
+  const native = new NativeWriter(gitDir)
+  native.git('tag', 'a-tag', 'main~1')
+  native.git('update-ref', 'refs/candidates/x/head', 'main')
+  const { token } = await ganglion.apiKeys.create(
+    { tenantId: curator.tenantId, name: 'tests', role: 'curator', connectors: [], expiresAt: null },
+    new Date(),
+  )
+  return { ...bed, native, token, seqId }
+}
+
+async function opened(dataDir: string): Promise<Ganglion> {
+  const ganglion = await Ganglion.open({ dataDir })
+  onTestFinished(() => ganglion.close())
+  return ganglion
+}
+
+function uploaded({ ganglion, curator }: Pick<TestBed, 'ganglion' | 'curator'>, filename: string, content: string) {
+  const form = async function* () {
+    yield { name: 'file', filename, bytes: Readable.from([Buffer.from(content)]) } as const
+  }
+  return uploadSource(ganglion, curator, 'handbook', form(), { force: true, replace: false })
+}
+
+/** But the heads of candidates, which are derived. */
+function refsOf(native: NativeWriter): Record<string, string> {
+  const lines = native.git('for-each-ref', '--format=%(refname) %(objectname)').split('\n')
+  const refs = lines.filter((line) => !line.startsWith('refs/candidates/'))
+  return Object.fromEntries(refs.map((line) => line.split(' ')))
+}
+
+test('what is restored is what was backed up: refs, answers, keys and blobs', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, token, seqId, kbId } = bed
+  const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
+  const look = (server: Ganglion) =>
+    everyAnswer(server, { token, kb: 'handbook', seqIds: [seqId], commits: native.git('rev-list', 'main').split('\n') })
+  const [refs, answers] = [refsOf(native), await look(ganglion)]
+
+  const dir = join(tempDir(), 'backups', 'monday')
+  const { manifest } = await backup(ganglion, dir, { version })
+  expect(manifest).toEqual({
+    format: 1,
+    schema: latestSchema(),
+    createdAt: expect.any(String),
+    ganglion: version,
+    kbs: [{ id: kbId, slug: 'handbook', tenant: 'acme', refs, highestNumber: 2 }],
+    missingBlobs: [],
+  })
+  expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
+
+  const dataDir = join(tempDir(), 'data')
+  const { kbs } = await restore(dir, { dataDir })
+  expect(kbs).toEqual([{ id: kbId, slug: 'handbook', seqFloor: 10_002, warnings: [] }])
+  const restored = await opened(dataDir)
+  expect(await look(restored)).toEqual(answers)
+  expect(await text(await restored.blobs.get(contentHash))).toBe('bytes')
+  const copy = new NativeWriter(restored.directory.repository(kbId))
+  expect(refsOf(copy)).toEqual({ ...refs, [queue]: expect.any(String) })
+  expect(copy.git('rev-parse', `${queue}~1`)).toBe(refs[queue])
+  expect(copy.git('diff', '--name-only', `${queue}~1`, queue)).toBe('seq-floor')
+  expect(copy.git('fsck', '--full', '--strict')).toBe('')
+  expect(await verify(restored)).toMatchObject({ ok: true })
+})
+
+test('no seqId is given again that was given after the backup, however often it is restored', async () => {
+  const bed = await usedBed()
+  const first = join(tempDir(), 'first')
+  await backup(bed.ganglion, first, { version })
+  const lost = [await newNeuron(bed), await newNeuron(bed)].map(({ seqId }) => seqId)
+  expect(lost).toEqual(['handbook_00000003', 'handbook_00000004'])
+
+  const data = join(tempDir(), 'data')
+  await restore(first, { dataDir: data })
+  const restored = await opened(data)
+  expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00010003' })
+  rmSync(join(data, 'index'), { recursive: true })
+  expect(await newNeuron(bed, await opened(data))).toMatchObject({ seqId: 'handbook_00010004' })
+
+  const second = join(tempDir(), 'second')
+  await backup(await opened(data), second, { version })
+  const again = join(tempDir(), 'again')
+  await restore(second, { dataDir: again })
+  expect(await newNeuron(bed, await opened(again))).toMatchObject({ seqId: 'handbook_00020005' })
+})
+
+test('what the policy approved and main had not seen is approved above the floor, or waits where it cannot be', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, app, curator } = bed
+  const before = native.git('rev-parse', main)
+  const { seqId: lost } = await newNeuron(bed)
+  const fix = await submitCandidate(ganglion, app, correction(lost, 'Better.\n', { confidence: 1 }))
+  await submitCandidate(ganglion, app, candidate({ title: 'Sure', confidence: 1 }))
+  native.git('update-ref', main, before)
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+
+  const data = join(tempDir(), 'data')
+  await restore(dir, { dataDir: data })
+  const restored = await opened(data)
+  const copy = new NativeWriter(restored.directory.repository(bed.kbId))
+  const [sure = '', ...others] = copy.paths(main, 'neurons/').filter((path) => path.includes('/sure-'))
+  expect(others).toEqual([])
+  expect(copy.read(main, sure)).toContain('seqId: handbook_00010005\n')
+  expect(await readCandidate(restored, curator, fix.candidateId)).toMatchObject({ status: 'pending', target: lost })
+  expect(await verify(restored)).toMatchObject({ ok: true })
+})
+
+test('a knowledge base whose repository is empty comes back empty', async () => {
+  const { ganglion, curator } = await newTestBed()
+  const id = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
+  await ganglion.knowledgeBases.create({ id, tenantId: curator.tenantId, slug: 'empty', prefix: 'empty' }, new Date())
+  const repository = await Repository.init(ganglion.directory.repository(id))
+  repository.close()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
+  expect(kbs.map(({ slug, seqFloor }) => [slug, seqFloor])).toEqual([
+    ['empty', 10_000],
+    ['handbook', 10_000],
+  ])
+})
+
+test('people come back with their passwords and roles, but neither sessions nor links: they may have been ended since', async () => {
+  const { ganglion } = await newTestBed()
+  const { token, userId } = await signIn(ganglion, 'acme', 'curator', { email: 'ada@example.com' })
+  await ganglion.users.setPassword(userId, 'a hash')
+  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  await restore(dir, { dataDir })
+  const restored = await opened(dataDir)
+  expect(await openSession(restored, token)).toBeUndefined()
+  expect(await restored.oneTimeLinks.find(link, new Date())).toBeUndefined()
+  expect(await restored.users.get(userId)).toEqual(await ganglion.users.get(userId))
+  expect(await restored.users.memberships(userId)).toMatchObject([{ tenantSlug: 'acme', role: 'curator' }])
+})
+
+test('a move goes on with sessions, links and seqIds, and the repositories are the same', async () => {
+  const bed = await usedBed()
+  const { ganglion, native, kbId } = bed
+  const { token, userId } = await signIn(ganglion, 'acme', 'curator')
+  const link = await ganglion.oneTimeLinks.create({ purpose: 'reset', userId, tenantId: null }, new Date())
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  expect((await restore(dir, { dataDir }, { isMove: true })).kbs).toMatchObject([{ seqFloor: 2 }])
+  const restored = await opened(dataDir)
+  expect(await openSession(restored, token)).toMatchObject({ session: { user: { id: userId } } })
+  expect(await restored.oneTimeLinks.find(link, new Date())).toBeDefined()
+  expect(refsOf(new NativeWriter(restored.directory.repository(kbId)))).toEqual(refsOf(native))
+  expect(await newNeuron(bed, restored)).toMatchObject({ seqId: 'handbook_00000003' })
+})
+
+test('an upload in chunks that is under way begins again', async () => {
+  const { ganglion, app } = await newTestBed()
+  const input = { filename: 'a.md', fileSize: 4, path: '/', metadata: null }
+  const { uploadId } = await beginUpload(ganglion, app, 'handbook', input, { force: false, replace: false })
+  await receiveChunk(ganglion, app, uploadId, { first: 0, last: 1, total: 4 }, Readable.from([Buffer.from('ab')]))
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  const dataDir = join(tempDir(), 'data')
+  await restore(dir, { dataDir })
+  expect(await (await opened(dataDir)).uploads.find(app.tenantId, uploadId)).toMatchObject({ bytesReceived: 0 })
+})
+
+test('bytes that were gone or damaged are told, and those that the backup has lost refuse it', async () => {
+  const bed = await newTestBed()
+  const { ganglion } = bed
+  const [gone, damaged, lost] = await Promise.all(
+    ['gone', 'damaged', 'lost'].map((name) => uploaded(bed, `${name}.md`, name)),
+  )
+  const path = (root: string, { contentHash } = { contentHash: '' }) =>
+    join(root, contentHash.slice(0, 2), contentHash.slice(2, 4), contentHash)
+  rmSync(path(ganglion.directory.blobs, gone))
+  writeFileSync(path(ganglion.directory.blobs, damaged), 'other')
+  const told = (await verify(ganglion)).kbs.flatMap(({ problems }) => problems.map(({ message }) => message))
+  expect(told.toSorted()).toEqual([
+    expect.stringMatching(/^The bytes of damaged.md .* are damaged: /),
+    expect.stringMatching(/^The bytes of gone.md .* are gone: /),
+  ])
+  const dir = join(tempDir(), 'backup')
+  const { manifest } = await backup(ganglion, dir, { version })
+  expect(manifest.missingBlobs).toEqual([gone?.contentHash])
+
+  const dataDir = join(tempDir(), 'data')
+  const { kbs } = await restore(dir, { dataDir })
+  expect(kbs[0]?.warnings.toSorted()).toEqual(
+    [`the backup has no bytes of ${gone?.contentHash}`, `the bytes of ${damaged?.contentHash} are damaged`].toSorted(),
+  )
+  const restored = await opened(dataDir)
+  expect(await restored.blobs.has(damaged?.contentHash ?? '')).toBe(false)
+  expect(await text(await restored.blobs.get(lost?.contentHash ?? ''))).toBe('lost')
+
+  rmSync(path(join(dir, 'blobs'), lost))
+  const other = join(tempDir(), 'data')
+  await expect(restore(dir, { dataDir: other })).rejects.toThrow(`has lost the blob ${lost?.contentHash}`)
+  expect(existsSync(`${other}.restoring`)).toBe(false)
+})
+
+test('bytes in a bucket are in the backup, and are restored into a bucket that is empty', async () => {
+  const { options, objects } = await s3Server()
+  const [bucket, other] = ['one/', 'two/'].map((prefix) => ({ ...options, prefix }))
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), bucket, threads })
+  onTestFinished(() => ganglion.close())
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'handbook' })
+  const tenantId = (await ganglion.tenants.find('acme'))?.id ?? ''
+  const curator: Caller = { id: 'key:curator', name: 'Curator', tenantId, role: 'curator', connectors: [] }
+  const { contentHash } = await uploaded({ ganglion, curator }, 'notes.md', 'bytes')
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+
+  const dataDir = join(tempDir(), 'data')
+  await expect(restore(dir, { dataDir, bucket })).rejects.toThrow('s3://bucket/one/ is not empty')
+  expect([objects.size, existsSync(`${dataDir}.restoring`)]).toEqual([1, false])
+  await restore(dir, { dataDir, bucket: other })
+  const restored = await Ganglion.open({ dataDir, bucket: other, threads })
+  onTestFinished(() => restored.close())
+  expect(await text(await restored.blobs.get(contentHash))).toBe('bytes')
+  expect([...objects.keys()].filter((key) => !/^(one|two)\/..\/..\/[0-9a-f]{64}-[0-9a-f]{8}$/.test(key))).toEqual([])
+})
+
+test('a backup of before the bytes in buckets were in it is restored without them', async () => {
+  const bed = await newTestBed()
+  const { contentHash } = await uploaded(bed, 'notes.md', 'bytes')
+  const dir = join(tempDir(), 'backup')
+  await backup(bed.ganglion, dir, { version })
+  edit(dir, `,\n  "missingBlobs": []`, '')
+  rmSync(join(dir, 'blobs'), { recursive: true })
+  const { kbs } = await restore(dir, { dataDir: join(tempDir(), 'data') })
+  expect(kbs[0]?.warnings).toEqual([`the backup has no bytes of ${contentHash}`])
+})
+
+test('a backup needs a folder of its own', async () => {
+  const { ganglion } = await newTestBed()
+  const dir = tempDir()
+  writeFileSync(join(dir, 'letter'), 'mine')
+  await expect(backup(ganglion, dir, { version })).rejects.toThrow('is not empty')
+  expect(readFileSync(join(dir, 'letter'), 'utf8')).toBe('mine')
+})
+
+test('a backup under writers is of one moment: all that its main shows is on its queue', async () => {
+  const bed = await newTestBed()
+  let isOver = false
+  const write = async () => {
+    while (!isOver) await newNeuron(bed)
+  }
+  const writers = [write(), write(), write()]
+  const backingUp = await opened(bed.dataDir)
+  try {
+    for (let round = 0; round < 4; round++) {
+      const [dir, data] = [join(tempDir(), 'backup'), join(tempDir(), 'data')]
+      await backup(backingUp, dir, { version })
+      await restore(dir, { dataDir: data })
+      expect((await verify(await opened(data))).kbs).toEqual([
+        { id: bed.kbId, slug: 'handbook', problems: [], notes: [] },
+      ])
+    }
+  } finally {
+    isOver = true
+    await Promise.all(writers)
+  }
+})
+
+test('a data directory that holds something is left alone', async () => {
+  const { ganglion, dataDir } = await newTestBed()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  await expect(restore(dir, { dataDir })).rejects.toThrow(`Stop the server that uses it, move it away (mv ${dataDir} `)
+  const vacant = tempDir()
+  expect(await restore(dir, { dataDir: vacant })).toMatchObject({ dataDir: vacant })
+})
+
+const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, message: string][] = [
+  ['was cut off', (dir) => rmSync(join(dir, 'manifest.json')), 'no whole backup'],
+  ['has half a manifest', (dir) => truncateSync(join(dir, 'manifest.json'), 50), 'manifest.json is damaged'],
+  ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
+  [
+    'was made by a newer version',
+    (dir) => edit(dir, latestSchema(), '0999-wonders'),
+    'newer version of Ganglion, 1.2.3',
+  ],
+  [
+    'has half a bundle',
+    (dir, kbId) => truncateSync(join(dir, 'repos', `${kbId}.bundle`), 500),
+    '.bundle cannot be read: ',
+  ],
+  ['has lost a bundle', (dir, kbId) => rmSync(join(dir, 'repos', `${kbId}.bundle`)), '.bundle cannot be read: '],
+  [
+    'names other refs than it holds',
+    (dir) => edit(dir, main, 'refs/heads/other'),
+    'does not hold the refs of handbook',
+  ],
+  ['has lost its database', (dir) => rmSync(join(dir, 'ganglion.db')), 'ENOENT'],
+]
+
+function edit(dir: string, from: string, to: string): void {
+  const file = join(dir, 'manifest.json')
+  const text = readFileSync(file, 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(file, text.replace(from, to))
+}
+
+test.each(spoilings)('a backup that %s is refused, and nothing is made of it', async (_, spoil, message) => {
+  const { ganglion, kbId } = await newTestBed()
+  const dir = join(tempDir(), 'backup')
+  await backup(ganglion, dir, { version })
+  spoil(dir, kbId)
+  const data = join(tempDir(), 'data')
+  await expect(restore(dir, { dataDir: data })).rejects.toThrow(message)
+  expect(existsSync(data)).toBe(false)
+  expect(existsSync(`${data}.restoring`)).toBe(false)
+})

@@ -1,0 +1,70 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { nativeGit } from '../../../src/git/native-git.ts'
+import { refusalFor } from '../../../src/services/failure.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { Health } from '../../../src/services/operations/health.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { tempDir } from '../../support/temp.ts'
+import { candidate, newTestBed } from '../support/test-bed.ts'
+
+const problemsOf = (...args: ConstructorParameters<typeof Health>) => new Health(...args).problems()
+
+test('a deployment that can do what it promises has no problems', async () => {
+  const { ganglion, app } = await newTestBed()
+  await submitCandidate(ganglion, app, candidate())
+  expect(await problemsOf(ganglion)).toEqual([])
+})
+
+test('without git', async () => {
+  const { ganglion } = await newTestBed()
+  await nativeGit() // as a server looks for it at its start
+  vi.stubEnv('PATH', tempDir())
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await problemsOf(ganglion)).toEqual([{ part: 'git', reason: 'git cannot be started' }])
+})
+
+test('parts of the data directory that are not there are named, without paths', async () => {
+  const { ganglion, dataDir, gitDir } = await newTestBed()
+  await ganglion.kb((await ganglion.tenants.find('acme'))?.id ?? '', 'handbook')
+  const missing = 'the data directory, or a part of it, is missing'
+  await rename(join(gitDir, 'refs'), join(gitDir, 'refs.away'))
+  expect(await problemsOf(ganglion)).toEqual([{ part: 'repositories', reason: missing }])
+  await rename(join(gitDir, 'refs.away'), join(gitDir, 'refs'))
+  await rm(join(dataDir, 'blobs'), { recursive: true })
+  await rm(join(dataDir, 'tmp'), { recursive: true })
+  await writeFile(join(dataDir, 'tmp'), '')
+  expect(await problemsOf(ganglion)).toEqual([{ part: 'files', reason: missing }])
+})
+
+test('what was found holds for a few seconds', async () => {
+  const { ganglion, dataDir } = await newTestBed()
+  const health = new Health(ganglion)
+  expect(await health.problems()).toEqual([])
+  await rm(join(dataDir, 'blobs'), { recursive: true })
+  expect(await health.problems()).toEqual([])
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 4_000)
+  onTestFinished(() => void vi.restoreAllMocks())
+  expect(await health.problems()).toHaveLength(1)
+})
+
+test('where the repositories are gone, an open knowledge base and one that is opened say so', async () => {
+  const { ganglion, curator, dataDir, gitDir } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ganglion, curator, candidate({ confidence: 1 }))
+  await rm(dirname(gitDir), { recursive: true })
+  const reopened = await Ganglion.open({ dataDir })
+  onTestFinished(() => reopened.close())
+  for (const one of [ganglion, reopened]) {
+    for (const ask of [
+      () => readNeuron(one, curator, { kb: 'handbook', seqId }),
+      () => submitCandidate(one, curator, candidate()),
+    ]) {
+      expect(refusalFor(await ask().catch((error: unknown) => error))).toMatchObject({
+        code: 'unavailable',
+        message: 'The repository of the knowledge base is damaged, or is not there.',
+      })
+    }
+  }
+})

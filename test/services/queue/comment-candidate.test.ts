@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { commentCandidate } from '../../../src/services/queue/comment-candidate.ts'
+import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
+import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { candidate, newTestBed, type TestBed } from '../support/test-bed.ts'
+
+async function pending({ ganglion, app }: TestBed): Promise<string> {
+  return (await submitCandidate(ganglion, app, candidate())).candidateId
+}
+
+test('a comment is recorded at any status, and changes none', async () => {
+  const bed = await newTestBed()
+  const { ganglion, curator } = bed
+  const id = await pending(bed)
+  const say = (comment: string) => commentCandidate(ganglion, curator, id, { comment })
+  expect(await say('One\n\n- two: "three"\n')).toEqual({ candidateId: id, status: 'pending' })
+  await dismissCandidate(ganglion, curator, id, {})
+  expect(await say('---\nnot: front matter\n---')).toEqual({ candidateId: id, status: 'dismissed' })
+  await reopenCandidate(ganglion, curator, id)
+  await approveCandidate(ganglion, curator, id, {})
+  expect(await say('Well done. 🎉')).toEqual({ candidateId: id, status: 'approved' })
+
+  const { decisions } = await readCandidate(await bed.reopen(), curator, id)
+  expect(decisions.map(({ action, by, reason }) => [action, by, reason])).toEqual([
+    ['comment', 'The curator', 'One\n\n- two: "three"\n'],
+    ['dismiss', 'The curator', undefined],
+    ['comment', 'The curator', '---\nnot: front matter\n---'],
+    ['reopen', 'The curator', undefined],
+    ['comment', 'The curator', 'Well done. 🎉'],
+    ['approve', 'The curator', undefined],
+  ])
+  expect(nativeGit(bed.gitDir, ['log', '-1', '--format=%s', 'refs/ganglion/queue'])).toBe(
+    'Comment on "VIP escalation policy"',
+  )
+})
+
+test('a candidate takes 200 comments, also of many at once', async () => {
+  const bed = await newTestBed()
+  const id = await pending(bed)
+  const comments = Array.from({ length: 203 }, (_, n) =>
+    commentCandidate(bed.ganglion, bed.curator, id, { comment: `Number ${n}` }).then(
+      () => 'taken',
+      (error) => error.code,
+    ),
+  )
+  const outcomes = await Promise.all(comments)
+  expect(Object.groupBy(outcomes, (outcome) => outcome)).toMatchObject({
+    taken: { length: 200 },
+    record_full: { length: 3 },
+  })
+  expect((await readCandidate(bed.ganglion, bed.curator, id)).decisions).toHaveLength(200)
+})
+
+test.each(['🐘', '\u0001', '"'])('long comments of %j leave room for verdicts', async (character) => {
+  const bed = await newTestBed()
+  const { ganglion, curator } = bed
+  const id = await pending(bed)
+  const comment = character.repeat(10_000 / character.length)
+  let taken = 0
+  const fill = async () => {
+    for (; taken < 200; taken += 1) await commentCandidate(ganglion, curator, id, { comment })
+  }
+  await expect(fill()).rejects.toMatchObject({ code: 'record_full', status: 409 })
+  expect(taken).toBeGreaterThan(1)
+  await dismissCandidate(ganglion, curator, id, { reason: '\u0001'.repeat(2000) })
+  await reopenCandidate(ganglion, curator, id)
+  const reopened = await bed.reopen()
+  expect((await readCandidate(reopened, curator, id)).decisions).toHaveLength(taken + 2)
+  await approveCandidate(reopened, curator, id, {})
+})
+
+test('verdicts without end are refused before their record cannot be read', async () => {
+  const bed = await newTestBed()
+  const { ganglion, curator } = bed
+  const id = await pending(bed)
+  const goOn = async () => {
+    for (let turn = 0; turn < 100; turn += 1) {
+      await dismissCandidate(ganglion, curator, id, { reason: '\u0001'.repeat(2000) })
+      await reopenCandidate(ganglion, curator, id)
+    }
+  }
+  await expect(goOn()).rejects.toMatchObject({ code: 'record_full' })
+  const { status, decisions } = await readCandidate(await bed.reopen(), curator, id)
+  expect(status).toBe('pending')
+  expect(decisions.length).toBeGreaterThan(10)
+})
+
+test("another tenant's candidate is not there", async () => {
+  const bed = await newTestBed()
+  const id = await pending(bed)
+  const stranger = { ...bed.curator, tenantId: 'another' }
+  const before = nativeGit(bed.gitDir, ['rev-parse', 'refs/ganglion/queue'])
+  for (const unknown of [id, '01990000-0000-7000-8000-000000000000', 'none'])
+    await expect(commentCandidate(bed.ganglion, stranger, unknown, { comment: 'x' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  expect(nativeGit(bed.gitDir, ['rev-parse', 'refs/ganglion/queue'])).toBe(before)
+})

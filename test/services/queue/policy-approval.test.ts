@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { mainRef } from '../../../src/services/knowledge-base/kb-refs.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { listCandidates } from '../../../src/services/queue/list-candidates.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
+
+const seqId = 'handbook_00000001'
+
+/** A correction that reaches the queue and then, as by a fault of the disk, not main. */
+async function cutOff(bed: TestBed): Promise<() => ReturnType<typeof submitCandidate>> {
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.curator, candidate())
+  await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
+  const { repository } = await bed.ganglion.kb(bed.curator.tenantId, 'handbook')
+  const { updateRef } = repository
+  repository.updateRef = (ref, ...rest) =>
+    ref === mainRef ? Promise.reject(new Error('EIO')) : updateRef.call(repository, ref, ...rest)
+  const input = correction(seqId, 'Page the lead at once.', { confidence: 0.95 })
+  const key = { tenantId: bed.curator.tenantId, name: 'app', role: 'app' as const, connectors: [], expiresAt: null }
+  const { key: app } = await bed.ganglion.apiKeys.create(key, bed.ganglion.now())
+  const caller = { ...bed.app, id: `key:${app.id}` }
+  const submit = () => submitCandidate(bed.ganglion, caller, input, { idempotencyKey: 'correction' })
+  await expect(submit()).rejects.toThrow('EIO')
+  repository.updateRef = updateRef
+  return submit
+}
+
+async function changeTarget(bed: TestBed): Promise<void> {
+  const other = correction(seqId, 'Page nobody before nine.', { confidence: 0.95 })
+  expect((await submitCandidate(bed.ganglion, bed.curator, other)).status).toBe('approved')
+}
+
+test('a submission that was cut off between queue and main is approved when it is sent again', async () => {
+  const bed = await newTestBed()
+  const submit = await cutOff(bed)
+  expect(await submit()).toMatchObject({ status: 'approved', seqId })
+  expect((await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).content).toBe(
+    'Page the lead at once.',
+  )
+})
+
+test('when its target has changed meanwhile it waits for a curator, once, and the answer says so', async () => {
+  const bed = await newTestBed()
+  const submit = await cutOff(bed)
+  await changeTarget(bed)
+  const receipt = await submit()
+  expect(receipt.status).toBe('pending')
+  expect(await submit()).toEqual(receipt)
+  const { candidates } = await listCandidates(bed.ganglion, bed.curator, {
+    kb: 'handbook',
+    status: 'pending',
+    limit: 9,
+  })
+  expect(candidates.map(({ candidateId }) => candidateId)).toEqual([receipt.candidateId])
+})
+
+test('and keeps no knowledge base from opening', async () => {
+  const bed = await newTestBed()
+  await cutOff(bed)
+  await changeTarget(bed)
+  const ganglion = await bed.reopen()
+  expect((await readNeuron(ganglion, bed.curator, { kb: 'handbook', seqId })).content).toBe('Page nobody before nine.')
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import type { Candidate } from '../../../src/knowledge/candidate.ts'
+import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
+
+function head(bed: TestBed): string {
+  return nativeGit(bed.gitDir, ['for-each-ref', '--format=%(refname) %(objectname)'])
+}
+
+function pendingCandidate(bed: TestBed, number: number): Candidate {
+  return {
+    id: candidateIdFor(bed.kbId),
+    kind: 'external-feed',
+    title: `Waiting ${number}`,
+    content: 'x',
+    metadata: null,
+    confidence: null,
+    impactEstimate: null,
+    connector: 'api',
+    target: null,
+    base: null,
+    removes: false,
+    frontMatter: null,
+    verdict: { approve: false, zone: null, reason: 'no confidence given', warnings: [] },
+    createdAt: '2026-05-01T12:00:00.000Z',
+    createdBy: { id: 'key:app-key', name: 'The app' },
+    decisions: [],
+  }
+}
+
+test('a candidate is a file on the queue ref, with its content byte for byte and its record', async () => {
+  const bed = await newTestBed()
+  const content = '---\nseqId: x\n---\r\n# Ünïcode \u2028 \n\n'
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ content, metadata: '{ "a" : 1 }' }))
+  const path = `${candidateId.slice(-4, -2)}/${candidateId.slice(-2)}/${candidateId}.md`
+  const text = nativeGit(bed.gitDir, ['show', `refs/ganglion/queue:${path}`])
+  expect(text).toContain(content.trimEnd())
+  expect(text).toContain(`id: ${candidateId}`)
+  const subject = nativeGit(bed.gitDir, ['log', '-1', '--format=%s|%an', 'refs/ganglion/queue'])
+  expect(subject).toBe('Propose "VIP escalation policy"|The app')
+})
+
+test('a full queue refuses, writes nothing, and still takes what the policy approves at once', async () => {
+  const bed = await newTestBed()
+  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const at = new Date('2026-05-01T12:00:00Z')
+  const author = { name: 'Ada', email: 'ada@example.com', at }
+  const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
+  await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
+  const before = head(bed)
+  await expect(submitCandidate(bed.ganglion, bed.app, candidate())).rejects.toMatchObject({
+    code: 'queue_full',
+    status: 429,
+  })
+  expect(head(bed)).toBe(before)
+  expect(await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))).toMatchObject({
+    status: 'approved',
+  })
+})
+
+test('what the policy approves is on both refs when the answer is given, and names the policy', async () => {
+  const bed = await newTestBed()
+  const answer = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.9 }))
+  expect(answer).toMatchObject({ status: 'approved', seqId: 'handbook_00000001' })
+  expect(nativeGit(bed.gitDir, ['rev-parse', 'main'])).toBe(answer.commit)
+  const by = nativeGit(bed.gitDir, ['log', '-1', '--format=%(trailers:key=Approved-By,valueonly)', 'main'])
+  expect(by.trim()).toBe("The knowledge base's policy <policy>")
+})
+
+test('a crash between the two refs of an automatic approval is finished at the next start, once', async () => {
+  const bed = await newTestBed()
+  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const updateRef = kb.repository.updateRef.bind(kb.repository)
+  kb.repository.updateRef = async (ref, from, to) => {
+    if (ref === 'refs/heads/main') throw new Error('the power went')
+    return updateRef(ref, from, to)
+  }
+  await expect(submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.9 }))).rejects.toThrow('the power went')
+  expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'refs/ganglion/queue'])).toBe('1')
+  expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'main'])).toBe('1')
+  for (let start = 0; start < 2; start++) {
+    await (await bed.reopen()).kb(bed.app.tenantId, 'handbook')
+    expect(nativeGit(bed.gitDir, ['rev-list', '--count', 'main'])).toBe('2')
+  }
+})
+
+test('a candidate for a Neuron that is not there warns the curator, and a target only counts for kinds that change one', async () => {
+  const bed = await newTestBed()
+  const missing = await submitCandidate(bed.ganglion, bed.app, correction('handbook_00000042', 'x', { confidence: 1 }))
+  expect(missing.status).toBe('pending')
+  const metadata = JSON.stringify({ targetNeuron: 'handbook_00000042' })
+  const other = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1, metadata }))
+  expect(other.status).toBe('pending')
+  const made = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1 }))
+  const beside = JSON.stringify({ targetNeuron: made.seqId })
+  const second = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1, metadata: beside }))
+  expect(second).toMatchObject({ status: 'approved', seqId: 'handbook_00000002' })
+})

@@ -1,0 +1,59 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Ganglion } from '../../../src/services/ganglion.ts'
+import { readGraph } from '../../../src/services/read/graph/read-graph.ts'
+import { listNeurons } from '../../../src/services/read/list-neurons.ts'
+import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { fc } from '../../support/properties.ts'
+import { linksInFiles } from '../support/link-oracle.ts'
+import { NativeWriter } from '../support/native-writer.ts'
+import { happen, history, type Step } from '../support/random-history.ts'
+import { newTestBed, type TestBed } from '../support/test-bed.ts'
+
+/** All that the API says of links: by Neuron, whole, and around each Neuron. */
+async function linksAsRead(ganglion: Ganglion, { curator }: TestBed) {
+  const { neurons } = await listNeurons(ganglion, curator, 'handbook', { limit: 100 })
+  const byNeuron = new Map()
+  const around = new Map()
+  for (const { seqId } of neurons) {
+    const { links, backlinks, unresolved } = await readNeuron(ganglion, curator, { kb: 'handbook', seqId })
+    byNeuron.set(seqId, { links, backlinks, unresolved })
+    around.set(seqId, await readGraph(ganglion, curator, 'handbook', { around: seqId, depth: 2, limit: 3 }))
+  }
+  const whole = await readGraph(ganglion, curator, 'handbook', { depth: 1, limit: 1000 })
+  return { holders: new Map(neurons.map(({ seqId, path }) => [seqId, path])), byNeuron, around, whole }
+}
+
+/** What makes an edge, so that there is always one to follow. */
+const linked: Step[] = [
+  { name: 'submit', a: 0, b: 0, at: 0 },
+  { name: 'approve', a: 0, b: 0, at: 0 },
+  { name: 'submit', a: 1, b: 1, at: 0 },
+  { name: 'approve', a: 1, b: 0, at: 0 },
+]
+
+test('whatever happens to a knowledge base, its links are those of its files, and of a rebuild', async () => {
+  let edges = 0
+  await fc.assert(
+    fc.asyncProperty(history, async (story) => {
+      const bed = await newTestBed()
+      await (await happen(bed, story)).close()
+      // An opening finishes what the policy approved and main has lost, which is news, not following.
+      const ganglion = await bed.reopen()
+      const followed = await linksAsRead(ganglion, bed)
+      const inFiles = linksInFiles(new NativeWriter(bed.gitDir), followed.holders)
+      expect(followed.byNeuron).toEqual(inFiles.byNeuron)
+      expect(followed.whole.edges).toEqual(inFiles.edges)
+      edges += inFiles.edges.length
+
+      await ganglion.close()
+      rmSync(join(bed.dataDir, 'index'), { recursive: true })
+      const rebuilt = await bed.reopen()
+      expect(await linksAsRead(rebuilt, bed)).toEqual(followed)
+      await rebuilt.close()
+    }),
+    { numRuns: 8, examples: [[linked]] },
+  )
+  expect(edges).toBeGreaterThan(0)
+}, 60_000)
