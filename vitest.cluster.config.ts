@@ -6,9 +6,7 @@ import shared from './vitest.shared.ts'
 const seconds = Number(process.env.CLUSTER_SECONDS ?? 600)
 /** Left out of a short run: an object store, which takes long to install, and tests that take long and have shorter neighbours. */
 const long =
-  seconds < 120
-    ? ['test/cluster/parts/swift.test.ts', 'test/e2e/{twins,forge-day,forge-faults,forge-bundles}.test.ts']
-    : []
+  seconds < 120 ? ['test/cluster/parts/swift.test.ts', 'test/e2e/{twins,forge/forge-{day,faults,bundles}}.test.ts'] : []
 
 /**
  * Tests with real parts, which they start themselves: PostgreSQL, load balancers, and in the long run an object store. Those of many
@@ -22,7 +20,7 @@ export default mergeConfig(
       include: ['test/store/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/e2e/**/*.test.ts'],
       exclude: [
         'test/store/{sqlite,data-directory,directory-lock,blobs,projection,api-token,revised-cache}.test.ts',
-        'test/e2e/folder/**', // of files that only a server with everything in its own folder has
+        'test/e2e/uploads/torn-upload.test.ts', // of files that only a server with everything in its own folder has
         ...long,
       ],
       globalSetup: 'test/support/postgres-setup.ts',

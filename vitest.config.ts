@@ -13,7 +13,7 @@ const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluste
  * kept to a part of the tests.
  */
 const areas: Area[] = [
-  { name: 'git', include: [...filesOf('http/git'), 'test/e2e/{git*,forge-bundles,forge-faults}.test.ts'] },
+  { name: 'git', include: [...filesOf('http/git'), 'test/e2e/{git/*,forge/forge-bundles,forge/forge-faults}.test.ts'] },
   { name: 'http', include: filesOf('http'), setupFiles },
   {
     name: 'e2e',

@@ -9,7 +9,7 @@ export default mergeConfig(
     test: {
       include: [
         'test/{chat,compare,knowledge,models}/**/*.test.ts',
-        'test/markdown/*.test.ts',
+        'test/markdown/{*,{file,links,merge}/*}.test.ts',
         'test/search/{analyser,highlight,offsets,query,sentences}.test.ts',
         'test/console/{islands,layout}/**/*.test.ts',
         // The doors: the API, MCP, git, the console, the command line. Every answer of the API is checked against its description.
@@ -17,16 +17,16 @@ export default mergeConfig(
         'test/http/response/errors.test.ts',
         'test/http/mcp/mcp-transport.test.ts',
         'test/git/repository.test.ts',
-        'test/e2e/git-tips.test.ts',
+        'test/e2e/git/git-tips.test.ts',
         'test/console/session/sign-in.test.ts',
-        'test/cli/kb.test.ts',
+        'test/cli/commands/kb.test.ts',
       ],
       // What tries thousands of texts, or a thread's limits.
       exclude: [
         'test/chat/{answer-filter,extract-pool}.test.ts',
         'test/compare/diff-pool.test.ts',
         'test/console/islands/upload-run.test.ts',
-        'test/markdown/{chunks,links,parse-parts,parser-pool,budget-pool,neuron-file,rewrite-links,yaml}.test.ts',
+        'test/markdown/{chunks,yaml,file/neuron-file,links/{links,rewrite-links}}.test.ts',
       ],
       maxWorkers: Math.max(2, availableParallelism()),
     },

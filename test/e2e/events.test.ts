@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { startNode } from '../support/process.ts'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 const Told = z.looseObject({ id: z.int(), kind: z.string(), tenantId: z.uuid(), kbId: z.uuid(), at: z.iso.datetime() })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Ganglion } from '../../src/services/ganglion.ts'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { startProduct, stateOf } from './support.ts'
 
 const seqId = (number: number) => `handbook_${String(number).padStart(8, '0')}`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 const bases = '/api/v1/knowledge-bases'

@@ -10,7 +10,7 @@ import {
   vectorsBy,
 } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 
 /** Words that mean the same have one direction. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import type { Product } from './support.ts'
 
 /** Changes kb.yaml on main, which no rule checks then. */

@@ -6,7 +6,7 @@ import { fakeEmbeddings, vectorsBy } from '../models/support/fake-embeddings.ts'
 import { project } from '../models/support/project.ts'
 import { eventually } from '../support/eventually.ts'
 import { fc } from '../support/properties.ts'
-import { outsideWriter } from './outside-writer.ts'
+import { outsideWriter } from './git/outside-writer.ts'
 import { type Product, startProduct } from './support.ts'
 import { readAll, type Twin, writeAll } from './twin-probes.ts'
 

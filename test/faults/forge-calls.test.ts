@@ -1,5 +1,5 @@
 import { afterEach, test, vi } from 'vitest'
-import { type FaultName, faults, forgeNames, meetFaults } from '../e2e/forge-calls.ts'
+import { type FaultName, faults, forgeNames, meetFaults } from '../e2e/forge/forge-calls.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

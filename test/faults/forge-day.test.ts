@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { day } from '../e2e/forge-day.ts'
-import { bridgedTo, type FakeForge } from '../e2e/forge-support.ts'
+import { day } from '../e2e/forge/forge-day.ts'
+import { bridgedTo, type FakeForge } from '../e2e/forge/forge-support.ts'
 import { startGitea } from '../forge/support/described-gitea.ts'
 import { startGitlab } from '../forge/support/described-gitlab.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bridged } from '../e2e/forge-support.ts'
-import { submitted } from '../e2e/git-support.ts'
+import { bridged } from '../e2e/forge/forge-support.ts'
+import { submitted } from '../e2e/git/git-support.ts'
 
 const count = 500
 const maxOpen = 50

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { backup } from '../../../src/services/operations/backup/backup.ts'
+import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { startNode } from '../../support/process.ts'
+import { tempDir } from '../../support/temp.ts'
+import { ganglion, ganglionJson, serve } from '../support.ts'
+
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** Each command is a process, which takes a while to start on a busy machine. */
+const patient = { timeout: 60_000 }
+const fast = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
+
+/** Submits and approves until it is stopped; gives the ids of all candidates whose approval was acknowledged so far. */
+function keepApproving({ url, kb, appToken, curatorToken }: Record<string, string>) {
+  const post = async (path: string, token: string | undefined, body: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/api/v1/queue/candidates${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as { candidateId: string }
+  }
+  const approved: string[] = []
+  let isOver = false
+  const approve = async () => {
+    while (!isOver) {
+      const candidate = { knowledgeBaseId: kb, kind: 'external-feed', title: 'Note', content: 'See [[Note]].' }
+      const { candidateId } = await post('', appToken, candidate)
+      await post(`/${candidateId}/approve`, curatorToken, {})
+      approved.push(candidateId)
+    }
+  }
+  const writers = Promise.all([approve(), approve(), approve()])
+  const stop = async () => {
+    isOver = true
+    await writers
+  }
+  return { approved, stop }
+}
+
+test(
+  'beside a server that is written to: verify and backup, not rebuild; and what was acknowledged is restored',
+  patient,
+  async () => {
+    const [data, dir, restored] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'restored')]
+    const { child, line } = await serve(data, fast)
+    const { approved, stop } = keepApproving(line)
+    while (approved.length < 10) await delay(10)
+    const acknowledged = [...approved]
+    expect(await ganglionJson(['backup', dir, '--data', data])).toMatchObject({ code: 0, json: { dir, format: 1 } })
+    expect(await ganglionJson(['verify', '--data', data])).toMatchObject({
+      code: 0,
+      json: { ok: true, kbs: [{ slug: 'demo', problems: [], notes: [] }] },
+    })
+    expect(await ganglion(['rebuild', '--data', data])).toMatchObject({
+      code: 1,
+      stderr: `error: The data directory ${data} is in use by another Ganglion process. Stop it, or choose another directory.\n`,
+    })
+    await stop()
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exit
+
+    expect(await ganglion(['restore', dir, '--data', restored])).toMatchObject({ code: 0, stderr: '' })
+    expect(await ganglionJson(['verify', '--data', restored])).toMatchObject({ code: 0, json: { ok: true } })
+    const { line: again } = await serve(restored, fast)
+    for (const id of acknowledged) {
+      const headers = { authorization: `Bearer ${line.curatorToken}` }
+      const response = await fetch(`${again.url}/api/v1/queue/candidates/${id}`, { headers })
+      expect(await response.json()).toMatchObject({ candidateId: id, status: 'approved' })
+    }
+  },
+)
+
+test('verify says what is wrong, to a person and to a program, with the exit code 1', patient, async () => {
+  const data = join(tempDir(), 'data')
+  const { json } = await ganglionJson(['kb', 'create', 'handbook', '--data', data, '--tenant', 'acme'])
+  const { id, gitDir } = json as { id: string; gitDir: string }
+  expect(await ganglion(['verify', '--data', data])).toMatchObject({ code: 0, stdout: `handbook (${id}): fine\n` })
+  nativeGit(gitDir, ['pack-refs', '--all'])
+  writeFileSync(join(gitDir, 'packed-refs'), '')
+  const { code, stdout, stderr } = await ganglion(['verify', '--data', data, '--kb', 'handbook'])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(stdout).toMatch(/^handbook \(.*\): 1 problem\n {2}ref: refs\/heads\/main is gone; it was at [0-9a-f]{40}\n$/)
+  expect(await ganglionJson(['verify', '--data', data, '--tenant', 'acme'])).toMatchObject({
+    code: 1,
+    json: {
+      ok: false,
+      kbs: [{ id, slug: 'handbook', problems: [{ kind: 'ref', message: expect.any(String) }], notes: [] }],
+    },
+  })
+  expect(await ganglionJson(['verify', '--data', data, '--kb', 'atlas'])).toEqual({
+    code: 1,
+    json: { error: 'There is no knowledge base atlas. Known: handbook.' },
+  })
+})
+
+test(
+  'a restore that is killed leaves no data directory behind, and the next one is not in its way',
+  patient,
+  async () => {
+    const [data, dir, target] = [join(tempDir(), 'data'), join(tempDir(), 'backup'), join(tempDir(), 'target')]
+    const made = await Ganglion.open({ dataDir: data })
+    for (const slug of ['a', 'b', 'c', 'd']) await createKnowledgeBase(made, { tenant: 'acme', slug })
+    await backup(made, dir, { version: '1.2.3' })
+    await made.close()
+    const child = startNode([main, 'restore', dir, '--data', target])
+    const exit = once(child, 'exit')
+    while (!existsSync(join(`${target}.restoring`, 'ganglion.db'))) await delay(1)
+    child.kill('SIGKILL')
+    expect(await exit).toEqual([null, 'SIGKILL'])
+    expect(existsSync(target)).toBe(false)
+
+    expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({ code: 0 })
+    expect(existsSync(`${target}.restoring`)).toBe(false)
+    expect(await ganglionJson(['rebuild', '--data', target, '--kb', 'b'])).toEqual({
+      code: 0,
+      json: { kbs: [{ id: expect.any(String), slug: 'b', neurons: 0, candidates: 0 }] },
+    })
+    expect(await ganglionJson(['verify', '--data', target])).toMatchObject({ code: 0, json: { ok: true } })
+    expect(await ganglion(['restore', dir, '--data', target])).toMatchObject({
+      code: 1,
+      stderr: `error: ${target} is not empty. Stop the server that uses it, move it away (mv ${target} ${target}.old), and restore again.\n`,
+    })
+  },
+)

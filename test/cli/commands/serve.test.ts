@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { announcement } from '../../../src/cli/announcement.ts'
+import { isToken } from '../../../src/store/accounts/api-token.ts'
+import { DataDirectory } from '../../../src/store/data-directory.ts'
+import { isLocked } from '../../../src/store/directory-lock.ts'
+import { tempDir } from '../../support/temp.ts'
+import { ganglion, ganglionJson, ganglionProcess, serve } from '../support.ts'
+
+const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
+
+const setUpUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/set-up\?link=[\w-]{43}$/)
+
+test('the first start tells its address, keys and a link, later starts the address, and a link until it is used', async () => {
+  const data = join(tempDir(), 'data')
+  const first = await serve(data)
+  expect(first.line).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    kb: expect.any(String),
+    curatorToken: expect.toSatisfy(isToken),
+    appToken: expect.toSatisfy(isToken),
+    setUpUrl,
+  })
+  const exit = once(first.child, 'exit')
+  first.child.kill('SIGTERM')
+  expect(await exit).toEqual([0, null])
+
+  const second = await serve(data)
+  expect(second.line).toEqual({ url: expect.any(String), setUpUrl })
+  expect((await fetch(`${second.line.url}${pathOf(first.line)}`)).status).toBe(410)
+  expect((await fetch(`${second.line.url}${pathOf(second.line)}`)).status).toBe(200)
+  const queue = `${second.line.url}/api/v1/queue/candidates?kb=${first.line.kb}`
+  expect((await fetch(queue, bearer(first.line.curatorToken))).status).toBe(200)
+  expect((await fetch(queue, bearer(first.line.appToken))).status).toBe(403)
+  expect((await fetch(queue)).status).toBe(401)
+})
+
+function pathOf({ setUpUrl = '' }: Record<string, string>): string {
+  const { pathname, search } = new URL(setUpUrl)
+  return pathname + search
+}
+
+test('the three lines to begin with work as they are pasted', async () => {
+  const { line } = await serve(join(tempDir(), 'data'))
+  const { url = '', kb = '', curatorToken = '', appToken = '' } = line
+  const text = announcement(url, { first: { kb, curatorToken, appToken }, setUpUrl: line.setUpUrl ?? '' })
+  expect(text).toContain(`\n  ${line.setUpUrl}\n`)
+  expect(text.split('\n')).toEqual(expect.arrayContaining([expect.stringMatching(/^ {2}curator {2}gng_/)]))
+  const commands = text.split('\n').filter((row) => row.includes('curl'))
+  expect(commands).toHaveLength(3)
+  const { stdout } = await promisify(execFile)('sh', ['-c', `exec 2>/dev/null\n${commands.join('\n')}`])
+  expect(JSON.parse(stdout)).toMatchObject({ title: 'VIP escalation policy', version: 1 })
+})
+
+test('a second server on one data directory is refused, and the first serves on', async () => {
+  const data = join(tempDir(), 'data')
+  const { line } = await serve(data)
+  const second = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: '0' })
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toBe(
+    `error: The data directory ${data} is in use by another Ganglion process. Stop it, or choose another directory.\n`,
+  )
+  const { url, kb, curatorToken } = line
+  expect((await fetch(`${url}/api/v1/queue/candidates?kb=${kb}`, bearer(curatorToken))).status).toBe(200)
+})
+
+test('a killed server leaves no lock behind', async () => {
+  const data = join(tempDir(), 'data')
+  const { child } = await serve(data)
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+  expect(isLocked(DataDirectory.open(data))).toBe(false)
+  expect((await serve(data)).line).toMatchObject({ url: expect.any(String) })
+})
+
+test('options say where to listen before the environment does, and must make sense', async () => {
+  const data = join(tempDir(), 'data')
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const options = ['--host', '127.0.0.1', '--port', String(address.port)]
+  const { code, stderr } = await ganglionProcess(['serve', '--data', data, ...options], {
+    GANGLION_PORT: '0',
+    GANGLION_HOST: '::1',
+  })
+  taken.close()
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${address.port}`)])
+  expect((await ganglion(['serve', '--data', data, '--port', '70000'])).code).toBe(2)
+})
+
+test('a port that is taken ends the start, before any key is made', async () => {
+  const data = join(tempDir(), 'data')
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const { code, stderr } = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: String(address.port) })
+  taken.close()
+  expect(code).toBe(1)
+  expect(stderr).toContain('EADDRINUSE')
+  expect((await ganglionJson(['key', 'list', '--data', data])).json).toEqual({ keys: [] })
+  expect((await serve(data)).line).toMatchObject({ curatorToken: expect.toSatisfy(isToken) })
+})
+
+test('keys and knowledge bases that the command line makes count at once', async () => {
+  const data = join(tempDir(), 'data')
+  const { line } = await serve(data)
+  await ganglionJson(['kb', 'create', 'second', '--data', data, '--tenant', 'other'])
+  const made = await ganglionJson(['key', 'create', '--data', data, '--tenant', 'other', '--role', 'curator'])
+  const { id, token } = made.json as { id: string; token: string }
+  const queue = `${line.url}/api/v1/queue/candidates?kb=second`
+  expect((await fetch(queue, bearer(token))).status).toBe(200)
+  await ganglionJson(['key', 'revoke', id, '--data', data])
+  expect((await fetch(queue, bearer(token))).status).toBe(401)
+})
+
+test('what was asked before SIGTERM is answered before the end', async () => {
+  const data = join(tempDir(), 'data')
+  const { child, line } = await serve(data)
+  const exit = once(child, 'exit')
+  const submit = (index: number) =>
+    fetch(`${line.url}/api/v1/queue/candidates`, {
+      method: 'POST',
+      headers: { ...bearer(line.appToken).headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ knowledgeBaseId: line.kb, kind: 'external-feed', title: `Note ${index}`, content: 'x' }),
+    }).then(
+      async (response) => (response.status === 201 ? ((await response.json()) as { candidateId: string }) : undefined),
+      () => undefined,
+    )
+  await submit(0)
+  const submissions = Array.from({ length: 30 }, (_, index) => submit(index + 1))
+  await Promise.race(submissions)
+  child.kill('SIGTERM')
+  const acknowledged = (await Promise.all(submissions)).filter((receipt) => receipt !== undefined)
+  expect(acknowledged.length).toBeGreaterThan(0)
+  expect(await exit).toEqual([0, null])
+
+  const restarted = await serve(data)
+  for (const { candidateId } of acknowledged) {
+    const url = `${restarted.line.url}/api/v1/queue/candidates/${candidateId}`
+    expect((await fetch(url, bearer(line.curatorToken))).status).toBe(200)
+  }
+})

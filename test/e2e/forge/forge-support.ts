@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openForge } from '../../../src/forge/open-forge.ts'
+import { ForgeBridge } from '../../../src/services/forge/forge-bridge.ts'
+import { linkForge } from '../../../src/services/forge/manage-links.ts'
+import { syncLink } from '../../../src/services/forge/start-forges.ts'
+import { operator } from '../../../src/services/setup/create-kb.ts'
+import type { DescribedForge } from '../../forge/support/described-forge.ts'
+import { type EmulatedGithub, startGithub } from '../../forge/support/emulated-github.ts'
+import { tempDir } from '../../support/temp.ts'
+import { soundProduct } from '../git/git-support.ts'
+import type { Product } from '../support.ts'
+
+type Options = { maxOpen?: number; product?: Product }
+/** What a forge is that somebody else has described, or has emulated. */
+export type FakeForge = EmulatedGithub | DescribedForge
+
+/** A product whose knowledge base `handbook` is linked to a repository on an emulated GitHub. */
+export async function bridged({ github, ...options }: Options & { github?: EmulatedGithub } = {}) {
+  const { forge, ...rest } = await bridgedTo(github ?? (await startGithub()), options)
+  return { ...rest, github: forge }
+}
+
+/** A product whose knowledge base `handbook` is linked to a repository on a forge. */
+export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Options = {}) {
+  const product = options.product ?? (await soundProduct())
+  const secret = 'app' in forge ? forge.app.privateKey : forge.token.token
+  const credential = 'app' in forge ? { appId: forge.app.appId, privateKey: 'env:SECRET' } : { token: 'env:SECRET' }
+  const { ganglion, kbId } = product
+  const errors: unknown[] = []
+  const secretFile = join(tempDir(), 'secret')
+  writeFileSync(secretFile, `${forge.webhookSecret}\n`)
+  const newBridge = () =>
+    new ForgeBridge(ganglion, {
+      env: { SECRET: secret },
+      onError: (error) => errors.push(error),
+      open: (opened) => openForge({ ...opened, writePauseMs: 0, timeoutMs: 2_000 }),
+    })
+  let bridge = newBridge()
+  const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
+  const { link } = await linkForge(ganglion, { ...operator, tenantId }, bridge, {
+    kb: 'handbook',
+    ...{ url: forge.url, kind: forge.kind, apiUrl: forge.apiUrl, maxOpen: options.maxOpen, credential },
+    webhookSecret: `file:${secretFile}`,
+  })
+  /** Compares both sides once. @returns what a person has to see to */
+  const sync = async () => {
+    const now = await ganglion.forgeLinks.find(link.id)
+    if (now === undefined) throw new Error('There is no link.')
+    return bridge.sync(now)
+  }
+  /** As {@link sync}, and notes how that went as a server does. */
+  const syncNoted = async () => {
+    await syncLink(ganglion, bridge, (await ganglion.forgeLinks.find(link.id)) ?? link)
+  }
+  return {
+    ...{ product, forge, link, errors, kbId, sync, syncNoted },
+    /** What a server is that was killed: another one, which knows only what is on the disk. */
+    restart: () => {
+      bridge = newBridge()
+    },
+    /** Open pull requests, by title. */
+    open: async () => (await forge.pulls()).filter(({ state }) => state === 'open').sort(byTitle),
+    numberOf: async (title: string) => {
+      const pull = (await forge.pulls()).find((each) => each.title === title)
+      if (pull === undefined) throw new Error(`There is no pull request ${title}.`)
+      return Number(pull.number)
+    },
+  }
+}
+
+function byTitle(a: Record<string, unknown>, b: Record<string, unknown>): number {
+  return String(a.title) < String(b.title) ? -1 : 1
+}

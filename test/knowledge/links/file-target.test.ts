@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { fileNameKey, resolveFile } from '../../../src/knowledge/links/file-target.ts'
+import { fileKeys } from '../../../src/knowledge/links/link-target.ts'
+
+const paths = [
+  'neurons/logo.png',
+  'neurons/a/logo.png',
+  'neurons/a/b/logo.png',
+  'neurons/a/b/Flow chart.png',
+  'neurons/img/x.pdf',
+  'assets/y.webp',
+  'kb.yaml',
+]
+const files = {
+  has: (path: string) => paths.includes(path),
+  byKey: (key: string) => paths.filter((path) => fileKeys(path).includes(key)),
+}
+
+test.each([
+  ['logo.png', 'neurons/a/note.md', 'neurons/a/logo.png'],
+  ['logo.png', 'neurons/c/note.md', 'neurons/logo.png'],
+  ['b/logo.png', 'neurons/c/note.md', 'neurons/a/b/logo.png'],
+  ['a/logo.png', 'neurons/c/note.md', 'neurons/a/logo.png'],
+  ['./logo.png', 'neurons/c/note.md', undefined],
+  ['../logo.png', 'neurons/a/note.md', 'neurons/logo.png'],
+  ['../../assets/y.webp', 'neurons/a/note.md', 'assets/y.webp'],
+  ['../../../assets/y.webp', 'neurons/a/note.md', undefined],
+  ['/assets/y.webp', 'neurons/a/note.md', 'assets/y.webp'],
+  ['/img/x.pdf', 'neurons/a/note.md', 'neurons/img/x.pdf'],
+  ['neurons/img/x.pdf', 'neurons/a/note.md', 'neurons/img/x.pdf'],
+  ['flow-chart.PNG', 'neurons/c/note.md', 'neurons/a/b/Flow chart.png'],
+  [' x.pdf ', 'neurons/c/note.md', 'neurons/img/x.pdf'],
+  ['missing.png', 'neurons/a/note.md', undefined],
+])('%j in %s is %s', (target, page, path) => {
+  expect(resolveFile(target, page, files)).toBe(path)
+})
+
+test.each(['Note', 'Note.md', 'a/Note.markdown', 'v1.2 notes', '', 'a/.', '.png'])('%j names no file', (target) => {
+  expect(fileNameKey(target)).toBeUndefined()
+})
+
+test('a file name has one key, however its path is written', () => {
+  expect(['A b.PNG', '../x/a-b.png', ' a b.png '].map(fileNameKey)).toEqual(['a b.png', 'a b.png', 'a b.png'])
+})

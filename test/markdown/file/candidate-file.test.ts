@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import { candidateKinds } from '../../../src/contract/vocabulary.ts'
+import type { Candidate } from '../../../src/knowledge/candidate.ts'
+import { CandidateFileError, formatCandidate, parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
+import { fc } from '../../support/properties.ts'
+import { awkwardText } from '../arbitraries.ts'
+
+const candidate: Candidate = {
+  id: '0199a5c1-0000-7000-8000-000000000002',
+  kind: 'user-correction',
+  title: 'VIP: policy',
+  content: '---js\nPage the lead.\n',
+  metadata: '{"targetNeuron":"handbook_00000042"}',
+  confidence: 0.85,
+  impactEstimate: 3,
+  connector: 'api',
+  target: 'handbook_00000042',
+  base: 'a'.repeat(40),
+  removes: true,
+  frontMatter: '---\ntitle: VIP\n---\n',
+  verdict: { approve: false, zone: 'red', reason: 'zone red', warnings: ['Careful, now.'] },
+  createdAt: '2026-01-31T10:00:00.000Z',
+  createdBy: { id: 'key:1', name: 'Ann' },
+  decisions: [
+    { action: 'dismiss', at: '2026-02-01T10:00:00.000Z', by: { id: 'key:2', name: 'Bob, B.' }, reason: 'No.' },
+    { action: 'reopen', at: '2026-02-02T10:00:00.000Z', by: { id: 'cli', name: 'root' } },
+  ],
+}
+
+const file = `---
+id: 0199a5c1-0000-7000-8000-000000000002
+kind: user-correction
+title: "VIP: policy"
+confidence: 0.85
+impactEstimate: 3
+connector: api
+target: handbook_00000042
+base: ${'a'.repeat(40)}
+removes: true
+frontMatter: "---\\ntitle: VIP\\n---\\n"
+verdict: { approve: false, zone: red, reason: zone red, warnings: ["Careful, now."] }
+createdAt: "2026-01-31T10:00:00.000Z"
+createdBy: { id: "key:1", name: Ann }
+decisions:
+  - { action: dismiss, at: "2026-02-01T10:00:00.000Z", by: { id: "key:2", name: "Bob, B." }, reason: No. }
+  - { action: reopen, at: "2026-02-02T10:00:00.000Z", by: { id: cli, name: root } }
+metadata: "{\\"targetNeuron\\":\\"handbook_00000042\\"}"
+---
+
+---js
+Page the lead.
+
+`
+
+describe("a candidate's file", () => {
+  test('is front matter with the record, and the content byte for byte', () => {
+    expect(formatCandidate(candidate)).toBe(file)
+    expect(parseCandidate(file)).toEqual(candidate)
+  })
+
+  test('leaves out what is null or empty', () => {
+    const bare: Candidate = {
+      ...candidate,
+      metadata: null,
+      confidence: null,
+      impactEstimate: null,
+      target: null,
+      base: null,
+      verdict: { approve: true, zone: null, reason: 'x', warnings: [] },
+      decisions: [],
+    }
+    const text = formatCandidate(bare)
+    expect(text).not.toMatch(/null|metadata|confidence|decisions|warnings/)
+    expect(parseCandidate(text)).toEqual(bare)
+  })
+
+  test('may be edited by a hand', () => {
+    const edited = file
+      .replace('title: "VIP: policy"', "# a comment\ntitle: 'VIP: policy'   # another")
+      .replaceAll('zone: red,', 'zone:  red ,')
+    expect(parseCandidate(edited)).toEqual(candidate)
+  })
+
+  test('holds metadata of 16 KB that is all quotes', () => {
+    const metadata = JSON.stringify({ text: '"'.repeat(8 * 1024 - 10) })
+    expect(parseCandidate(formatCandidate({ ...candidate, metadata })).metadata).toBe(metadata)
+  })
+
+  test.each([
+    ['no front matter', 'hello'],
+    ['an unclosed block', file.replace('\n---\n\n', '\n\n')],
+    ['broken YAML', file.replace('kind: ', 'kind: [')],
+    ['an unknown kind', file.replace('user-correction', 'poem')],
+    ['a missing id', file.replace(/^id: .*\n/m, '')],
+    ['a confidence that is no number', file.replace('0.85', 'high')],
+    ['an unknown decision', file.replace('action: reopen', 'action: burn')],
+    ['a list', '---\n- a\n---\n'],
+  ])('%s is a CandidateFileError', (_name, text) => {
+    expect(() => parseCandidate(text)).toThrow(CandidateFileError)
+  })
+
+  const actor = fc.record({ id: awkwardText, name: awkwardText })
+  const decision = fc.record(
+    {
+      action: fc.constantFrom('dismiss' as const, 'reopen' as const, 'comment' as const, 'revise' as const),
+      at: awkwardText,
+      by: actor,
+      reason: awkwardText,
+    },
+    { requiredKeys: ['action', 'at', 'by'] },
+  )
+  const anyCandidate: fc.Arbitrary<Candidate> = fc.record({
+    id: fc.uuid(),
+    kind: fc.constantFrom(...candidateKinds),
+    title: awkwardText,
+    content: awkwardText,
+    metadata: fc.option(awkwardText),
+    confidence: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0)),
+    impactEstimate: fc.option(fc.nat()),
+    connector: awkwardText,
+    target: fc.option(awkwardText),
+    base: fc.option(fc.stringMatching(/^[0-9a-f]{40}$/)),
+    removes: fc.boolean(),
+    frontMatter: fc.option(awkwardText),
+    verdict: fc.record({
+      approve: fc.boolean(),
+      zone: fc.constantFrom('green' as const, 'red' as const, null),
+      reason: awkwardText,
+      warnings: fc.array(awkwardText, { maxLength: 2 }),
+    }),
+    createdAt: fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+    createdBy: actor,
+    decisions: fc.array(decision, { maxLength: 3 }),
+  })
+
+  test('gives back any candidate', () => {
+    fc.assert(
+      fc.property(anyCandidate, (any) => {
+        expect(JSON.stringify(sorted(parseCandidate(formatCandidate(any))))).toBe(JSON.stringify(sorted(any)))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('ten thousand are read in well under two seconds', () => {
+    const texts = Array.from({ length: 10_000 }, (_, index) =>
+      formatCandidate({ ...candidate, title: `Title ${index}` }),
+    )
+    const start = performance.now()
+    for (const text of texts) parseCandidate(text)
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+})
+
+/** Key order is not part of a candidate. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, item]) => [key, sorted(item)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
+}

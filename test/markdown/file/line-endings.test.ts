@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { keepLineEndings } from '../../../src/markdown/file/line-endings.ts'
+import { fc } from '../../support/properties.ts'
+
+test.each([
+  ['what a browser sends becomes LF', 'a\nb\n', 'a\r\nB\r\nc\r\n', '\n', 'a\nB\nc\n'],
+  ['a file of CRLF keeps it', 'a\r\nb\r\n', 'a\nx\nb\n', '\r\n', 'a\r\nx\r\nb\r\n'],
+  ['lines that stay keep their own ending', 'a\r\nb\nc\rd', 'a\r\nB\r\nc\r\nd', '\n', 'a\r\nB\nc\rd'],
+  ['a line that gets an ending gets the usual one', 'a', 'a\r\nb', '\n', 'a\nb'],
+  ['nothing comes of nothing', '', '', '\n', ''],
+])('%s', (_, before, typed, eol, kept) => {
+  expect(keepLineEndings(before, typed, eol === '\n' ? '\n' : '\r\n')).toBe(kept)
+})
+
+const text = fc.array(fc.constantFrom('a', 'b', '', '\n', '\r\n', '\r', '🙂')).map((parts) => parts.join(''))
+
+test('a text that was only shown and sent again is byte for byte the same', () => {
+  fc.assert(
+    fc.property(text, (before) => keepLineEndings(before, before.replace(/\r\n|\r|\n/g, '\r\n'), '\n') === before),
+  )
+})
+
+test('only line endings differ from what was typed', () => {
+  const lines = (it: string) => it.split(/\r\n|\r|\n/)
+  fc.assert(
+    fc.property(text, text, (before, typed) => {
+      expect(lines(keepLineEndings(before, typed, '\n'))).toEqual(lines(typed))
+    }),
+  )
+})
