@@ -2,7 +2,7 @@ import type { Deadline } from '../index/deadline.ts'
 import { grown } from '../index/grown.ts'
 import { ByteReader } from './byte-writer.ts'
 import type { TermEntry } from './dictionary.ts'
-import { ComputedPostings, end, PostingCursor, TermPostings } from './posting-list.ts'
+import { ComputedPostings, end, PostingCursor, type TermPostings } from './posting-list.ts'
 import type { Segment } from './segment.ts'
 
 /** Bytes of positions that are read at once, at least. */
@@ -30,15 +30,13 @@ class PostingCollector {
 
 /**
  * The chunks where terms stand one after the other, and how often they do, counted without overlaps.
- * @param entries of the terms, in the order of the phrase @throws {SearchTimeout}
+ * @param terms in the order of the phrase @throws {SearchTimeout}
  */
 export function phrasePostings(
-  segment: Segment,
-  entries: readonly TermEntry[],
+  terms: readonly PositionCursor[],
   isVisible: (chunk: number) => boolean,
   deadline: Deadline,
 ): ComputedPostings {
-  const terms = entries.map((entry) => new PositionCursor(segment, entry))
   const rarestFirst = terms.toSorted((a, b) => a.cursor.list.count - b.cursor.list.count)
   const [rarest] = rarestFirst
   const found = new PostingCollector()
@@ -78,7 +76,7 @@ function runs(lists: readonly (readonly number[])[]): number {
 }
 
 /** A cursor that also reads where in its chunk the term stands. */
-class PositionCursor {
+export class PositionCursor {
   readonly cursor: PostingCursor
   readonly #segment: Segment
   readonly #entry: TermEntry
@@ -90,16 +88,17 @@ class PositionCursor {
   #index = 0
   #reader = new ByteReader(new Uint8Array())
 
-  constructor(segment: Segment, entry: TermEntry) {
+  constructor(segment: Segment, entry: TermEntry, list: TermPostings) {
     this.#segment = segment
     this.#entry = entry
-    this.#list = new TermPostings(segment, entry)
-    this.cursor = new PostingCursor(this.#list)
+    this.#list = list
+    this.cursor = new PostingCursor(list)
   }
 
   /** Of the chunk where the cursor is. */
   positions(): number[] {
-    const { block, index, frequencies, frequency } = this.cursor
+    const { block, index, frequency } = this.cursor
+    const { frequencies } = this.#list
     if (block !== this.#block || index < this.#index) this.#toBlock(block)
     for (; this.#index < index; this.#index++) this.#reader.skip(frequencies[this.#index] ?? 0)
     this.#index++
@@ -117,6 +116,6 @@ class PositionCursor {
     }
     this.#reader = new ByteReader(this.#bytes, start - this.#from)
     this.#block = block
-    this.#index = 0
+    this.#index = this.cursor.start
   }
 }

@@ -12,14 +12,18 @@ export type Scoring = {
 
 /** The id behind all chunks. */
 export const end = 0xffffffff
+const nothing = new Uint8Array()
 
 /** Postings in blocks, which {@link PostingCursor} goes over. */
 export interface PostingList {
   readonly count: number
+  /** Ascending ids of chunks, and how often what is sought stands in each: of the blocks that were loaded. */
+  readonly chunks: Uint32Array
+  readonly frequencies: Uint32Array
   /** The last chunk of each block. */
   readonly lastChunks: Uint32Array
-  /** Reads a block into the cursor. */
-  load(block: number, cursor: PostingCursor): void
+  /** Decodes a block, unless it is decoded. */
+  load(block: number): void
   /** The most that a posting of each block counts; undefined where only the postings tell. */
   bounds(scoring: Scoring, lengths: Lengths): Float64Array | undefined
 }
@@ -30,16 +34,18 @@ export class PostingCursor {
   /** {@link end} behind the last. */
   chunk = end
   frequency = 0
-  /** The block that was read, and the part of the arrays that is the block. */
-  chunks: Uint32Array = new Uint32Array(blockSize)
-  frequencies: Uint32Array = new Uint32Array(blockSize)
+  /** The block that was loaded; where in the list one is, and where the block begins and ends. */
   block = -1
   index = 0
   start = 0
   stop = 0
+  readonly #chunks: Uint32Array
+  readonly #frequencies: Uint32Array
 
   constructor(list: PostingList) {
     this.list = list
+    this.#chunks = list.chunks
+    this.#frequencies = list.frequencies
     this.#toBlock(0)
   }
 
@@ -58,7 +64,7 @@ export class PostingCursor {
     if (!isInBlock) this.#toBlock(firstFrom(lastChunks, chunk))
     if (this.chunk === end) return
     const from = chunk < this.chunk ? this.start : this.index
-    this.index = firstFrom(this.chunks, chunk, from, this.stop)
+    this.index = firstFrom(this.#chunks, chunk, from, this.stop)
     this.#read()
   }
 
@@ -66,14 +72,16 @@ export class PostingCursor {
     this.block = block
     this.chunk = end
     if (block >= this.list.lastChunks.length) return
-    this.list.load(block, this)
+    this.list.load(block)
+    this.start = block * blockSize
+    this.stop = Math.min(this.start + blockSize, this.list.count)
     this.index = this.start
     this.#read()
   }
 
   #read(): void {
-    this.chunk = this.chunks[this.index] ?? end
-    this.frequency = this.frequencies[this.index] ?? 0
+    this.chunk = this.#chunks[this.index] ?? end
+    this.frequency = this.#frequencies[this.index] ?? 0
   }
 }
 
@@ -88,11 +96,26 @@ export function firstFrom(numbers: Uint32Array, least: number, from = 0, to = nu
   return low
 }
 
-/** The postings of a term in a segment, decoded block by block. */
+/** Where in a list, from a place on, the first chunk is that is not before `chunk`; `count` where there is none. Its block is loaded. */
+export function indexFrom(list: PostingList, chunk: number, from = 0): number {
+  const { lastChunks, count } = list
+  let block = Math.floor(from / blockSize)
+  if ((lastChunks[block] ?? 0) < chunk) block = firstFrom(lastChunks, chunk, block)
+  if (block >= lastChunks.length) return count
+  list.load(block)
+  const start = block * blockSize
+  return firstFrom(list.chunks, chunk, Math.max(start, from), Math.min(start + blockSize, count))
+}
+
+/** The postings of a term in a segment. Each block is decoded when it is asked for the first time. */
 export class TermPostings implements PostingList {
   readonly count: number
+  readonly chunks: Uint32Array
+  readonly frequencies: Uint32Array
   readonly lastChunks: Uint32Array
   readonly #docs: Uint8Array
+  /** 1 for each block that is decoded. */
+  readonly #isDecoded: Uint8Array
   /** Where each block begins, and where its frontiers are written. */
   readonly #starts: Uint32Array
   readonly #frontiers: Uint32Array
@@ -100,23 +123,34 @@ export class TermPostings implements PostingList {
   readonly positionStarts: Uint32Array
 
   constructor(segment: Segment, entry: TermEntry) {
-    this.#docs = segment.docsOf(entry)
     this.count = chunkCountOf(entry)
+    this.chunks = new Uint32Array(this.count)
+    this.frequencies = new Uint32Array(this.count)
     const blocks = Math.ceil(this.count / blockSize)
     this.lastChunks = new Uint32Array(blocks)
+    this.#isDecoded = new Uint8Array(blocks)
     this.#starts = new Uint32Array(blocks)
     this.#frontiers = new Uint32Array(blocks > 1 ? blocks : 0)
     this.positionStarts = new Uint32Array(blocks + 1)
+    const docs = segment.docsOf(entry)
+    // What is read is a part of more.
+    this.#docs = blocks > 1 ? docs.slice() : nothing
     if (blocks > 1) this.#readDirectory()
-    else this.#readOnlyBlock(entry)
+    else this.#readOnlyBlock(docs, entry)
   }
 
-  load(block: number, cursor: PostingCursor): void {
-    const count = Math.min(blockSize, this.count - block * blockSize)
+  /** Bytes of memory that it takes, roughly. */
+  get size(): number {
+    return 500 + this.#docs.length + 8 * this.count + 17 * this.lastChunks.length
+  }
+
+  load(block: number): void {
+    if (this.#isDecoded[block] === 1) return
+    this.#isDecoded[block] = 1
+    const from = block * blockSize
+    const count = Math.min(blockSize, this.count - from)
     const reader = new ByteReader(this.#docs, this.#starts[block])
-    decodeBlock(reader, count, this.lastChunks[block - 1] ?? 0, cursor.chunks, cursor.frequencies)
-    cursor.start = 0
-    cursor.stop = count
+    decodeBlock(reader, count, this.lastChunks[block - 1] ?? 0, this.chunks, this.frequencies, from)
   }
 
   bounds({ ofChunk, ofPage }: Scoring): Float64Array | undefined {
@@ -149,10 +183,9 @@ export class TermPostings implements PostingList {
     this.positionStarts[this.lastChunks.length] = positions
   }
 
-  #readOnlyBlock({ positions }: TermEntry): void {
-    const reader = new ByteReader(this.#docs)
-    const [chunks, frequencies] = [new Uint32Array(blockSize), new Uint32Array(blockSize)]
-    this.lastChunks[0] = decodeBlock(reader, this.count, 0, chunks, frequencies)
+  #readOnlyBlock(docs: Uint8Array, { positions }: TermEntry): void {
+    this.lastChunks[0] = decodeBlock(new ByteReader(docs), this.count, 0, this.chunks, this.frequencies)
+    this.#isDecoded[0] = 1
     this.positionStarts[1] = positions
   }
 }
@@ -162,24 +195,20 @@ export class ComputedPostings implements PostingList {
   readonly count: number
   readonly lastChunks: Uint32Array
   readonly chunks: Uint32Array
-  readonly #frequencies: Uint32Array
+  readonly frequencies: Uint32Array
 
   /** @param chunks ascending */
   constructor(chunks: Uint32Array, frequencies: Uint32Array) {
     this.chunks = chunks
-    this.#frequencies = frequencies
+    this.frequencies = frequencies
     this.count = chunks.length
     this.lastChunks = Uint32Array.from({ length: Math.ceil(this.count / blockSize) }, (_, block) => {
       return chunks[Math.min(this.count, (block + 1) * blockSize) - 1] ?? 0
     })
   }
 
-  load(block: number, cursor: PostingCursor): void {
-    cursor.chunks = this.chunks
-    cursor.frequencies = this.#frequencies
-    cursor.start = block * blockSize
-    cursor.stop = Math.min(cursor.start + blockSize, this.count)
-  }
+  /** They are decoded. */
+  load(): void {}
 
   /** By the highest frequency and the shortest text of each block. */
   bounds({ ofChunk, ofPage }: Scoring, { pagesOfChunks, chunkLengths, pageLengths }: Lengths): Float64Array {
@@ -190,7 +219,7 @@ export class ComputedPostings implements PostingList {
       let [highest, shortest, shortestPage] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
       for (let at = block * blockSize; at < end; at++) {
         const chunk = this.chunks[at] ?? 0
-        const [frequency, length] = [this.#frequencies[at] ?? 0, chunkLengths[chunk] ?? 0]
+        const [frequency, length] = [this.frequencies[at] ?? 0, chunkLengths[chunk] ?? 0]
         const pageLength = pageLengths[pagesOfChunks[chunk] ?? 0] ?? 0
         if (frequency > highest) highest = frequency
         if (length < shortest) shortest = length
@@ -207,8 +236,7 @@ export class ComputedPostings implements PostingList {
     for (let start = 0; start < this.count; ) {
       const page = pagesOfChunks[this.chunks[start] ?? 0]
       let [end, sum] = [start, 0]
-      for (; end < this.count && pagesOfChunks[this.chunks[end] ?? 0] === page; end++)
-        sum += this.#frequencies[end] ?? 0
+      for (; end < this.count && pagesOfChunks[this.chunks[end] ?? 0] === page; end++) sum += this.frequencies[end] ?? 0
       const lastBlock = Math.floor((end - 1) / blockSize)
       for (let block = Math.floor(start / blockSize); block <= lastBlock; block++) {
         if (sum > (highest[block] ?? 0)) highest[block] = sum

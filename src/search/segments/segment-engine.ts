@@ -10,8 +10,9 @@ import type { ScoredChunk } from '../rank/scorer.ts'
 import { AnyPostings } from './any-postings.ts'
 import type { InvertedPage } from './invert.ts'
 import { matchPages } from './match-pages.ts'
-import { phrasePostings } from './phrase-postings.ts'
-import { type ComputedPostings, type PostingList, TermPostings } from './posting-list.ts'
+import { PositionCursor, phrasePostings } from './phrase-postings.ts'
+import { PostingCache } from './posting-cache.ts'
+import type { ComputedPostings, PostingList } from './posting-list.ts'
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
 import { addSimilar } from './similar-terms.ts'
@@ -33,6 +34,7 @@ export class SegmentEngine implements TermEngine {
   readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
   readonly #anyPostings = new AnyPostings()
+  readonly #postings = new PostingCache()
   /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
@@ -187,7 +189,7 @@ export class SegmentEngine implements TermEngine {
 
   #ofTerm(term: string, visible: Visible): Found {
     const entries = this.#directory.entriesOf(term)
-    const lists = new Map(Array.from(entries, ([open, entry]) => [open, new TermPostings(open.segment, entry)]))
+    const lists = new Map(Array.from(entries, ([open, entry]) => [open, this.#postings.of(open.segment, entry)]))
     return { lists, ...this.#directory.countOf(term, visible) }
   }
 
@@ -204,7 +206,10 @@ export class SegmentEngine implements TermEngine {
     return this.#computed(visible, (open, isVisible) => {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
       if (ofSegment.length < terms.length) return undefined
-      return phrasePostings(open.segment, ofSegment, isVisible, deadline)
+      const cursors = ofSegment.map((entry) => {
+        return new PositionCursor(open.segment, entry, this.#postings.of(open.segment, entry))
+      })
+      return phrasePostings(cursors, isVisible, deadline)
     })
   }
 

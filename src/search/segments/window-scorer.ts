@@ -4,13 +4,16 @@ import { grown } from '../index/grown.ts'
 import type { Visible } from '../index/visible.ts'
 import { saturation } from '../rank/bm25.ts'
 import { pageShare } from '../rank/scorer.ts'
-import { end, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'
+import { end, indexFrom, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'
+import { blockSize } from './term-codec.ts'
 import type { TopChunks } from './top-chunks.ts'
 
 /** Chunks of a window, at least: it ends with a page. */
 const windowSize = 256
-/** Chunks that take less time to pass over than it takes to find the next page that is wanted. */
-const chunksPassedOver = 16
+/** Postings that take less time to pass over than it takes to find the next page that is wanted. */
+const postingsPassedOver = 16
+/** Postings that take less time to be scored, all of them, than it takes to find out which windows may hold the best. */
+const fewPostings = 8192
 /** Bounds and scores are sums of the same numbers in another order. */
 const slack = 1 + 1e-9
 
@@ -19,6 +22,9 @@ export type WeightedList = { list: PostingList; chunkWeight: number; pageWeight:
 
 /** What is scored of a segment: all that the lists have, or just some pages by ascending id. */
 export type Scored = { lists: readonly WeightedList[]; windows: Uint32Array; pages?: Uint32Array; among: Uint8Array }
+
+/** Chunks that are scored at once, which are whole pages; and those of the pages that are wanted, where some are. */
+type Window = { from: number; to: number; wanted: Uint32Array | undefined }
 
 /** The first chunk of every window of some pages, by ascending id, and behind them the end. */
 export function windowsOf(pages: Uint32Array, catalog: Catalog): Uint32Array {
@@ -57,7 +63,11 @@ export class WindowScorer {
     const { lists, windows, pages } = scored
     if (lists.length === 0 || windows.length < 2) return
     this.#grow()
-    const cursors = lists.map(({ list }) => new PostingCursor(list))
+    if (lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
+      this.#scoreWindow(scored, { from: windows[0] ?? 0, to: windows.at(-1) ?? 0, wanted: pages }, visible)
+      this.#offer(unit, top)
+      return
+    }
     const bounds = this.#bounds(scored, visible)
     const order = Uint32Array.from(bounds.keys()).sort((a, b) => (bounds[b] ?? 0) - (bounds[a] ?? 0))
     const starts = pages && startsIn(pages, windows, this.#catalog)
@@ -66,68 +76,69 @@ export class WindowScorer {
       if (bound === 0 || bound * slack < top.threshold) break
       if (starts !== undefined && starts[window] === starts[window + 1]) continue
       deadline.check()
-      this.#scoreWindow(scored, cursors, { window, starts }, visible)
+      const [from, to] = [windows[window] ?? 0, windows[window + 1] ?? 0]
+      const wanted = pages?.subarray(starts?.[window], starts?.[window + 1])
+      this.#scoreWindow(scored, { from, to, wanted }, visible)
       this.#offer(unit, top)
     }
   }
 
-  #scoreWindow(
-    { lists, windows, pages, among }: Scored,
-    cursors: readonly PostingCursor[],
-    { window, starts }: { window: number; starts: Uint32Array | undefined },
-    visible: Visible,
-  ): void {
-    const [from, to] = [windows[window] ?? 0, windows[window + 1] ?? 0]
-    const wanted = pages?.subarray(starts?.[window], starts?.[window + 1])
-    const isSparse = wanted !== undefined && wanted.length * chunksPassedOver < to - from
+  #scoreWindow({ lists, among }: Scored, { from, to, wanted }: Window, visible: Visible): void {
     const marks = wanted === undefined ? among : this.#wanted
     for (const page of wanted ?? []) marks[page] = 1
-    for (let index = 0; index < lists.length; index++) {
-      const [weighted, cursor] = [lists[index], cursors[index]]
-      if (weighted === undefined || cursor === undefined) continue
-      if (isSparse) this.#accumulatePages(weighted, cursor, wanted, visible)
-      else this.#accumulate(weighted, cursor, from, to, marks, visible)
+    for (const weighted of lists) {
+      const most = Math.min(weighted.list.count, to - from)
+      if (wanted !== undefined && wanted.length * postingsPassedOver < most) {
+        this.#accumulatePages(weighted, wanted, visible)
+      } else {
+        this.#accumulate(weighted, { at: indexFrom(weighted.list, from), to }, marks, visible)
+      }
     }
     for (const page of wanted ?? []) marks[page] = 0
   }
 
-  #accumulatePages(list: WeightedList, cursor: PostingCursor, pages: Uint32Array, visible: Visible): void {
+  #accumulatePages(weighted: WeightedList, pages: Uint32Array, visible: Visible): void {
+    let at = 0
     for (const page of pages) {
       const { from, to } = this.#catalog.chunkRange(page)
-      this.#accumulate(list, cursor, from, to, this.#wanted, visible)
+      at = indexFrom(weighted.list, from, at)
+      this.#accumulate(weighted, { at, to }, this.#wanted, visible)
     }
   }
 
-  /** Adds what a list counts in the chunks from one to before another, and in their pages, which are whole. */
+  /** Adds what a list counts in the chunks before one, from a place in the list on, and in their pages, which are whole. */
   #accumulate(
-    { chunkWeight, pageWeight }: WeightedList,
-    cursor: PostingCursor,
-    from: number,
-    to: number,
+    { list, chunkWeight, pageWeight }: WeightedList,
+    { at: first, to }: { at: number; to: number },
     among: Uint8Array,
     { averageChunkLength, averagePageLength }: Visible,
   ): void {
     const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
-    cursor.seek(from)
-    while (cursor.chunk < to) {
-      const page = pagesOfChunks[cursor.chunk] ?? 0
-      const isAmong = among[page] === 1
-      let inPage = 0
-      do {
-        const { chunk, frequency } = cursor
-        if (isAmong) {
-          const known = this.#ofChunk[chunk] ?? 0
-          if (known === 0) this.#touch(chunk)
-          const score = chunkWeight * saturation(frequency, chunkLengths[chunk] ?? 0, averageChunkLength)
-          this.#ofChunk[chunk] = known + score
-          inPage += frequency
-        }
-        cursor.next()
-      } while (cursor.chunk < to && pagesOfChunks[cursor.chunk] === page)
-      if (!isAmong) continue
-      const score = pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
-      this.#ofPage[page] = (this.#ofPage[page] ?? 0) + score
+    const { chunks, frequencies, count } = list
+    const [ofChunk, ofPage] = [this.#ofChunk, this.#ofPage]
+    let page = 0
+    let inPage = 0
+    for (let at = first; at < count; at++) {
+      if (at % blockSize === 0) list.load(at / blockSize)
+      const chunk = chunks[at] ?? 0
+      if (chunk >= to) break
+      const pageOfChunk = pagesOfChunks[chunk] ?? 0
+      if (among[pageOfChunk] !== 1) continue
+      if (pageOfChunk !== page) {
+        if (inPage > 0)
+          ofPage[page] =
+            (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+        page = pageOfChunk
+        inPage = 0
+      }
+      const known = ofChunk[chunk] ?? 0
+      if (known === 0) this.#touch(chunk)
+      const frequency = frequencies[at] ?? 0
+      ofChunk[chunk] = known + chunkWeight * saturation(frequency, chunkLengths[chunk] ?? 0, averageChunkLength)
+      inPage += frequency
     }
+    if (inPage > 0)
+      ofPage[page] = (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
   }
 
   #offer(unit: 'chunk' | 'page', top: TopChunks): void {
