@@ -85,12 +85,16 @@ function forgive(
 ): FoundPages {
   const search = (query: Query, most: number, pages: Uint8Array) =>
     index.engine.search(query, visible, most, deadline, pages)
-  const correctingUntil = deadline.half()
+  let half: Deadline | undefined
+  const correctingUntil = () => {
+    half ??= deadline.half()
+    return half
+  }
   const vocabulary: Vocabulary = {
     chunkCount: visible.chunkCount,
     chunksWith: (term) => index.engine.chunksWith(term, visible),
-    similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, correctingUntil),
-    pagesWith: (query) => index.engine.search(query, visible, 0, correctingUntil).total,
+    similarTerms: (word, maxEdits) => index.engine.similarTerms(word, maxEdits, visible, correctingUntil()),
+    pagesWith: (query) => index.engine.search(query, visible, 0, correctingUntil()).total,
   }
   const corrections = correct(parsed.required, index.analyser, vocabulary)
   if (corrections.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {

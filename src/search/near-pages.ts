@@ -22,7 +22,7 @@ export function nearPages(
   for (const { chunk, page, score } of near) {
     if (pages.size === Math.min(limit, maxPages)) break
     if (pages.has(page)) continue
-    const excerpt = highlight(store.chunk(chunk).text, [], analyser)
+    const excerpt = highlight(store.chunks.chunk(chunk).text, [], analyser)
     pages.set(page, { key: catalog.keyOf(page), highlight: excerpt, rank: score / (near[0]?.score ?? 1) })
   }
   return [...pages.values()]

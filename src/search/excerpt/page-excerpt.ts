@@ -21,19 +21,19 @@ export function pageExcerpt(
 ): string {
   const { from, to } = catalog.chunkRange(page)
   // An analysis would take far longer than what was kept of the one before.
-  const ofBest = store.termPlaces(best)
+  const ofBest = store.chunks.termPlaces(best)
   const first = excerptBy(ofBest, leaves)
   if (isMarked(first)) return first
   for (let chunk = from, left = maxExcerpts - 1; chunk < to && left > 0; chunk++) {
     if (chunk === best) continue
-    const excerpt = excerptBy(store.termPlaces(chunk), leaves)
+    const excerpt = excerptBy(store.chunks.termPlaces(chunk), leaves)
     if (isMarked(excerpt)) return excerpt
     left--
   }
   const { text, terms, ownAt, textAt } = ofBest
   const shown = [
     () => (mayMatch(ofBest, textAt, terms.length, leaves) ? text : ''),
-    () => (mayMatch(ofBest, ownAt, textAt, leaves) ? store.chunk(best).headings.join(' > ') : ''),
+    () => (mayMatch(ofBest, ownAt, textAt, leaves) ? store.chunks.chunk(best).headings.join(' > ') : ''),
     () => store.title(page),
   ]
   for (const part of shown) {

@@ -19,7 +19,7 @@ export function spelledAs(
   typed: string,
   { store, analyser }: { store: IndexStore; analyser: Analyser },
 ): string | undefined {
-  const { text, headings } = store.chunk(chunk)
+  const { text, headings } = store.chunks.chunk(chunk)
   const words = [text, ...headings, store.title(page)].flatMap((part) =>
     matchesOf(part, leaves, analyser).map(({ start, end }) => part.slice(start, end)),
   )

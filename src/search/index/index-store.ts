@@ -1,11 +1,10 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
 import type { DocumentKind } from '../../contract/search.ts'
 import { type Access, accessClass } from '../../knowledge/audience.ts'
-import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
-import { unpackOffsets } from './offsets.ts'
+import { ChunkRows, ofArrays } from './chunk-rows.ts'
 import type { PageFacts } from './page-facts.ts'
-import type { ChunkTerms, TermPlaces } from './page-terms.ts'
+import type { ChunkTerms } from './page-terms.ts'
 import { RemovedChunks } from './removed-chunks.ts'
 import { openStore } from './store-tables.ts'
 
@@ -41,9 +40,10 @@ export function factsOf({ title, path = '', tags, changedAt = '' }: NewPage): Pa
 export class IndexStore {
   readonly db: DatabaseSync
   readonly #sql: SQLTagStore
+  readonly chunks: ChunkRows
   readonly removedChunks: RemovedChunks
-  readonly #selectPlaces: StatementSync
-  readonly #selectTerms: StatementSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
   readonly #find: StatementSync
   readonly #insertPage: StatementSync
   readonly #insertChunk: StatementSync
@@ -57,10 +57,9 @@ export class IndexStore {
     this.db = openStore(file, analyser)
     this.#sql = this.db.createTagStore(200)
     this.removedChunks = new RemovedChunks(this.db, this.#sql)
-    this.#selectPlaces = ofArrays(
-      this.db.prepare('SELECT coalesce(text, content), terms, own_at, text_at, offsets FROM chunks WHERE id = ?'),
-    )
-    this.#selectTerms = ofArrays(this.db.prepare('SELECT terms, own_at FROM chunks WHERE id = ?'))
+    this.#begin = this.db.prepare('BEGIN')
+    this.#commit = this.db.prepare('COMMIT')
+    this.chunks = new ChunkRows(this.db)
     this.#find = ofArrays(this.db.prepare('SELECT id, version FROM pages WHERE key = ?'))
     this.#insertPage = this.db.prepare(`INSERT INTO pages (key, version, title, path, tags, changed_at, note)
       VALUES (?, ?, ?, ?, ?, ?, ?)`)
@@ -104,11 +103,11 @@ export class IndexStore {
 
   /** Reads of one state of the file, which spares each statement the locks of a transaction of its own. */
   reading<Result>(work: () => Result): Result {
-    this.db.exec('BEGIN')
+    this.#begin.run()
     try {
       return work()
     } finally {
-      if (this.db.isTransaction) this.db.exec('COMMIT')
+      if (this.db.isTransaction) this.#commit.run()
     }
   }
 
@@ -176,6 +175,7 @@ export class IndexStore {
   /** Adds chunks behind those that a page has. Within a transaction. @returns the page with them */
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
+    this.chunks.forget(id, id + chunks.length)
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
       const ownText = text === content ? null : text
       this.#insertChunk.run(id, terms, ownAt, textAt, offsets, JSON.stringify(headings), ownText, content)
@@ -212,35 +212,8 @@ export class IndexStore {
     }))
   }
 
-  chunk(id: number): Chunk {
-    const row = this.#sql.get`SELECT headings, content, coalesce(text, content) AS text FROM chunks WHERE id = ${id}`
-    return {
-      headings: JSON.parse(String(row?.headings ?? '[]')),
-      content: String(row?.content ?? ''),
-      text: String(row?.text ?? ''),
-    }
-  }
-
-  /** A chunk's text, and where its terms stand in it. */
-  termPlaces(id: number): TermPlaces {
-    const { 0: text, 1: terms, 2: ownAt, 3: textAt, 4: offsets } = this.#selectPlaces.get(id) ?? {}
-    return {
-      text: String(text ?? ''),
-      terms: String(terms ?? ''),
-      ownAt: Number(ownAt ?? 0),
-      textAt: Number(textAt ?? 0),
-      offsets: unpackOffsets(offsets instanceof Uint8Array ? offsets : new Uint8Array()),
-    }
-  }
-
   title(pageId: number): string {
     return String(this.#sql.get`SELECT title FROM pages WHERE id = ${pageId}`?.title ?? '')
-  }
-
-  /** The terms of a chunk; see `TermPlaces`. */
-  terms(chunkId: number): { terms: string; ownAt: number } {
-    const { 0: terms, 1: ownAt } = this.#selectTerms.get(chunkId) ?? {}
-    return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0) }
   }
 
   /** The terms of some chunks, from one id to before another, by id. */
@@ -278,15 +251,10 @@ export class IndexStore {
   }
 
   #removeChunks(from: number, to: number): void {
+    this.chunks.forget(from, to)
     this.#sql.run`DELETE FROM hashes WHERE chunk >= ${from} AND chunk < ${to}`
     this.#sql.run`DELETE FROM chunks WHERE id >= ${from} AND id < ${to}`
   }
-}
-
-/** A statement whose rows are arrays, which takes half of the time: for what is read a hundred times for one answer. */
-function ofArrays(statement: StatementSync): StatementSync {
-  statement.setReturnArrays(true)
-  return statement
 }
 
 export function bytesOf(integers: Uint32Array): Uint8Array {

@@ -31,17 +31,19 @@ export function literalOf(text: string): string {
 
 /** One of several queries, or all of them; those that look for the same count once. */
 export function join(type: 'and' | 'or', queries: readonly Query[]): Query {
+  const [only, ...others] = queries
+  if (only !== undefined && others.length === 0) return only
   const distinct = [...new Map(queries.map((query) => [soughtBy(query), query])).values()]
   const [first] = distinct
   return first !== undefined && distinct.length === 1 ? first : { type, queries: distinct }
 }
 
-/** A query without how it was typed. */
+/** A query without how it was typed. Terms have no spaces. */
 function soughtBy(query: Query): string {
-  if (query.type === 'and' || query.type === 'or') return `${query.type}(${query.queries.map(soughtBy).join()})`
-  if (query.type === 'not') return `not(${soughtBy(query.query)})`
-  const { text: _typed, ...sought } = query
-  return JSON.stringify(sought)
+  if (query.type === 'and' || query.type === 'or') return `${query.type} (${query.queries.map(soughtBy).join()})`
+  if (query.type === 'not') return `not (${soughtBy(query.query)})`
+  const sought = query.type === 'term' ? query.term : query.type === 'prefix' ? query.prefix : query.terms.join(' ')
+  return `${query.type} ${sought} ${query.weight ?? 1} ${query.isBonus ?? false}`
 }
 
 /** Words that begin as the last word of what is typed does, and before it the others. */

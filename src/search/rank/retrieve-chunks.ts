@@ -71,12 +71,12 @@ export function retrieveChunks(
     if (told.has(chunk)) continue
     const ordinal = chunk - catalog.chunkRange(page).from
     const section =
-      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), ordinal, (id) => store.chunk(id))
+      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), ordinal, (id) => store.chunks.chunk(id))
     for (const id of section) told.add(id)
     hits.push({
       key: catalog.keyOf(page),
       ordinal,
-      ...joinChunks(section.map((id) => store.chunk(id))),
+      ...joinChunks(section.map((id) => store.chunks.chunk(id))),
       rank: score / (order[0]?.score ?? 1),
       rarity,
       ...(fused && { byMeaning: true }),
@@ -95,7 +95,7 @@ function worthTelling(
   { store, catalog }: Pick<Parts, 'store' | 'catalog'>,
 ) {
   const candidates = found.map((scored) => {
-    const { terms: held, ownAt } = store.terms(scored.chunk)
+    const { terms: held, ownAt } = store.chunks.terms(scored.chunk)
     return {
       ...scored,
       terms: held,

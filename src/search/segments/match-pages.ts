@@ -1,17 +1,20 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { Leaf, Query } from '../query/query.ts'
-import { end, PostingCursor, type PostingList } from './posting-list.ts'
+import { end, indexFrom, type PostingList } from './posting-list.ts'
 
-/** What is read to match the pages of a segment: the postings of each leaf, and 1 for each page that may match, by id. */
-export type Matched = { lists: ReadonlyMap<Leaf, PostingList>; among: Uint8Array; catalog: Catalog }
+const none = new Uint32Array()
 
-/** The pages of a segment that a query matches, by ascending id; of those that are given, where some are. */
+/** What is read to match the pages of a segment: the postings of each leaf. */
+export type Matched = { lists: ReadonlyMap<Leaf, PostingList>; catalog: Catalog }
+
+/** Candidates for which it takes less time to pass over the postings of a word than to look for each. */
+const postingsPassedOver = 16
+
+/** The pages of a segment that a query matches, by ascending id; of those that are given, where some are. Some may be gone, or hidden. */
 export function matchPages(query: Query, matched: Matched, candidates?: Uint32Array): Uint32Array {
-  if (query.type === 'not') return new Uint32Array()
+  if (query.type === 'not') return none
   if (query.type === 'or') {
-    return query.queries
-      .map((part) => matchPages(part, matched, candidates))
-      .reduce((all, pages) => union(all, pages), new Uint32Array())
+    return query.queries.map((part) => matchPages(part, matched, candidates)).reduce(union, none)
   }
   if (query.type === 'and') {
     const wanted = query.queries.filter(({ type }) => type !== 'not')
@@ -19,12 +22,15 @@ export function matchPages(query: Query, matched: Matched, candidates?: Uint32Ar
     const fewestFirst = wanted.toSorted((a, b) => mostMatches(a, matched) - mostMatches(b, matched))
     let pages = candidates
     for (const part of fewestFirst) pages = matchPages(part, matched, pages)
-    for (const part of unwanted) pages = difference(pages ?? new Uint32Array(), matchPages(part, matched, pages))
-    return pages ?? new Uint32Array()
+    for (const part of unwanted) pages = difference(pages ?? none, matchPages(part, matched, pages))
+    return pages ?? none
   }
   const list = matched.lists.get(query)
-  if (list === undefined) return new Uint32Array()
-  return candidates === undefined ? pagesOf(list, matched) : holding(list, candidates, matched)
+  if (list === undefined) return none
+  const { pagesOfChunks } = matched.catalog
+  if (candidates === undefined) return list.pages(pagesOfChunks)
+  const isRare = candidates.length * postingsPassedOver < list.count
+  return isRare ? holding(list, candidates, matched) : intersection(list.pages(pagesOfChunks), candidates)
 }
 
 /** How many chunks a query can match at most. */
@@ -38,36 +44,35 @@ function mostMatches(query: Query, matched: Matched): number {
   return matched.lists.get(query)?.count ?? 0
 }
 
-function pagesOf(list: PostingList, { among, catalog }: Matched): Uint32Array {
-  const pages = new Uint32Array(list.count)
-  const { pagesOfChunks } = catalog
-  let count = 0
-  let last = 0
-  for (const cursor = new PostingCursor(list); cursor.chunk !== end; cursor.next()) {
-    const page = pagesOfChunks[cursor.chunk] ?? 0
-    if (page === last || among[page] !== 1) continue
-    pages[count++] = page
-    last = page
-  }
-  return pages.subarray(0, count)
-}
-
 function holding(list: PostingList, candidates: Uint32Array, { catalog }: Matched): Uint32Array {
   const pages = new Uint32Array(candidates.length)
   const { pagesOfChunks, firstChunks } = catalog
-  const cursor = new PostingCursor(list)
   let count = 0
+  let at = 0
   for (let index = 0; index < candidates.length; index++) {
     const page = candidates[index] ?? 0
-    const first = firstChunks[page] ?? 0
-    if (cursor.chunk < first) cursor.seek(first)
-    if (cursor.chunk === end) break
-    if (pagesOfChunks[cursor.chunk] === page) pages[count++] = page
+    at = indexFrom(list, firstChunks[page] ?? 0, at)
+    if (at === list.count) break
+    if (pagesOfChunks[list.chunks[at] ?? 0] === page) pages[count++] = page
   }
   return pages.subarray(0, count)
 }
 
+function intersection(one: Uint32Array, other: Uint32Array): Uint32Array {
+  const both = new Uint32Array(Math.min(one.length, other.length))
+  let [a, b, count] = [0, 0, 0]
+  while (a < one.length && b < other.length) {
+    const [left, right] = [one[a] ?? end, other[b] ?? end]
+    if (left === right) both[count++] = left
+    if (left <= right) a++
+    if (right <= left) b++
+  }
+  return both.subarray(0, count)
+}
+
 function union(one: Uint32Array, other: Uint32Array): Uint32Array {
+  if (one.length === 0) return other
+  if (other.length === 0) return one
   const all = new Uint32Array(one.length + other.length)
   let [a, b, count] = [0, 0, 0]
   while (a < one.length || b < other.length) {

@@ -3,19 +3,20 @@ import type { TermEntry } from './dictionary.ts'
 import { TermPostings } from './posting-list.ts'
 import type { Segment } from './segment.ts'
 
-/** Bytes of memory that the lists take, roughly. */
-const maxSize = 8 * 2 ** 20
+/** Bytes of memory that the lists of all indexes take together, roughly. */
+const maxSize = 16 * 2 ** 20
 
-/** Keeps the postings that were asked for last, as far as they were decoded: the same words are sought again and again. */
-export class PostingCache {
-  readonly #lists = new LRUCache<TermEntry, TermPostings>({ maxSize, sizeCalculation: ({ size }) => size })
+const lists = new LRUCache<TermEntry, TermPostings>({ maxSize, sizeCalculation: ({ size }) => size })
 
-  /** @param entry of the segment, which is known by its identity */
-  of(segment: Segment, entry: TermEntry): TermPostings {
-    const known = this.#lists.get(entry)
-    if (known !== undefined) return known
-    const list = new TermPostings(segment, entry)
-    this.#lists.set(entry, list)
-    return list
-  }
+/**
+ * The postings of a term in a segment. Those that were asked for last are kept, as far as they are decoded: the same words are sought
+ * again and again.
+ * @param entry known by its identity
+ */
+export function postingsOf(segment: Segment, entry: TermEntry): TermPostings {
+  const known = lists.get(entry)
+  if (known !== undefined) return known
+  const list = new TermPostings(segment, entry)
+  lists.set(entry, list)
+  return list
 }

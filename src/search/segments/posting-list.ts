@@ -24,6 +24,8 @@ export interface PostingList {
   readonly lastChunks: Uint32Array
   /** Decodes a block, unless it is decoded. */
   load(block: number): void
+  /** Ascending ids of the pages of its chunks. */
+  pages(pagesOfChunks: Uint32Array): Uint32Array
   /** The most that a posting of each block counts; undefined where only the postings tell. */
   bounds(scoring: Scoring, lengths: Lengths): Float64Array | undefined
 }
@@ -121,6 +123,7 @@ export class TermPostings implements PostingList {
   readonly #frontiers: Uint32Array
   /** Bytes of positions before each block, and at the end all of them. */
   readonly positionStarts: Uint32Array
+  #pages: Uint32Array | undefined
 
   constructor(segment: Segment, entry: TermEntry) {
     this.count = chunkCountOf(entry)
@@ -141,7 +144,7 @@ export class TermPostings implements PostingList {
 
   /** Bytes of memory that it takes, roughly. */
   get size(): number {
-    return 500 + this.#docs.length + 8 * this.count + 17 * this.lastChunks.length
+    return 500 + this.#docs.length + 12 * this.count + 17 * this.lastChunks.length
   }
 
   load(block: number): void {
@@ -151,6 +154,11 @@ export class TermPostings implements PostingList {
     const count = Math.min(blockSize, this.count - from)
     const reader = new ByteReader(this.#docs, this.#starts[block])
     decodeBlock(reader, count, this.lastChunks[block - 1] ?? 0, this.chunks, this.frequencies, from)
+  }
+
+  pages(pagesOfChunks: Uint32Array): Uint32Array {
+    this.#pages ??= pagesOf(this, pagesOfChunks)
+    return this.#pages
   }
 
   bounds({ ofChunk, ofPage }: Scoring): Float64Array | undefined {
@@ -196,6 +204,7 @@ export class ComputedPostings implements PostingList {
   readonly lastChunks: Uint32Array
   readonly chunks: Uint32Array
   readonly frequencies: Uint32Array
+  #pages: Uint32Array | undefined
 
   /** @param chunks ascending */
   constructor(chunks: Uint32Array, frequencies: Uint32Array) {
@@ -209,6 +218,11 @@ export class ComputedPostings implements PostingList {
 
   /** They are decoded. */
   load(): void {}
+
+  pages(pagesOfChunks: Uint32Array): Uint32Array {
+    this.#pages ??= pagesOf(this, pagesOfChunks)
+    return this.#pages
+  }
 
   /** By the highest frequency and the shortest text of each block. */
   bounds({ ofChunk, ofPage }: Scoring, { pagesOfChunks, chunkLengths, pageLengths }: Lengths): Float64Array {
@@ -245,4 +259,18 @@ export class ComputedPostings implements PostingList {
     }
     return highest
   }
+}
+
+function pagesOf(list: PostingList, pagesOfChunks: Uint32Array): Uint32Array {
+  const { chunks, count } = list
+  const pages = new Uint32Array(count)
+  let pageCount = 0
+  let last = 0
+  for (let at = 0; at < count; at++) {
+    if (at % blockSize === 0) list.load(at / blockSize)
+    const page = pagesOfChunks[chunks[at] ?? 0] ?? 0
+    if (page !== last) pages[pageCount++] = page
+    last = page
+  }
+  return pageCount === count ? pages : pages.slice(0, pageCount)
 }

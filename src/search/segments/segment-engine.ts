@@ -11,7 +11,7 @@ import { AnyPostings } from './any-postings.ts'
 import type { InvertedPage } from './invert.ts'
 import { matchPages } from './match-pages.ts'
 import { PositionCursor, phrasePostings } from './phrase-postings.ts'
-import { PostingCache } from './posting-cache.ts'
+import { postingsOf } from './posting-cache.ts'
 import type { ComputedPostings, PostingList } from './posting-list.ts'
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
@@ -34,7 +34,6 @@ export class SegmentEngine implements TermEngine {
   readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
   readonly #anyPostings = new AnyPostings()
-  readonly #postings = new PostingCache()
   /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
@@ -95,7 +94,7 @@ export class SegmentEngine implements TermEngine {
       if (known !== undefined) return known
       deadline.check()
       const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
-      const pages = matchPages(deciding, { lists, among, catalog: this.#catalog })
+      const pages = passing(matchPages(deciding, { lists, catalog: this.#catalog }), among)
       matched.set(open, pages)
       return pages
     }
@@ -189,7 +188,7 @@ export class SegmentEngine implements TermEngine {
 
   #ofTerm(term: string, visible: Visible): Found {
     const entries = this.#directory.entriesOf(term)
-    const lists = new Map(Array.from(entries, ([open, entry]) => [open, this.#postings.of(open.segment, entry)]))
+    const lists = new Map(Array.from(entries, ([open, entry]) => [open, postingsOf(open.segment, entry)]))
     return { lists, ...this.#directory.countOf(term, visible) }
   }
 
@@ -207,7 +206,7 @@ export class SegmentEngine implements TermEngine {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
       if (ofSegment.length < terms.length) return undefined
       const cursors = ofSegment.map((entry) => {
-        return new PositionCursor(open.segment, entry, this.#postings.of(open.segment, entry))
+        return new PositionCursor(open.segment, entry, postingsOf(open.segment, entry))
       })
       return phrasePostings(cursors, isVisible, deadline)
     })
@@ -226,12 +225,7 @@ export class SegmentEngine implements TermEngine {
       if (list === undefined || list.count === 0) continue
       found.lists.set(open, list)
       found.chunkCount += list.count
-      let last = 0
-      for (const chunk of list.chunks) {
-        const page = pagesOfChunks[chunk] ?? 0
-        if (page !== last) found.pageCount++
-        last = page
-      }
+      found.pageCount += list.pages(pagesOfChunks).length
     }
     return found
   }
@@ -249,6 +243,14 @@ function weigh(found: readonly (Found & { weight?: number })[], open: OpenSegmen
     const chunkWeight = weight * idf(chunkCount, visible.chunkCount)
     return [{ list, chunkWeight, pageWeight: weight * idf(pageCount, visible.pageCount) }]
   })
+}
+
+/** Those of some pages that may be found. @param among 1 for each page that may be, by id */
+function passing(pages: Uint32Array, among: Uint8Array): Uint32Array {
+  let count = 0
+  const passed = new Uint32Array(pages.length)
+  for (const page of pages) if (among[page] === 1) passed[count++] = page
+  return passed.subarray(0, count)
 }
 
 /** 1 for each of the pages, by id. */

@@ -141,24 +141,14 @@ export class WindowScorer {
       ofPage[page] = (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
   }
 
+  /** Offers what was scored, and forgets it. */
   #offer(unit: 'chunk' | 'page', top: TopChunks): void {
     const { pagesOfChunks } = this.#catalog
+    if (unit === 'page') this.#chooseBest()
     for (let at = 0; at < this.#count; at++) {
       const chunk = this.#touched[at] ?? 0
       const page = pagesOfChunks[chunk] ?? 0
-      if (unit === 'chunk') {
-        const score = this.#total(chunk, page)
-        if (score >= top.threshold) top.offer({ chunk, page, score })
-        continue
-      }
-      const known = this.#bestOfPage[page] ?? 0
-      const [score, best] = [this.#total(chunk, page), this.#total(known, page)]
-      if (known === 0 || score > best || (score === best && chunk < known)) this.#bestOfPage[page] = chunk
-    }
-    for (let at = 0; at < this.#count; at++) {
-      const chunk = this.#touched[at] ?? 0
-      const page = pagesOfChunks[chunk] ?? 0
-      if (this.#bestOfPage[page] !== chunk) continue
+      if (unit === 'page' && this.#bestOfPage[page] !== chunk) continue
       const score = this.#total(chunk, page)
       if (score >= top.threshold) top.offer({ chunk, page, score })
     }
@@ -170,6 +160,24 @@ export class WindowScorer {
       this.#bestOfPage[page] = 0
     }
     this.#count = 0
+  }
+
+  /** Finds the best chunk of each page. */
+  #chooseBest(): void {
+    const { pagesOfChunks } = this.#catalog
+    const [touched, ofChunk, ofPage, bestOfPage] = [this.#touched, this.#ofChunk, this.#ofPage, this.#bestOfPage]
+    for (let at = 0; at < this.#count; at++) {
+      const chunk = touched[at] ?? 0
+      const page = pagesOfChunks[chunk] ?? 0
+      const known = bestOfPage[page] ?? 0
+      if (known === 0) {
+        bestOfPage[page] = chunk
+        continue
+      }
+      const share = pageShare * (ofPage[page] ?? 0)
+      const [score, best] = [(ofChunk[chunk] ?? 0) + share, (ofChunk[known] ?? 0) + share]
+      if (score > best || (score === best && chunk < known)) bestOfPage[page] = chunk
+    }
   }
 
   #total(chunk: number, page: number): number {

@@ -184,7 +184,7 @@ export class VectorIndex {
   }
 
   #textOf(chunk: number): string {
-    return embeddedText(this.#pages.title(this.#catalog.pageOf(chunk)), this.#pages.chunk(chunk))
+    return embeddedText(this.#pages.title(this.#catalog.pageOf(chunk)), this.#pages.chunks.chunk(chunk))
   }
 
   /** Rows of visible chunks that follow each other: the others cost no time. */

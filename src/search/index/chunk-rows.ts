@@ -1,0 +1,76 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
+import type { Chunk } from '../../knowledge/chunk.ts'
+import { unpackOffsets } from './offsets.ts'
+import type { TermPlaces } from './page-terms.ts'
+
+/** Bytes of memory that the rows of all indexes take together, roughly. */
+const maxSize = 16 * 2 ** 20
+/** What a row takes beside its texts. */
+const rowSize = 300
+
+/** By the number of the index and the id of the chunk. */
+const kept = new LRUCache<string, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
+let indexes = 0
+
+/** Reads the rows of chunks. What excerpts are made from is kept: the best pages for one query are often those for another. */
+export class ChunkRows {
+  readonly #index = ++indexes
+  readonly #selectChunk: StatementSync
+  readonly #selectPlaces: StatementSync
+  readonly #selectTerms: StatementSync
+
+  constructor(db: DatabaseSync) {
+    const prepare = (columns: string) => ofArrays(db.prepare(`SELECT ${columns} FROM chunks WHERE id = ?`))
+    this.#selectChunk = prepare('headings, content, coalesce(text, content)')
+    this.#selectPlaces = prepare('coalesce(text, content), terms, own_at, text_at, offsets')
+    this.#selectTerms = prepare('terms, own_at')
+  }
+
+  chunk(id: number): Chunk {
+    const { 0: headings, 1: content, 2: text } = this.#selectChunk.get(id) ?? {}
+    return { headings: JSON.parse(String(headings ?? '[]')), content: String(content ?? ''), text: String(text ?? '') }
+  }
+
+  /** A chunk's text, and where its terms stand in it. */
+  termPlaces(id: number): TermPlaces {
+    const key = this.#keyOf(id)
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const { 0: text, 1: terms, 2: ownAt, 3: textAt, 4: offsets } = this.#selectPlaces.get(id) ?? {}
+    const places = {
+      text: String(text ?? ''),
+      terms: String(terms ?? ''),
+      ownAt: Number(ownAt ?? 0),
+      textAt: Number(textAt ?? 0),
+      offsets: unpackOffsets(offsets instanceof Uint8Array ? offsets : new Uint8Array()),
+    }
+    kept.set(key, places)
+    return places
+  }
+
+  /** The terms of a chunk; see `TermPlaces`. */
+  terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> {
+    const { 0: terms, 1: ownAt } = this.#selectTerms.get(id) ?? {}
+    return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0) }
+  }
+
+  /** The rows of some chunks, from one id to before another, are about to change. */
+  forget(from: number, to: number): void {
+    for (let id = from; id < to; id++) kept.delete(this.#keyOf(id))
+  }
+
+  #keyOf(id: number): string {
+    return `${this.#index} ${id}`
+  }
+}
+
+function sizeOf({ text, terms, offsets }: TermPlaces): number {
+  return rowSize + 2 * text.length + terms.length + offsets.buffer.byteLength
+}
+
+/** A statement whose rows are arrays, which takes half of the time: for what is read a hundred times for one answer. */
+export function ofArrays(statement: StatementSync): StatementSync {
+  statement.setReturnArrays(true)
+  return statement
+}
