@@ -49,7 +49,7 @@ export class IndexFollower {
   /** What the index stands for; undefined where only the index itself can tell. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
   #stamp = ''
-  /** What there was when the index was brought up to it last; see {@link currentStamp}. */
+  /** What there was when the index was brought up to it last; see {@link currentState}. */
   #seen: { projection: number; sources: number } | undefined
   /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
   readonly #turns = new KeyedLock()
@@ -93,11 +93,15 @@ export class IndexFollower {
     return this.#stamp
   }
 
-  /** {@link stamp}, if the index surely stands for all that there is now. Otherwise it has to {@link follow} first. */
-  get currentStamp(): string | undefined {
+  /**
+   * Names main and what the index holds, if the index surely stands for all that there is now: another name after every change of
+   * either. Otherwise it has to {@link follow} first.
+   */
+  get currentState(): string | undefined {
     if (this.#followed === undefined || this.#updatingSince !== undefined) return undefined
     const { projection, sources } = this.#now()
-    return this.#seen?.projection === projection && this.#seen.sources === sources ? this.#stamp : undefined
+    const isCurrent = this.#seen?.projection === projection && this.#seen.sources === sources
+    return isCurrent ? `${this.#stamp} ${this.#followed.main}` : undefined
   }
 
   /** When the update that is under way began, on the clock of `performance.now`. */

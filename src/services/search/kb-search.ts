@@ -56,9 +56,9 @@ export class KbSearch {
     this.#embed()
   }
 
-  /** See {@link IndexFollower.currentStamp}. */
-  get currentStamp(): string | undefined {
-    return this.#index.currentStamp
+  /** See {@link IndexFollower.currentState}. */
+  get currentState(): string | undefined {
+    return this.#index.currentState
   }
 
   /**
@@ -143,7 +143,7 @@ export class KbSearch {
 
   /** Whether the index is up to date; false where the update takes too long, and the index was complete before. */
   async #update(): Promise<boolean> {
-    if (this.#index.currentStamp !== undefined) return true
+    if (this.#index.currentState !== undefined) return true
     const followed = this.#index.follow().then(() => true)
     if (this.#index.complete === undefined) return followed
     followed.catch(() => undefined) // told to whoever waits for it

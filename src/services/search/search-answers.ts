@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { Found } from './search.ts'
 
-type Kept = { found: Found; stamp: string; main: string | undefined; database: string | undefined }
+type Kept = { found: Found; state: string; database: string | undefined }
 
 /** Bytes, roughly: of answers as objects, and of the texts that HTTP makes of them. */
 const maxBytes = 16 * 2 ** 20
@@ -23,28 +23,28 @@ export class SearchAnswers {
   }
 
   /**
+   * @param index whose `currentState` is another one whenever main or the index is
    * @param key names the query and the audience
    * @param find finds the pages in the knowledge base and its index; what it finds may depend on nothing else
    */
   async get(
-    kb: KnowledgeBase,
-    index: { readonly currentStamp: string | undefined },
+    { identity }: Pick<KnowledgeBase, 'identity'>,
+    index: { readonly currentState: string | undefined },
     key: string,
     find: () => Promise<Found>,
   ): Promise<Found> {
-    const name = `${kb.identity.id} ${key}`
+    const name = `${identity.id} ${key}`
     const known = this.#kept.get(name)
-    const stamp = index.currentStamp
-    const { main } = kb.heads()
+    const state = index.currentState
     const database = this.#databaseRevision()
-    const isCurrent = known !== undefined && known.stamp === stamp && known.main === main
+    const isCurrent = known !== undefined && known.state === state
     if (isCurrent && (known.database === undefined || known.database === database)) return known.found
     const found = await find()
     // What was found while something changed may be of both states.
-    if (stamp === undefined || stamp !== index.currentStamp || main !== kb.heads().main) return found
+    if (state === undefined || state !== index.currentState) return found
     const hasSource = found.hits.some(({ kind }) => kind === 'source')
     if (hasSource && database === undefined) return found
-    this.#kept.set(name, { found, stamp, main, database: hasSource ? database : undefined })
+    this.#kept.set(name, { found, state, database: hasSource ? database : undefined })
     return found
   }
 }

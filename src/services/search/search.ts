@@ -14,7 +14,7 @@ import { isPlain } from '../../search/query/query-items.ts'
 import { type PageHit, type PageHits, type Scope, SearchTimeout } from '../../search/search-index.ts'
 import { SearchInterrupted } from '../../search/search-pool.ts'
 import { isBusy } from '../../store/database/engines/sqlite.ts'
-import { hitOf } from '../../store/projection/neuron-queries.ts'
+import { type NeuronOfHit, neuronsOfHits } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
@@ -92,17 +92,11 @@ async function findIn(
   audience: Audience,
   { q, kind, limit, interactive, facets }: SearchQuery,
 ): Promise<Found> {
-  const scope = { ...(await scopeOf(kb, audience, limit)), ...(kind === 'all' ? {} : { kind }) }
-  const options = {
-    isTyped: interactive === true,
-    hasFacets: facets === true,
-    synonyms: (await kb.settings()).synonyms,
-  }
+  const { defaultAudience, synonyms } = await kb.settings()
+  const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
+  const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
   const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
-  const shown = async (pages: readonly PageHit[]) => {
-    const found = await Promise.all(pages.map(async (hit) => toHit(kb, hit) ?? (await toSourceHit(ganglion, kb, hit))))
-    return found.filter((hit) => hit !== undefined)
-  }
+  const shown = (pages: readonly PageHit[]) => shownOf(pages, ganglion, kb)
   if (ganglion.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
@@ -129,14 +123,27 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Nothing for a Neuron that was removed since the index was asked. */
-function toHit(kb: KnowledgeBase, { key, highlight, rank }: PageHit): SearchHit | undefined {
-  const neuron = hitOf(kb.projection.read, key)
-  if (neuron === undefined) return undefined
-  const { documentId, title, path } = neuron
+/** Those that are still there: a Neuron can be removed, and a Source archived, after the index was asked. */
+async function shownOf(pages: readonly PageHit[], ganglion: Ganglion, kb: KnowledgeBase): Promise<SearchHit[]> {
+  const neurons = neuronsOfHits(
+    kb.projection.read,
+    pages.map(({ key }) => key),
+  )
+  const shown = pages.map((hit) => {
+    const neuron = neurons.get(hit.key)
+    return neuron === undefined ? toSourceHit(ganglion, kb, hit) : toHit(kb, hit, neuron)
+  })
+  return (await Promise.all(shown)).filter((hit) => hit !== undefined)
+}
+
+function toHit(
+  { identity }: KnowledgeBase,
+  { key, highlight, rank }: PageHit,
+  { documentId, title, path }: NeuronOfHit,
+): SearchHit {
   return {
     id: documentId ?? key,
-    knowledgeBaseId: kb.identity.id,
+    knowledgeBaseId: identity.id,
     filename: fileName(path),
     title,
     path,

@@ -84,10 +84,18 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
 }
 
 /** What a hit of a search shows of a Neuron. */
-export function hitOf(sql: Sql, seqId: string): Pick<NeuronRow, 'documentId' | 'title' | 'path'> | undefined {
-  const row = sql.get`SELECT document_id, title, path FROM neurons WHERE seq_id = ${seqId}`
-  if (row === undefined) return undefined
-  return { documentId: row.document_id as string | null, title: String(row.title), path: String(row.path) }
+export type NeuronOfHit = Pick<NeuronRow, 'documentId' | 'title' | 'path'>
+
+/** Those of some Neurons that are there, by seqId. */
+export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): Map<string, NeuronOfHit> {
+  const rows = sql.all`SELECT seq_id, document_id, title, path FROM neurons
+    WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
+  return new Map(
+    rows.map(({ seq_id, document_id, title, path }) => [
+      String(seq_id),
+      { documentId: document_id as string | null, title: String(title), path: String(path) },
+    ]),
+  )
 }
 
 /** A Neuron as a link shows it. */
