@@ -13,7 +13,10 @@ const rowSize = 300
 const kept = new LRUCache<string, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
 let indexes = 0
 
-/** Reads the rows of chunks. What excerpts are made from is kept: the best pages for one query are often those for another. */
+/**
+ * Reads the rows of chunks. What excerpts are made from is kept: the best pages for one query are often those for another. A row never
+ * changes, and no other chunk gets its id while an index is open.
+ */
 export class ChunkRows {
   readonly #index = ++indexes
   readonly #selectChunk: StatementSync
@@ -53,11 +56,6 @@ export class ChunkRows {
   terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> {
     const { 0: terms, 1: ownAt } = this.#selectTerms.get(id) ?? {}
     return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0) }
-  }
-
-  /** The rows of some chunks, from one id to before another, are about to change. */
-  forget(from: number, to: number): void {
-    for (let id = from; id < to; id++) kept.delete(this.#keyOf(id))
   }
 
   #keyOf(id: number): string {

@@ -175,7 +175,6 @@ export class IndexStore {
   /** Adds chunks behind those that a page has. Within a transaction. @returns the page with them */
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
-    this.chunks.forget(id, id + chunks.length)
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
       const ownText = text === content ? null : text
       this.#insertChunk.run(id, terms, ownAt, textAt, offsets, JSON.stringify(headings), ownText, content)
@@ -251,7 +250,6 @@ export class IndexStore {
   }
 
   #removeChunks(from: number, to: number): void {
-    this.chunks.forget(from, to)
     this.#sql.run`DELETE FROM hashes WHERE chunk >= ${from} AND chunk < ${to}`
     this.#sql.run`DELETE FROM chunks WHERE id >= ${from} AND id < ${to}`
   }

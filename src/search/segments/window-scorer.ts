@@ -13,7 +13,7 @@ const windowSize = 256
 /** Postings that take less time to pass over than it takes to find the next page that is wanted. */
 const postingsPassedOver = 16
 /** Postings that take less time to be scored, all of them, than it takes to find out which windows may hold the best. */
-const fewPostings = 8192
+const fewPostings = 2048
 /** Bounds and scores are sums of the same numbers in another order. */
 const slack = 1 + 1e-9
 
