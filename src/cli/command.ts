@@ -1,25 +1,10 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { NegativeAnswer, UsageError } from './errors.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 
 /** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
 export type Answer = { json: unknown; text: string; isNegative?: boolean }
-
-/** The command line is not one that the command understands. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UsageError'
-  }
-}
-
-/** The command has printed all it has to say, and what it says is that something is wrong. */
-export class NegativeAnswer extends Error {
-  constructor() {
-    super('The answer is no.')
-    this.name = 'NegativeAnswer'
-  }
-}
 
 const CommonOptions = z.object({ data: z.string().min(1).optional(), json: z.boolean().optional() })
 

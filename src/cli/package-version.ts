@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import manifest from '../../package.json' with { type: 'json' }
 
 /** The version of Ganglion that runs. */
-export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version
-}
+export const packageVersion: string = manifest.version

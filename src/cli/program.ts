@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { ValidationError } from '../contract/errors.ts'
-import { NegativeAnswer, UsageError } from './command.ts'
+import { NegativeAnswer, UsageError } from './errors.ts'
 import { packageVersion } from './package-version.ts'
 
 type Adder = (program: Command) => void
@@ -42,7 +42,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json')
   const program = new Command('ganglion')
     .description('A server that keeps knowledge bases in git.')
-    .version(packageVersion())
+    .version(packageVersion)
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput(json ? { writeErr: () => {} } : {})

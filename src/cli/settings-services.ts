@@ -34,7 +34,7 @@ export function settingsServicesOf(
 ): SettingsServices {
   const receivers = { allowPrivate: webhookPrivate }
   const verifications = new Verifications(ganglion)
-  const reports = new HealthReports(ganglion, { health, verifications, version: packageVersion() })
+  const reports = new HealthReports(ganglion, { health, verifications, version: packageVersion })
   return {
     createApiKey: (caller, input) => createApiKey(ganglion, caller, input),
     listApiKeys: (caller, page) => listApiKeys(ganglion, caller, page),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import type { ApiServer } from './api-client.ts'
 
 const ServerUrl = z

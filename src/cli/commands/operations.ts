@@ -69,7 +69,7 @@ export function addOperationCommands(program: Command): void {
     z.object({ dir: z.string().min(1) }),
     ({ dir: target }, environment) =>
       withGanglion(environment, async (ganglion) => {
-        const { dir, manifest } = await backup(ganglion, target, { version: packageVersion() })
+        const { dir, manifest } = await backup(ganglion, target, { version: packageVersion })
         const lost = manifest.missingBlobs?.map((sha256) => `  the bytes ${sha256} are gone: run "ganglion verify"`)
         return {
           json: { dir, ...manifest },

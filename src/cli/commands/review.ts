@@ -4,7 +4,7 @@ import { Approval, CandidateComment, CandidateState, Dismissal } from '../../con
 import { ObjectId } from '../../contract/identifiers.ts'
 import { ApiRefusal, type ApiServer, post } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024

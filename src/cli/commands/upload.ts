@@ -6,7 +6,7 @@ import { ApiRefusal, type ApiServer } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
 import { followOutcomes, type Outcome } from '../client/ingest-outcomes.ts'
 import { isUploadable, type Uploaded, type UploadOptions, uploadFile } from '../client/upload-file.ts'
-import { NegativeAnswer, UsageError } from '../command.ts'
+import { NegativeAnswer, UsageError } from '../errors.ts'
 import { progressBar } from '../progress-bar.ts'
 
 const Options = z.object({

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { ApiServer } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
 import { isUploadable } from '../client/upload-file.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { describeFile, type FileReport, uploadOne } from './upload.ts'
 
 const Options = z.object({
