@@ -10,7 +10,7 @@ export default mergeConfig(
       include: [
         'test/{chat,compare,knowledge,models}/**/*.test.ts',
         'test/markdown/{*,{file,links,merge}/*}.test.ts',
-        'test/search/{analyser,highlight,offsets,query,sentences}.test.ts',
+        'test/search/{highlight,index/offsets,query/query,text/{analyser,sentences}}.test.ts',
         'test/console/{islands,layout}/**/*.test.ts',
         // The doors: the API, MCP, git, the console, the command line. Every answer of the API is checked against its description.
         'test/e2e/reading.test.ts',

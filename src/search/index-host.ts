@@ -13,7 +13,7 @@ import {
   SearchTimeout,
   StaleIndex,
 } from './search-index.ts'
-import { DamagedSegment } from './segments/segment-bytes.ts'
+import { DamagedSegment } from './segments/format/segment-bytes.ts'
 import { VectorsFailed } from './vectors/kb-vectors.ts'
 import type { EmbeddedText, EmbeddingWork } from './vectors/vector-index.ts'
 

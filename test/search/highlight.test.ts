@@ -4,7 +4,7 @@ import { leavesOf } from '../../src/search/query/query.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { hostileText } from '../knowledge/hostile-text.ts'
 import { fc } from '../support/properties.ts'
-import { queryOf } from './query-support.ts'
+import { queryOf } from './query/query-support.ts'
 
 const english = analyserFor('en')
 

@@ -1,9 +1,9 @@
 import type { Deadline } from '../index/deadline.ts'
-import type { TermEntry } from './dictionary.ts'
-import { ComputedPostings } from './posting-list.ts'
-import { chunkCountOf } from './segment.ts'
+import type { TermEntry } from './format/dictionary.ts'
+import { chunkCountOf } from './format/segment.ts'
+import { addPostings } from './format/term-codec.ts'
+import { ComputedPostings } from './postings/posting-list.ts'
 import type { OpenSegment } from './segment-log.ts'
-import { addPostings } from './term-codec.ts'
 
 /** Adds up the postings of several terms. Keeps its memory, 4 bytes for each chunk of a segment, from query to query. */
 export class AnyPostings {

@@ -2,7 +2,7 @@ import { grown } from '../index/grown.ts'
 import { boundary } from '../index/page-terms.ts'
 import { TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'
-import type { PostingBuffer } from './posting-buffer.ts'
+import type { PostingBuffer } from './format/posting-buffer.ts'
 
 /** Beyond the characters that UTF-16 and UTF-8 put in the same order. */
 const unordered = /[\ud800-\uffff]/

@@ -1,7 +1,7 @@
+import { PostingBuffer } from './format/posting-buffer.ts'
+import { type Facts, Segment, type SegmentShape, SegmentWriter } from './format/segment.ts'
+import { MemorySink, type SegmentSink } from './format/segment-bytes.ts'
 import { ForwardIndex } from './forward-index.ts'
-import { PostingBuffer } from './posting-buffer.ts'
-import { type Facts, Segment, type SegmentShape, SegmentWriter } from './segment.ts'
-import { MemorySink, type SegmentSink } from './segment-bytes.ts'
 
 /** A whole page: its chunks by ascending id, each with its terms as `pageTerms` made them. */
 export type InvertedPage = { id: number; chunks: Iterable<{ id: number; terms: string }> }

@@ -1,4 +1,4 @@
-import type { DictionaryCursor } from './dictionary.ts'
+import type { DictionaryCursor } from './format/dictionary.ts'
 
 /** The terms of a dictionary, and whose it is. */
 export type TermsOf<Owner> = { owner: Owner; terms: DictionaryCursor }

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesOf, type IndexStore, integersOf } from '../index/index-store.ts'
 import { StaleIndex } from '../search-index.ts'
-import { Segment, type SegmentShape } from './segment.ts'
-import { DamagedSegment, FileSink, SegmentFile } from './segment-bytes.ts'
+import { Segment, type SegmentShape } from './format/segment.ts'
+import { DamagedSegment, FileSink, SegmentFile } from './format/segment-bytes.ts'
 
 const ending = '.segment'
 

@@ -1,13 +1,13 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import { Segment, type SegmentShape } from './format/segment.ts'
+import { type FileSink, MemorySink } from './format/segment-bytes.ts'
 import { type InvertedPage, invert } from './invert.ts'
 import { merge } from './merge.ts'
-import { firstFrom } from './posting-list.ts'
+import { firstFrom } from './postings/posting-list.ts'
+import { windowsOf } from './postings/window-scorer.ts'
 import { RemovedTerms } from './removed-terms.ts'
-import { Segment, type SegmentShape } from './segment.ts'
-import { type FileSink, MemorySink } from './segment-bytes.ts'
 import { SegmentFiles } from './segment-files.ts'
-import { windowsOf } from './window-scorer.ts'
 
 /** Chunks up to which segments are in memory: a restart makes them again, at some 20,000 chunks a second. */
 const maxInMemory = 4096

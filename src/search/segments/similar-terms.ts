@@ -1,7 +1,7 @@
 import type { Deadline } from '../index/deadline.ts'
 import { EditRows } from '../index/edit-rows.ts'
 import { isNameTerm, nameSign } from '../text/name-terms.ts'
-import type { Segment } from './segment.ts'
+import type { Segment } from './format/segment.ts'
 
 /**
  * Adds the terms of a segment that a word becomes with at most so many edits; see {@link EditRows}. Terms with a common beginning

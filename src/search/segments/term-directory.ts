@@ -1,7 +1,7 @@
 import type { Deadline } from '../index/deadline.ts'
 import { mostFrequent } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
-import type { TermEntry } from './dictionary.ts'
+import type { TermEntry } from './format/dictionary.ts'
 import { MergedTerms } from './merged-terms.ts'
 import type { RemovedTerms } from './removed-terms.ts'
 import type { OpenSegment } from './segment-log.ts'

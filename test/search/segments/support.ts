@@ -1,8 +1,8 @@
-import { ByteReader } from '../../../src/search/segments/byte-writer.ts'
+import { ByteReader } from '../../../src/search/byte-writer.ts'
+import { PostingBuffer } from '../../../src/search/segments/format/posting-buffer.ts'
+import { chunkCountOf, type Facts, type Segment } from '../../../src/search/segments/format/segment.ts'
+import { decodeTerm } from '../../../src/search/segments/format/term-codec.ts'
 import type { InvertedPage } from '../../../src/search/segments/invert.ts'
-import { PostingBuffer } from '../../../src/search/segments/posting-buffer.ts'
-import { chunkCountOf, type Facts, type Segment } from '../../../src/search/segments/segment.ts'
-import { decodeTerm } from '../../../src/search/segments/term-codec.ts'
 
 export type TestPage = { id: number; chunks: { id: number; terms: string }[] }
 

@@ -1,0 +1,84 @@
+import { grown } from './index/grown.ts'
+
+/** What {@link ByteWriter.long} divides by. */
+const half = 2 ** 28
+
+/** Bytes that grow at their end. Integers are in base 128, the least significant seven bits first (LEB128). */
+export class ByteWriter {
+  #bytes = new Uint8Array(1024)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** What was written, valid until more is. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** @param value 0 to 2^32 - 1 */
+  varint(value: number): void {
+    if (this.#length + 5 > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#length + 5)
+    let rest = value
+    while (rest >= 128) {
+      this.#bytes[this.#length++] = (rest & 127) | 128
+      rest >>>= 7
+    }
+    this.#bytes[this.#length++] = rest
+  }
+
+  /** @param value 0 to 2^53 - 1 */
+  long(value: number): void {
+    this.varint(value % half)
+    this.varint(Math.floor(value / half))
+  }
+
+  bytes(source: Uint8Array, start = 0, end = source.length): void {
+    const next = this.#length + end - start
+    if (next > this.#bytes.length) this.#bytes = grown(this.#bytes, next)
+    if (end - start < 16) for (let at = start; at < end; at++) this.#bytes[this.#length + at - start] = source[at] ?? 0
+    else this.#bytes.set(source.subarray(start, end), this.#length)
+    this.#length = next
+  }
+}
+
+/** Reads what {@link ByteWriter} wrote. */
+export class ByteReader {
+  readonly bytes: Uint8Array
+  at: number
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes
+    this.at = at
+  }
+
+  varint(): number {
+    let byte = this.bytes[this.at++] ?? 0
+    if (byte < 128) return byte
+    let value = byte & 127
+    let shift = 7
+    do {
+      byte = this.bytes[this.at++] ?? 0
+      value |= (byte & 127) << shift
+      shift += 7
+    } while (byte >= 128 && shift < 35)
+    return value >>> 0
+  }
+
+  long(): number {
+    const low = this.varint()
+    return low + half * this.varint()
+  }
+
+  /** Passes over so many integers. */
+  skip(count: number): void {
+    for (let left = count; left > 0 && this.at < this.bytes.length; this.at++) {
+      if ((this.bytes[this.at] ?? 0) < 128) left--
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import { grown } from '../../index/grown.ts'
+import type { ClassCount } from './term-codec.ts'
+
+/** Terms of a block: the first of them is written in full. */
+const blockSize = 16
+
+/** Where the postings of a term are in a segment, and how many. */
+export type TermEntry = {
+  counts: readonly ClassCount[]
+  /** In bytes, from the beginning of the segment. */
+  offset: number
+  /** Bytes of the postings, and of the positions behind them. */
+  docs: number
+  positions: number
+}
+
+/** Writes terms in the order of their UTF-8 bytes, each as what differs from the one before it (front coding). */
+export class DictionaryWriter {
+  readonly #out = new ByteWriter()
+  readonly #starts = new ByteWriter()
+  #last = new Uint8Array(64)
+  #lastLength = 0
+  #count = 0
+  #lastStart = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(term: Uint8Array, { counts, offset, docs, positions }: TermEntry): void {
+    let shared = 0
+    if (this.#count % blockSize === 0) {
+      this.#starts.varint(this.#out.length - this.#lastStart)
+      this.#lastStart = this.#out.length
+      this.#out.long(offset)
+    } else {
+      const most = Math.min(term.length, this.#lastLength)
+      while (shared < most && term[shared] === this.#last[shared]) shared++
+      this.#out.varint(shared)
+    }
+    this.#out.varint(term.length - shared)
+    this.#out.bytes(term, shared)
+    this.#out.varint(counts.length)
+    for (const { class: ofPages, chunks, pages } of counts) {
+      this.#out.varint(ofPages)
+      this.#out.varint(chunks)
+      this.#out.varint(pages)
+    }
+    this.#out.varint(docs)
+    this.#out.varint(positions)
+    if (term.length > this.#last.length) this.#last = grown(this.#last, term.length)
+    this.#last.set(term)
+    this.#lastLength = term.length
+    this.#count++
+  }
+
+  /** How long the terms are in bytes; the terms; and where their blocks begin. */
+  finish(): Uint8Array[] {
+    const end = new ByteWriter()
+    end.long(this.#out.length)
+    return [end.written, this.#out.written, this.#starts.written]
+  }
+}
+
+/** The terms of a segment. */
+export class Dictionary {
+  readonly #terms: Uint8Array
+  readonly #starts: Uint32Array
+  readonly count: number
+
+  /** @param bytes what {@link DictionaryWriter.finish} gave, one after the other */
+  constructor(bytes: Uint8Array, count: number) {
+    const reader = new ByteReader(bytes)
+    const length = reader.long()
+    this.#terms = bytes.subarray(reader.at, reader.at + length)
+    reader.at += length
+    this.count = count
+    this.#starts = new Uint32Array(Math.ceil(count / blockSize))
+    for (let index = 0, start = 0; index < this.#starts.length; index++) {
+      start += reader.varint()
+      this.#starts[index] = start
+    }
+  }
+
+  find(term: Uint8Array): TermEntry | undefined {
+    const cursor = this.from(term)
+    return cursor.isAt && Buffer.compare(cursor.term, term) === 0 ? cursor.entry : undefined
+  }
+
+  /** A cursor at the first term that is not before this one. */
+  from(term: Uint8Array): DictionaryCursor {
+    let [low, high] = [0, this.#starts.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (Buffer.compare(this.#firstOf(middle), term) <= 0) low = middle
+      else high = middle - 1
+    }
+    const cursor = new DictionaryCursor(this.#terms, this.#starts[low] ?? 0, this.count - low * blockSize)
+    while (cursor.isAt && Buffer.compare(cursor.term, term) < 0) cursor.next()
+    return cursor
+  }
+
+  #firstOf(block: number): Uint8Array {
+    const reader = new ByteReader(this.#terms, this.#starts[block])
+    reader.long()
+    const length = reader.varint()
+    return this.#terms.subarray(reader.at, reader.at + length)
+  }
+}
+
+/** Goes over the terms of a dictionary, in the order of their UTF-8 bytes. */
+export class DictionaryCursor {
+  readonly #reader: ByteReader
+  #term = new Uint8Array(64)
+  #length = 0
+  #left: number
+  #index = 0
+  #countsAt = 0
+  #isAt = true
+  /** Where the postings of the term are; see {@link TermEntry}. */
+  offset = 0
+  docs = 0
+  positions = 0
+  /** How many bytes the term has in common with the one before it; 0 at the beginning of a block. */
+  shared = 0
+
+  /** @param left how many terms there are from `start`, the beginning of a block, on */
+  constructor(terms: Uint8Array, start: number, left: number) {
+    this.#reader = new ByteReader(terms, start)
+    this.#left = left
+    this.next()
+  }
+
+  get isAt(): boolean {
+    return this.#isAt
+  }
+
+  /** In UTF-8, valid until the cursor moves. */
+  get term(): Uint8Array {
+    return this.#term.subarray(0, this.#length)
+  }
+
+  get text(): string {
+    return Buffer.from(this.#term.buffer, 0, this.#length).toString()
+  }
+
+  /** Negative where its term comes before that of another cursor, 0 where it is the same. */
+  compare(other: DictionaryCursor): number {
+    const length = Math.min(this.#length, other.#length)
+    for (let at = 0; at < length; at++) {
+      const difference = (this.#term[at] ?? 0) - (other.#term[at] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return this.#length - other.#length
+  }
+
+  beginsWith(prefix: Uint8Array): boolean {
+    if (!this.#isAt || this.#length < prefix.length) return false
+    for (let at = 0; at < prefix.length; at++) if (this.#term[at] !== prefix[at]) return false
+    return true
+  }
+
+  /** In how many chunks of some classes, which are marked by their ids, the term is. */
+  chunkCount(classes: Uint8Array): number {
+    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
+    let count = 0
+    for (let left = reader.varint(); left > 0; left--) {
+      const isCounted = classes[reader.varint()] === 1
+      const chunks = reader.varint()
+      if (isCounted) count += chunks
+      reader.skip(1)
+    }
+    return count
+  }
+
+  /** In how many chunks of all classes the term is. */
+  get postingCount(): number {
+    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
+    let count = 0
+    for (let left = reader.varint(); left > 0; left--) {
+      reader.skip(1)
+      count += reader.varint()
+      reader.skip(1)
+    }
+    return count
+  }
+
+  get entry(): TermEntry {
+    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
+    const counts = Array.from({ length: reader.varint() }, () => ({
+      class: reader.varint(),
+      chunks: reader.varint(),
+      pages: reader.varint(),
+    }))
+    return { counts, offset: this.offset, docs: this.docs, positions: this.positions }
+  }
+
+  next(): void {
+    this.#isAt = this.#left-- > 0
+    if (!this.#isAt) return
+    const reader = this.#reader
+    this.offset += this.docs + this.positions
+    this.shared = 0
+    if (this.#index++ % blockSize === 0) this.offset = reader.long()
+    else this.shared = reader.varint()
+    const length = reader.varint()
+    if (this.shared + length > this.#term.length) this.#term = grown(this.#term, this.shared + length)
+    for (let at = 0; at < length; at++) this.#term[this.shared + at] = reader.bytes[reader.at + at] ?? 0
+    this.#length = this.shared + length
+    reader.at += length
+    this.#countsAt = reader.at
+    reader.skip(3 * reader.varint())
+    this.docs = reader.varint()
+    this.positions = reader.varint()
+  }
+}

@@ -1,0 +1,159 @@
+import { closeSync, fdatasyncSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { ByteWriter } from '../../byte-writer.ts'
+
+/** Bytes that share a checksum. */
+const sumSize = 16 * 1024
+/** Such parts of a file that are kept in memory. */
+const maxPages = 64
+/** Bytes that are written at once, and after which the disk is waited for, so that the last wait is short. */
+const writeSize = 256 * 1024
+const syncSize = 8 * 1024 * 1024
+
+/** Where the bytes of a segment are read. */
+export interface SegmentBytes {
+  /** Bytes that stay as they are, from `offset` on. @throws {DamagedSegment} */
+  read(offset: number, length: number): Uint8Array
+  close(): void
+}
+
+/** Where the bytes of a new segment go. */
+export interface SegmentSink {
+  readonly length: number
+  write(bytes: Uint8Array): void
+}
+
+/** The file of a segment is not there, or not as it was written. It was removed: an index without it makes it again. */
+export class DamagedSegment extends Error {
+  constructor(file: string) {
+    super(`${file} is damaged`)
+    this.name = 'DamagedSegment'
+  }
+}
+
+export class MemorySink implements SegmentSink {
+  readonly #out = new ByteWriter()
+
+  get length(): number {
+    return this.#out.length
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#out.bytes(bytes)
+  }
+
+  finish(): SegmentBytes {
+    const bytes = this.#out.written.slice()
+    return { read: (offset, length) => bytes.subarray(offset, offset + length), close: () => undefined }
+  }
+}
+
+export class FileSink implements SegmentSink {
+  readonly #file: string
+  readonly #fd: number
+  readonly #pending = new ByteWriter()
+  readonly #sums: number[] = []
+  #written = 0
+  #synced = 0
+
+  constructor(file: string) {
+    this.#file = file
+    this.#fd = openSync(file, 'wx')
+  }
+
+  get length(): number {
+    return this.#written + this.#pending.length
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#pending.bytes(bytes)
+    if (this.#pending.length >= writeSize) this.#flush(this.#pending.length - (this.#pending.length % sumSize))
+  }
+
+  /** Waits for the disk. @returns the checksums of the file. */
+  finish(): Uint32Array {
+    this.#flush(this.#pending.length)
+    fdatasyncSync(this.#fd)
+    closeSync(this.#fd)
+    return Uint32Array.from(this.#sums)
+  }
+
+  /** Without a file. */
+  abandon(): void {
+    closeSync(this.#fd)
+    rmSync(this.#file, { force: true })
+  }
+
+  #flush(length: number): void {
+    const bytes = this.#pending.written.slice()
+    for (let at = 0; at < length; at += sumSize)
+      this.#sums.push(crc32(bytes.subarray(at, Math.min(at + sumSize, length))))
+    for (let at = 0; at < length; ) at += writeSync(this.#fd, bytes, at, length - at)
+    this.#written += length
+    this.#pending.clear()
+    this.#pending.bytes(bytes, length)
+    if (this.#written - this.#synced < syncSize) return
+    fdatasyncSync(this.#fd)
+    this.#synced = this.#written
+  }
+}
+
+/**
+ * The file of a segment, read where it is asked for: the system keeps in memory what is read often. What is read is checked against
+ * the checksums, which are kept elsewhere.
+ */
+export class SegmentFile implements SegmentBytes {
+  readonly #file: string
+  readonly #fd: number
+  readonly #size: number
+  readonly #sums: Uint32Array
+  /** By where they begin: those that were read last. */
+  readonly #pages = new Map<number, Uint8Array>()
+  #isOpen = true
+
+  constructor(file: string, size: number, sums: Uint32Array) {
+    this.#file = file
+    this.#size = size
+    this.#sums = sums
+    if (statSync(file, { throwIfNoEntry: false })?.size !== size) throw this.#damaged()
+    this.#fd = openSync(file, 'r')
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    const start = offset - (offset % sumSize)
+    if (offset + length > start + sumSize) return this.#readSound(offset, length)
+    // Terms that are sought together are often beside each other.
+    const page = this.#pages.get(start) ?? this.#readSound(start, Math.min(sumSize, this.#size - start))
+    this.#pages.delete(start)
+    this.#pages.set(start, page)
+    const [oldest] = this.#pages.keys()
+    if (this.#pages.size > maxPages && oldest !== undefined) this.#pages.delete(oldest)
+    return page.subarray(offset - start, offset - start + length)
+  }
+
+  #readSound(offset: number, length: number): Uint8Array {
+    const start = offset - (offset % sumSize)
+    const end = Math.min(Math.ceil((offset + length) / sumSize) * sumSize, this.#size)
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, end - start))
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(this.#fd, bytes, at, bytes.length - at, start + at)
+      if (count === 0) throw this.#damaged()
+      at += count
+    }
+    for (let at = 0; at < bytes.length; at += sumSize) {
+      if (crc32(bytes.subarray(at, at + sumSize)) !== this.#sums[(start + at) / sumSize]) throw this.#damaged()
+    }
+    if (offset + length > end) throw this.#damaged()
+    return bytes.subarray(offset - start, offset - start + length)
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.#fd)
+    this.#isOpen = false
+  }
+
+  #damaged(): Error {
+    rmSync(this.#file, { force: true, recursive: true })
+    return new DamagedSegment(this.#file)
+  }
+}

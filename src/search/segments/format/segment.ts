@@ -1,0 +1,138 @@
+import { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import { Dictionary, DictionaryWriter, type TermEntry } from './dictionary.ts'
+import type { PostingBuffer } from './posting-buffer.ts'
+import type { SegmentBytes, SegmentSink } from './segment-bytes.ts'
+import { type ClassCount, type Lengths, TermEncoder } from './term-codec.ts'
+
+/** Where the parts of a segment are. Its beginning is the postings of each term, with their positions behind them. */
+export type SegmentShape = {
+  size: number
+  termCount: number
+  pageCount: number
+  chunkCount: number
+  /** Where the dictionary begins, in bytes; and behind it the ids of the pages. */
+  dictionaryAt: number
+  pagesAt: number
+}
+
+/** Who sees which pages, and how long they are. */
+export type Facts = Lengths & { classOf: (page: number) => number }
+
+/** Writes a segment, term by term in the order of their UTF-8 bytes. */
+export class SegmentWriter {
+  readonly #sink: SegmentSink
+  readonly #facts: Facts
+  readonly #dictionary = new DictionaryWriter()
+  readonly #encoder = new TermEncoder()
+  readonly #docs = new ByteWriter()
+
+  constructor(sink: SegmentSink, facts: Facts) {
+    this.#sink = sink
+    this.#facts = facts
+  }
+
+  add(term: Uint8Array, postings: PostingBuffer): void {
+    if (postings.count === 0) return
+    const offset = this.#sink.length
+    this.#docs.clear()
+    this.#encoder.encode(postings, this.#facts, this.#docs)
+    this.#sink.write(this.#docs.written)
+    this.#sink.write(postings.positions.written)
+    const [docs, positions] = [this.#docs.length, postings.positions.length]
+    this.#dictionary.add(term, { counts: this.#countsOf(postings), offset, docs, positions })
+  }
+
+  /** @param pages ascending ids */
+  finish(pages: Uint32Array, chunkCount: number): SegmentShape {
+    const dictionaryAt = this.#sink.length
+    for (const bytes of this.#dictionary.finish()) this.#sink.write(bytes)
+    const pagesAt = this.#sink.length
+    const out = new ByteWriter()
+    let last = 0
+    for (const page of pages) {
+      out.varint(page - last)
+      last = page
+    }
+    this.#sink.write(out.written)
+    const { count: termCount } = this.#dictionary
+    return { size: this.#sink.length, termCount, pageCount: pages.length, chunkCount, dictionaryAt, pagesAt }
+  }
+
+  /** Counted by class, so that what a reader may not see is not counted. */
+  #countsOf({ chunks, count }: PostingBuffer): ClassCount[] {
+    const { pagesOfChunks, classOf } = this.#facts
+    const counts: ClassCount[] = []
+    let counted: ClassCount = { class: 0, chunks: 0, pages: 0 }
+    let lastPage = 0
+    for (let at = 0; at < count; at++) {
+      const page = pagesOfChunks[chunks[at] ?? 0] ?? 0
+      if (page !== lastPage) {
+        counted = countOf(counts, classOf(page))
+        counted.pages++
+        lastPage = page
+      }
+      counted.chunks++
+    }
+    return counts
+  }
+}
+
+function countOf(counts: ClassCount[], ofPages: number): ClassCount {
+  const known = counts.find((count) => count.class === ofPages)
+  if (known !== undefined) return known
+  const made = { class: ofPages, chunks: 0, pages: 0 }
+  counts.push(made)
+  return made
+}
+
+/**
+ * An immutable inverted index of some whole pages: a sorted dictionary, and for each term its postings with positions. Only the
+ * dictionary and the ids of the pages are in memory.
+ */
+export class Segment {
+  readonly shape: SegmentShape
+  readonly dictionary: Dictionary
+  /** Ascending ids. */
+  readonly pages: Uint32Array
+  /** The file, where it is in one. */
+  readonly name: string | undefined
+  readonly #bytes: SegmentBytes
+
+  /** @throws {DamagedSegment} */
+  constructor(bytes: SegmentBytes, shape: SegmentShape, name?: string) {
+    this.#bytes = bytes
+    this.shape = shape
+    this.name = name
+    this.dictionary = new Dictionary(
+      bytes.read(shape.dictionaryAt, shape.pagesAt - shape.dictionaryAt),
+      shape.termCount,
+    )
+    const reader = new ByteReader(bytes.read(shape.pagesAt, shape.size - shape.pagesAt))
+    let page = 0
+    this.pages = Uint32Array.from({ length: shape.pageCount }, () => (page += reader.varint()))
+  }
+
+  /** The postings of a term, without positions. */
+  docsOf({ offset, docs }: TermEntry): Uint8Array {
+    return this.#bytes.read(offset, docs)
+  }
+
+  /** Some of the positions of a term. */
+  positionsOf({ offset, docs }: TermEntry, from: number, length: number): Uint8Array {
+    return this.#bytes.read(offset + docs + from, length)
+  }
+
+  /** The postings of a term with their positions. */
+  allOf({ offset, docs, positions }: Omit<TermEntry, 'counts'>): Uint8Array {
+    return this.#bytes.read(offset, docs + positions)
+  }
+
+  close(): void {
+    this.#bytes.close()
+  }
+}
+
+/** In how many chunks a term is, of all classes. */
+export function chunkCountOf({ counts }: TermEntry): number {
+  return counts.reduce((sum, { chunks }) => sum + chunks, 0)
+}

@@ -1,0 +1,144 @@
+import { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import { Frontier } from './frontier.ts'
+import type { PostingBuffer } from './posting-buffer.ts'
+
+/** Postings of a block. */
+export const blockSize = 128
+
+/** How long the texts are that postings are of; by ids of chunks, and of pages. */
+export type Lengths = { pagesOfChunks: Uint32Array; chunkLengths: Uint32Array; pageLengths: Uint32Array }
+
+/** In how many chunks and pages of a class a term is. */
+export type ClassCount = { class: number; chunks: number; pages: number }
+
+/**
+ * Writes the postings of a term, without their positions. A posting is the distance from the chunk before, times two, and one more
+ * where the term stands once; else its frequency less two follows. Where they fill more than a block, a directory comes first, and
+ * before it its length in bytes. It has for every block: the distance from the last chunk of the block before to its own, the bytes
+ * of its postings and of their positions, and the {@link Frontier} of its chunks and that of their pages.
+ */
+export class TermEncoder {
+  readonly #blocks = new ByteWriter()
+  readonly #directory = new ByteWriter()
+  #pageFrequencies = new Uint32Array(256)
+
+  encode(postings: PostingBuffer, lengths: Lengths, out: ByteWriter): void {
+    const { count } = postings
+    if (count <= blockSize) {
+      encodeBlock(postings, 0, count, 0, out)
+      return
+    }
+    this.#blocks.clear()
+    this.#directory.clear()
+    this.#countPages(postings, lengths)
+    let last = 0
+    for (let start = 0; start < count; start += blockSize) {
+      const end = Math.min(start + blockSize, count)
+      const before = this.#blocks.length
+      encodeBlock(postings, start, end, last, this.#blocks)
+      const lastOfBlock = postings.chunks[end - 1] ?? 0
+      this.#directory.varint(lastOfBlock - last)
+      this.#directory.varint(this.#blocks.length - before)
+      this.#directory.varint((postings.positionEnds[end - 1] ?? 0) - (postings.positionEnds[start - 1] ?? 0))
+      this.#writeFrontiers(postings, lengths, start, end)
+      last = lastOfBlock
+    }
+    out.varint(this.#directory.length)
+    out.bytes(this.#directory.written)
+    out.bytes(this.#blocks.written)
+  }
+
+  /** How often the term stands in the whole page of each posting. */
+  #countPages({ chunks, frequencies, count }: PostingBuffer, { pagesOfChunks }: Lengths): void {
+    if (this.#pageFrequencies.length < count) this.#pageFrequencies = new Uint32Array(2 * count)
+    for (let start = 0; start < count; ) {
+      const page = pagesOfChunks[chunks[start] ?? 0]
+      let [end, sum] = [start, 0]
+      for (; end < count && pagesOfChunks[chunks[end] ?? 0] === page; end++) sum += frequencies[end] ?? 0
+      this.#pageFrequencies.fill(sum, start, end)
+      start = end
+    }
+  }
+
+  #writeFrontiers({ chunks, frequencies }: PostingBuffer, lengths: Lengths, start: number, end: number): void {
+    const [ofChunks, ofPages] = [new Frontier(), new Frontier()]
+    for (let at = start; at < end; at++) {
+      const chunk = chunks[at] ?? 0
+      ofChunks.add(frequencies[at] ?? 0, lengths.chunkLengths[chunk] ?? 0)
+      const page = lengths.pagesOfChunks[chunk] ?? 0
+      ofPages.add(this.#pageFrequencies[at] ?? 0, lengths.pageLengths[page] ?? 0)
+    }
+    ofChunks.write(this.#directory)
+    ofPages.write(this.#directory)
+  }
+}
+
+function encodeBlock(postings: PostingBuffer, start: number, end: number, last: number, out: ByteWriter): void {
+  let before = last
+  for (let at = start; at < end; at++) {
+    const chunk = postings.chunks[at] ?? 0
+    const frequency = postings.frequencies[at] ?? 0
+    // Ids of chunks stay below 2^31.
+    out.varint(2 * (chunk - before) + (frequency === 1 ? 1 : 0))
+    if (frequency !== 1) out.varint(frequency - 2)
+    before = chunk
+  }
+}
+
+/** Reads `count` postings into the arrays. @returns the last chunk */
+export function decodeBlock(
+  reader: ByteReader,
+  count: number,
+  last: number,
+  chunks: Uint32Array,
+  frequencies: Uint32Array,
+  to = 0,
+): number {
+  let chunk = last
+  for (let at = to; at < to + count; at++) {
+    const head = reader.varint()
+    chunk += head >>> 1
+    chunks[at] = chunk
+    frequencies[at] = (head & 1) === 1 ? 1 : reader.varint() + 2
+  }
+  return chunk
+}
+
+/** Adds the frequencies of all postings of a term to those that are there, from the place of the chunk `first` on. */
+export function addPostings(bytes: Uint8Array, count: number, frequencies: Uint32Array, first: number): void {
+  const reader = readerOfPostings(bytes, count)
+  let place = -first
+  for (let left = count; left > 0; left--) {
+    const head = reader.varint()
+    place += head >>> 1
+    frequencies[place] = (frequencies[place] ?? 0) + ((head & 1) === 1 ? 1 : reader.varint() + 2)
+  }
+}
+
+/** At the first posting: the blocks follow each other behind their directory. */
+function readerOfPostings(bytes: Uint8Array, count: number): ByteReader {
+  const reader = new ByteReader(bytes)
+  if (count > blockSize) reader.at = reader.varint() + reader.at
+  return reader
+}
+
+/** Appends all postings of a term, with their positions, to a buffer; without those of pages that are marked as dropped. */
+export function decodeTerm(
+  bytes: Uint8Array,
+  { docs, count, isDropped }: { docs: number; count: number; isDropped: (chunk: number) => boolean },
+  out: PostingBuffer,
+): void {
+  const reader = readerOfPostings(bytes, count)
+  const positions = new ByteReader(bytes, docs)
+  let chunk = 0
+  for (let left = count; left > 0; left--) {
+    const head = reader.varint()
+    chunk += head >>> 1
+    const frequency = (head & 1) === 1 ? 1 : reader.varint() + 2
+    const start = positions.at
+    positions.skip(frequency)
+    if (isDropped(chunk)) continue
+    out.positions.bytes(bytes, start, positions.at)
+    out.add(chunk, frequency)
+  }
+}

@@ -1,0 +1,276 @@
+import { ByteReader } from '../../byte-writer.ts'
+import type { TermEntry } from '../format/dictionary.ts'
+import { highestScore } from '../format/frontier.ts'
+import { chunkCountOf, type Segment } from '../format/segment.ts'
+import { blockSize, decodeBlock, type Lengths } from '../format/term-codec.ts'
+
+/** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
+export type Scoring = {
+  ofChunk: (frequency: number, length: number) => number
+  ofPage: (frequency: number, length: number) => number
+}
+
+/** The id behind all chunks. */
+export const end = 0xffffffff
+const nothing = new Uint8Array()
+
+/** Postings in blocks, which {@link PostingCursor} goes over. */
+export interface PostingList {
+  readonly count: number
+  /** Ascending ids of chunks, and how often what is sought stands in each: of the blocks that were loaded. */
+  readonly chunks: Uint32Array
+  readonly frequencies: Uint32Array
+  /** The last chunk of each block. */
+  readonly lastChunks: Uint32Array
+  /** Decodes a block, unless it is decoded. */
+  load(block: number): void
+  /** Ascending ids of the pages of its chunks. */
+  pages(pagesOfChunks: Uint32Array): Uint32Array
+  /** The most that a posting of each block counts; undefined where only the postings tell. */
+  bounds(scoring: Scoring, lengths: Lengths): Float64Array | undefined
+}
+
+/** Where in a list one is: at a chunk that holds what is sought. */
+export class PostingCursor {
+  readonly list: PostingList
+  /** {@link end} behind the last. */
+  chunk = end
+  frequency = 0
+  /** The block that was loaded; where in the list one is, and where the block begins and ends. */
+  block = -1
+  index = 0
+  start = 0
+  stop = 0
+  readonly #chunks: Uint32Array
+  readonly #frequencies: Uint32Array
+
+  constructor(list: PostingList) {
+    this.list = list
+    this.#chunks = list.chunks
+    this.#frequencies = list.frequencies
+    this.#toBlock(0)
+  }
+
+  next(): void {
+    if (++this.index < this.stop) this.#read()
+    else this.#toBlock(this.block + 1)
+  }
+
+  /** Goes to the first chunk from `chunk` on, before or behind where it is. */
+  seek(chunk: number): void {
+    const { lastChunks } = this.list
+    const isInBlock =
+      this.block < lastChunks.length &&
+      chunk <= (lastChunks[this.block] ?? 0) &&
+      (this.block === 0 || chunk > (lastChunks[this.block - 1] ?? 0))
+    if (!isInBlock) this.#toBlock(firstFrom(lastChunks, chunk))
+    if (this.chunk === end) return
+    const from = chunk < this.chunk ? this.start : this.index
+    this.index = firstFrom(this.#chunks, chunk, from, this.stop)
+    this.#read()
+  }
+
+  #toBlock(block: number): void {
+    this.block = block
+    this.chunk = end
+    if (block >= this.list.lastChunks.length) return
+    this.list.load(block)
+    this.start = block * blockSize
+    this.stop = Math.min(this.start + blockSize, this.list.count)
+    this.index = this.start
+    this.#read()
+  }
+
+  #read(): void {
+    this.chunk = this.#chunks[this.index] ?? end
+    this.frequency = this.#frequencies[this.index] ?? 0
+  }
+}
+
+/** The first of ascending numbers, from one place to before another, that is at least so much; the end where there is none. */
+export function firstFrom(numbers: Uint32Array, least: number, from = 0, to = numbers.length): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((numbers[middle] ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Where in a list, from a place on, the first chunk is that is not before `chunk`; `count` where there is none. Its block is loaded. */
+export function indexFrom(list: PostingList, chunk: number, from = 0): number {
+  const { lastChunks, count } = list
+  let block = Math.floor(from / blockSize)
+  if ((lastChunks[block] ?? 0) < chunk) block = firstFrom(lastChunks, chunk, block)
+  if (block >= lastChunks.length) return count
+  list.load(block)
+  const start = block * blockSize
+  return firstFrom(list.chunks, chunk, Math.max(start, from), Math.min(start + blockSize, count))
+}
+
+/** The postings of a term in a segment. Each block is decoded when it is asked for the first time. */
+export class TermPostings implements PostingList {
+  readonly count: number
+  readonly chunks: Uint32Array
+  readonly frequencies: Uint32Array
+  readonly lastChunks: Uint32Array
+  readonly #docs: Uint8Array
+  /** 1 for each block that is decoded. */
+  readonly #isDecoded: Uint8Array
+  /** Where each block begins, and where its frontiers are written. */
+  readonly #starts: Uint32Array
+  readonly #frontiers: Uint32Array
+  /** Bytes of positions before each block, and at the end all of them. */
+  readonly positionStarts: Uint32Array
+  #pages: Uint32Array | undefined
+
+  constructor(segment: Segment, entry: TermEntry) {
+    this.count = chunkCountOf(entry)
+    this.chunks = new Uint32Array(this.count)
+    this.frequencies = new Uint32Array(this.count)
+    const blocks = Math.ceil(this.count / blockSize)
+    this.lastChunks = new Uint32Array(blocks)
+    this.#isDecoded = new Uint8Array(blocks)
+    this.#starts = new Uint32Array(blocks)
+    this.#frontiers = new Uint32Array(blocks > 1 ? blocks : 0)
+    this.positionStarts = new Uint32Array(blocks + 1)
+    const docs = segment.docsOf(entry)
+    // What is read is a part of more.
+    this.#docs = blocks > 1 ? docs.slice() : nothing
+    if (blocks > 1) this.#readDirectory()
+    else this.#readOnlyBlock(docs, entry)
+  }
+
+  /** Bytes of memory that it takes, roughly. */
+  get size(): number {
+    return 500 + this.#docs.length + 12 * this.count + 17 * this.lastChunks.length
+  }
+
+  load(block: number): void {
+    if (this.#isDecoded[block] === 1) return
+    this.#isDecoded[block] = 1
+    const from = block * blockSize
+    const count = Math.min(blockSize, this.count - from)
+    const reader = new ByteReader(this.#docs, this.#starts[block])
+    decodeBlock(reader, count, this.lastChunks[block - 1] ?? 0, this.chunks, this.frequencies, from)
+  }
+
+  pages(pagesOfChunks: Uint32Array): Uint32Array {
+    this.#pages ??= pagesOf(this, pagesOfChunks)
+    return this.#pages
+  }
+
+  bounds({ ofChunk, ofPage }: Scoring): Float64Array | undefined {
+    if (this.#frontiers.length === 0) return undefined
+    const bounds = new Float64Array(this.#frontiers.length)
+    const reader = new ByteReader(this.#docs)
+    for (let block = 0; block < bounds.length; block++) {
+      reader.at = this.#frontiers[block] ?? 0
+      bounds[block] = highestScore(reader, ofChunk) + highestScore(reader, ofPage)
+    }
+    return bounds
+  }
+
+  #readDirectory(): void {
+    const reader = new ByteReader(this.#docs)
+    let start = reader.varint()
+    start += reader.at
+    let [last, positions] = [0, 0]
+    for (let block = 0; block < this.lastChunks.length; block++) {
+      last += reader.varint()
+      this.lastChunks[block] = last
+      this.#starts[block] = start
+      start += reader.varint()
+      this.positionStarts[block] = positions
+      positions += reader.varint()
+      this.#frontiers[block] = reader.at
+      reader.skip(2 * reader.varint())
+      reader.skip(2 * reader.varint())
+    }
+    this.positionStarts[this.lastChunks.length] = positions
+  }
+
+  #readOnlyBlock(docs: Uint8Array, { positions }: TermEntry): void {
+    this.lastChunks[0] = decodeBlock(new ByteReader(docs), this.count, 0, this.chunks, this.frequencies)
+    this.#isDecoded[0] = 1
+    this.positionStarts[1] = positions
+  }
+}
+
+/** Postings that were computed: those of a phrase, or of several terms as if they were one. */
+export class ComputedPostings implements PostingList {
+  readonly count: number
+  readonly lastChunks: Uint32Array
+  readonly chunks: Uint32Array
+  readonly frequencies: Uint32Array
+  #pages: Uint32Array | undefined
+
+  /** @param chunks ascending */
+  constructor(chunks: Uint32Array, frequencies: Uint32Array) {
+    this.chunks = chunks
+    this.frequencies = frequencies
+    this.count = chunks.length
+    this.lastChunks = Uint32Array.from({ length: Math.ceil(this.count / blockSize) }, (_, block) => {
+      return chunks[Math.min(this.count, (block + 1) * blockSize) - 1] ?? 0
+    })
+  }
+
+  /** They are decoded. */
+  load(): void {}
+
+  pages(pagesOfChunks: Uint32Array): Uint32Array {
+    this.#pages ??= pagesOf(this, pagesOfChunks)
+    return this.#pages
+  }
+
+  /** By the highest frequency and the shortest text of each block. */
+  bounds({ ofChunk, ofPage }: Scoring, { pagesOfChunks, chunkLengths, pageLengths }: Lengths): Float64Array {
+    const bounds = new Float64Array(this.lastChunks.length)
+    const pageFrequencies = this.#highestInPages(pagesOfChunks)
+    for (let block = 0; block < bounds.length; block++) {
+      const end = Math.min(this.count, (block + 1) * blockSize)
+      let [highest, shortest, shortestPage] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+      for (let at = block * blockSize; at < end; at++) {
+        const chunk = this.chunks[at] ?? 0
+        const [frequency, length] = [this.frequencies[at] ?? 0, chunkLengths[chunk] ?? 0]
+        const pageLength = pageLengths[pagesOfChunks[chunk] ?? 0] ?? 0
+        if (frequency > highest) highest = frequency
+        if (length < shortest) shortest = length
+        if (pageLength < shortestPage) shortestPage = pageLength
+      }
+      bounds[block] = ofChunk(highest, shortest) + ofPage(pageFrequencies[block] ?? 0, shortestPage)
+    }
+    return bounds
+  }
+
+  /** For each block the highest frequency in a page that has a posting there. */
+  #highestInPages(pagesOfChunks: Uint32Array): Uint32Array {
+    const highest = new Uint32Array(this.lastChunks.length)
+    for (let start = 0; start < this.count; ) {
+      const page = pagesOfChunks[this.chunks[start] ?? 0]
+      let [end, sum] = [start, 0]
+      for (; end < this.count && pagesOfChunks[this.chunks[end] ?? 0] === page; end++) sum += this.frequencies[end] ?? 0
+      const lastBlock = Math.floor((end - 1) / blockSize)
+      for (let block = Math.floor(start / blockSize); block <= lastBlock; block++) {
+        if (sum > (highest[block] ?? 0)) highest[block] = sum
+      }
+      start = end
+    }
+    return highest
+  }
+}
+
+function pagesOf(list: PostingList, pagesOfChunks: Uint32Array): Uint32Array {
+  const { chunks, count } = list
+  const pages = new Uint32Array(count)
+  let pageCount = 0
+  let last = 0
+  for (let at = 0; at < count; at++) {
+    if (at % blockSize === 0) list.load(at / blockSize)
+    const page = pagesOfChunks[chunks[at] ?? 0] ?? 0
+    if (page !== last) pages[pageCount++] = page
+    last = page
+  }
+  return pageCount === count ? pages : pages.slice(0, pageCount)
+}

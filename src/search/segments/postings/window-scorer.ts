@@ -1,0 +1,265 @@
+import type { Catalog } from '../../index/catalog.ts'
+import type { Deadline } from '../../index/deadline.ts'
+import { grown } from '../../index/grown.ts'
+import type { Visible } from '../../index/visible.ts'
+import { saturation } from '../../rank/bm25.ts'
+import { pageShare } from '../../rank/scorer.ts'
+import { blockSize } from '../format/term-codec.ts'
+import { end, indexFrom, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'
+import type { TopChunks } from './top-chunks.ts'
+
+/** Chunks of a window, at least: it ends with a page. */
+const windowSize = 256
+/** Postings that take less time to pass over than it takes to find the next page that is wanted. */
+const postingsPassedOver = 16
+/** Postings that take less time to be scored, all of them, than it takes to find out which windows may hold the best. */
+const fewPostings = 2048
+/** Bounds and scores are sums of the same numbers in another order. */
+const slack = 1 + 1e-9
+
+/** What is sought in a segment, and what it weighs in a chunk and in a page, by how rare it is. */
+export type WeightedList = { list: PostingList; chunkWeight: number; pageWeight: number }
+
+/** What is scored of a segment: all that the lists have, or just some pages by ascending id. */
+export type Scored = { lists: readonly WeightedList[]; windows: Uint32Array; pages?: Uint32Array; among: Uint8Array }
+
+/** Chunks that are scored at once, which are whole pages; and those of the pages that are wanted, where some are. */
+type Window = { from: number; to: number; wanted: Uint32Array | undefined }
+
+/** The first chunk of every window of some pages, by ascending id, and behind them the end. */
+export function windowsOf(pages: Uint32Array, catalog: Catalog): Uint32Array {
+  const starts: number[] = []
+  let stop = 0
+  for (const page of pages) {
+    const { from, to } = catalog.chunkRange(page)
+    if (from === to) continue
+    if (starts.length === 0 || from - (starts.at(-1) ?? 0) >= windowSize) starts.push(from)
+    stop = to
+  }
+  return Uint32Array.from([...starts, stop])
+}
+
+/**
+ * Finds the chunks or pages of segments that score best, exactly: scores are sums in the order of the lists, as `Scorer` adds them
+ * up. It goes from window to window, those first that may hold the best, and ends where no other can: "interval-based pruning",
+ * Dimopoulos, Nepomnyachiy and Suel, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes", 2013.
+ */
+export class WindowScorer {
+  readonly #catalog: Catalog
+  #ofChunk = new Float64Array(0)
+  #ofPage = new Float64Array(0)
+  #bestOfPage = new Uint32Array(0)
+  /** 1 for each page that is wanted of the window that is scored, by id. */
+  #wanted = new Uint8Array(0)
+  #touched = new Uint32Array(1024)
+  #count = 0
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /** @param unit whether each chunk counts, or the best of each page. @throws {SearchTimeout} */
+  score(scored: Scored, unit: 'chunk' | 'page', visible: Visible, top: TopChunks, deadline: Deadline): void {
+    const { lists, windows, pages } = scored
+    if (lists.length === 0 || windows.length < 2) return
+    this.#grow()
+    if (lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
+      this.#scoreWindow(scored, { from: windows[0] ?? 0, to: windows.at(-1) ?? 0, wanted: pages }, visible)
+      this.#offer(unit, top)
+      return
+    }
+    const bounds = this.#bounds(scored, visible)
+    const order = Uint32Array.from(bounds.keys()).sort((a, b) => (bounds[b] ?? 0) - (bounds[a] ?? 0))
+    const starts = pages && startsIn(pages, windows, this.#catalog)
+    for (const window of order) {
+      const bound = bounds[window] ?? 0
+      if (bound === 0 || bound * slack < top.threshold) break
+      if (starts !== undefined && starts[window] === starts[window + 1]) continue
+      deadline.check()
+      const [from, to] = [windows[window] ?? 0, windows[window + 1] ?? 0]
+      const wanted = pages?.subarray(starts?.[window], starts?.[window + 1])
+      this.#scoreWindow(scored, { from, to, wanted }, visible)
+      this.#offer(unit, top)
+    }
+  }
+
+  #scoreWindow({ lists, among }: Scored, { from, to, wanted }: Window, visible: Visible): void {
+    const marks = wanted === undefined ? among : this.#wanted
+    for (const page of wanted ?? []) marks[page] = 1
+    for (const weighted of lists) {
+      const most = Math.min(weighted.list.count, to - from)
+      if (wanted !== undefined && wanted.length * postingsPassedOver < most) {
+        this.#accumulatePages(weighted, wanted, visible)
+      } else {
+        this.#accumulate(weighted, { at: indexFrom(weighted.list, from), to }, marks, visible)
+      }
+    }
+    for (const page of wanted ?? []) marks[page] = 0
+  }
+
+  #accumulatePages(weighted: WeightedList, pages: Uint32Array, visible: Visible): void {
+    let at = 0
+    for (const page of pages) {
+      const { from, to } = this.#catalog.chunkRange(page)
+      at = indexFrom(weighted.list, from, at)
+      this.#accumulate(weighted, { at, to }, this.#wanted, visible)
+    }
+  }
+
+  /** Adds what a list counts in the chunks before one, from a place in the list on, and in their pages, which are whole. */
+  #accumulate(
+    { list, chunkWeight, pageWeight }: WeightedList,
+    { at: first, to }: { at: number; to: number },
+    among: Uint8Array,
+    { averageChunkLength, averagePageLength }: Visible,
+  ): void {
+    const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
+    const { chunks, frequencies, count } = list
+    const [ofChunk, ofPage] = [this.#ofChunk, this.#ofPage]
+    let page = 0
+    let inPage = 0
+    for (let at = first; at < count; at++) {
+      if (at % blockSize === 0) list.load(at / blockSize)
+      const chunk = chunks[at] ?? 0
+      if (chunk >= to) break
+      const pageOfChunk = pagesOfChunks[chunk] ?? 0
+      if (among[pageOfChunk] !== 1) continue
+      if (pageOfChunk !== page) {
+        if (inPage > 0)
+          ofPage[page] =
+            (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+        page = pageOfChunk
+        inPage = 0
+      }
+      const known = ofChunk[chunk] ?? 0
+      if (known === 0) this.#touch(chunk)
+      const frequency = frequencies[at] ?? 0
+      ofChunk[chunk] = known + chunkWeight * saturation(frequency, chunkLengths[chunk] ?? 0, averageChunkLength)
+      inPage += frequency
+    }
+    if (inPage > 0)
+      ofPage[page] = (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+  }
+
+  /** Offers what was scored, and forgets it. */
+  #offer(unit: 'chunk' | 'page', top: TopChunks): void {
+    const { pagesOfChunks } = this.#catalog
+    if (unit === 'page') this.#chooseBest()
+    for (let at = 0; at < this.#count; at++) {
+      const chunk = this.#touched[at] ?? 0
+      const page = pagesOfChunks[chunk] ?? 0
+      if (unit === 'page' && this.#bestOfPage[page] !== chunk) continue
+      const score = this.#total(chunk, page)
+      if (score >= top.threshold) top.offer({ chunk, page, score })
+    }
+    for (let at = 0; at < this.#count; at++) {
+      const chunk = this.#touched[at] ?? 0
+      const page = pagesOfChunks[chunk] ?? 0
+      this.#ofChunk[chunk] = 0
+      this.#ofPage[page] = 0
+      this.#bestOfPage[page] = 0
+    }
+    this.#count = 0
+  }
+
+  /** Finds the best chunk of each page. */
+  #chooseBest(): void {
+    const { pagesOfChunks } = this.#catalog
+    const [touched, ofChunk, ofPage, bestOfPage] = [this.#touched, this.#ofChunk, this.#ofPage, this.#bestOfPage]
+    for (let at = 0; at < this.#count; at++) {
+      const chunk = touched[at] ?? 0
+      const page = pagesOfChunks[chunk] ?? 0
+      const known = bestOfPage[page] ?? 0
+      if (known === 0) {
+        bestOfPage[page] = chunk
+        continue
+      }
+      const share = pageShare * (ofPage[page] ?? 0)
+      const [score, best] = [(ofChunk[chunk] ?? 0) + share, (ofChunk[known] ?? 0) + share]
+      if (score > best || (score === best && chunk < known)) bestOfPage[page] = chunk
+    }
+  }
+
+  #total(chunk: number, page: number): number {
+    return (this.#ofChunk[chunk] ?? 0) + pageShare * (this.#ofPage[page] ?? 0)
+  }
+
+  /** The most that anything in each window scores. */
+  #bounds({ lists, windows }: Scored, visible: Visible): Float64Array {
+    const bounds = new Float64Array(windows.length - 1)
+    const ofList = new Float64Array(bounds.length)
+    for (const { list, chunkWeight, pageWeight } of lists) {
+      const scoring: Scoring = {
+        ofChunk: (frequency, length) => chunkWeight * saturation(frequency, length, visible.averageChunkLength),
+        ofPage: (frequency, length) =>
+          pageShare * pageWeight * saturation(frequency, length, visible.averagePageLength),
+      }
+      ofList.fill(0)
+      const ofBlocks = list.count > 2 * bounds.length ? list.bounds(scoring, this.#catalog) : undefined
+      if (ofBlocks === undefined) this.#boundByPostings(list, scoring, windows, ofList)
+      else boundByBlocks(list, ofBlocks, windows, ofList)
+      for (let window = 0; window < bounds.length; window++) {
+        bounds[window] = (bounds[window] ?? 0) + (ofList[window] ?? 0)
+      }
+    }
+    return bounds
+  }
+
+  #boundByPostings(list: PostingList, { ofChunk, ofPage }: Scoring, windows: Uint32Array, bounds: Float64Array): void {
+    const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
+    const cursor = new PostingCursor(list)
+    let window = 0
+    while (cursor.chunk !== end) {
+      const { chunk: first } = cursor
+      const page = pagesOfChunks[first] ?? 0
+      let [highest, inPage] = [0, 0]
+      do {
+        highest = Math.max(highest, ofChunk(cursor.frequency, chunkLengths[cursor.chunk] ?? 0))
+        inPage += cursor.frequency
+        cursor.next()
+      } while (cursor.chunk !== end && pagesOfChunks[cursor.chunk] === page)
+      while (window < bounds.length - 1 && (windows[window + 1] ?? 0) <= first) window++
+      bounds[window] = Math.max(bounds[window] ?? 0, highest + ofPage(inPage, pageLengths[page] ?? 0))
+    }
+  }
+
+  #touch(chunk: number): void {
+    if (this.#count === this.#touched.length) this.#touched = grown(this.#touched, this.#count + 1)
+    this.#touched[this.#count++] = chunk
+  }
+
+  #grow(): void {
+    const { pagesOfChunks, pageLengths } = this.#catalog
+    if (this.#ofChunk.length < pagesOfChunks.length) this.#ofChunk = new Float64Array(pagesOfChunks.length)
+    if (this.#ofPage.length >= pageLengths.length) return
+    this.#ofPage = new Float64Array(pageLengths.length)
+    this.#bestOfPage = new Uint32Array(pageLengths.length)
+    this.#wanted = new Uint8Array(pageLengths.length)
+  }
+}
+
+function boundByBlocks(list: PostingList, ofBlocks: Float64Array, windows: Uint32Array, bounds: Float64Array): void {
+  let window = 0
+  for (let block = 0; block < ofBlocks.length; block++) {
+    const bound = ofBlocks[block] ?? 0
+    const last = list.lastChunks[block] ?? 0
+    // The last window of a block can be the first of the next.
+    for (; window < bounds.length; window++) {
+      bounds[window] = Math.max(bounds[window] ?? 0, bound)
+      if ((windows[window + 1] ?? 0) > last) break
+    }
+  }
+}
+
+/** Where the pages of each window begin in a list of pages, and behind them the end. */
+function startsIn(pages: Uint32Array, windows: Uint32Array, { firstChunks }: Catalog): Uint32Array {
+  const starts = new Uint32Array(windows.length)
+  let next = 0
+  for (let window = 0; window < windows.length; window++) {
+    const from = windows[window] ?? 0
+    while (next < pages.length && (firstChunks[pages[next] ?? 0] ?? 0) < from) next++
+    starts[window] = next
+  }
+  starts[windows.length - 1] = pages.length
+  return starts
+}
