@@ -2,9 +2,9 @@ import { highlight } from './excerpt/highlight.ts'
 import type { Catalog } from './index/catalog.ts'
 import type { IndexStore } from './index/index-store.ts'
 import { beyondChance } from './rank/fuse.ts'
+import type { Nearness } from './rank/nearness.ts'
 import type { PageHit } from './search-index.ts'
 import type { Analyser } from './text/analyser.ts'
-import type { Nearness } from './vectors/nearness.ts'
 
 /** Pages that an answer by meaning has at most: the further ones are of other things. */
 const maxPages = 10

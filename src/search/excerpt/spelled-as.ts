@@ -1,8 +1,8 @@
-import { isWithinEdits } from '../index/edit-rows.ts'
 import type { IndexStore } from '../index/index-store.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
 import type { Leaf } from '../query/query.ts'
-import type { ScoredChunk } from '../rank/scorer.ts'
 import type { Analyser } from '../text/analyser.ts'
+import { isWithinEdits } from '../text/edit-rows.ts'
 import { foldWord } from '../text/fold-word.ts'
 import { matchesOf } from './highlight-matches.ts'
 

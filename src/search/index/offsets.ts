@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '../byte-writer.ts'
+import { ByteReader, ByteWriter } from '../bytes/byte-writer.ts'
 
 /**
  * Packs where tokens start and end: for each the distance from the start of the one before it, and its length. Most take two bytes

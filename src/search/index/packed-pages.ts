@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { ByteReader, ByteWriter } from '../byte-writer.ts'
+import { ByteReader, ByteWriter } from '../bytes/byte-writer.ts'
 
 /** What of a page is in memory while an index is open. */
 export type CatalogPage = {

@@ -1,9 +1,9 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser, Token } from '../text/analyser.ts'
+import { embeddedText, hashOf } from '../text/embedded-text.ts'
 import { nameTerms } from '../text/name-terms.ts'
 import { unjoined } from '../text/tokens.ts'
-import { embeddedText, hashOf } from '../vectors/embedded-text.ts'
 import { OffsetWriter } from './offsets.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */

@@ -1,9 +1,10 @@
 import type { Query } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
-import type { ScoredChunk } from '../rank/scorer.ts'
 import type { Deadline } from './deadline.ts'
 import type { StoredPage } from './index-store.ts'
 import type { Visible } from './visible.ts'
+
+export type ScoredChunk = { chunk: number; page: number; score: number }
 
 /** A chunk as an engine takes it in: `terms` is what `pageTerms` made. */
 export type TermChunk = { id: number; terms: string }

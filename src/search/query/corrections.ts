@@ -1,5 +1,5 @@
-import { isWithinEdits } from '../index/edit-rows.ts'
 import type { Analyser } from '../text/analyser.ts'
+import { isWithinEdits } from '../text/edit-rows.ts'
 import { foldWord } from '../text/fold-word.ts'
 import { nameWord, wordOfName } from '../text/name-terms.ts'
 import { isUnspaced } from '../text/script.ts'

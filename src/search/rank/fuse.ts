@@ -1,5 +1,5 @@
-import type { Nearness } from '../vectors/nearness.ts'
-import type { ScoredChunk } from './scorer.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
+import type { Nearness } from './nearness.ts'
 
 /**
  * Witnesses are the chunks that the words rank best, and those that are nearest. They are a twentieth of all chunks, within these

@@ -1,4 +1,5 @@
 import type { Catalog } from '../index/catalog.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { idf, saturation } from './bm25.ts'
 
@@ -12,8 +13,6 @@ export type PostingList = {
   /** How much it counts. */
   weight: number
 }
-
-export type ScoredChunk = { chunk: number; page: number; score: number }
 
 /** What a page's own score counts beside that of its best chunk, and a chunk's page beside the chunk. */
 export const pageShare = 0.5

@@ -1,4 +1,4 @@
-import { grown } from '../index/grown.ts'
+import { grown } from '../bytes/grown.ts'
 import { boundary } from '../index/page-terms.ts'
 import { TermScan } from '../text/term-hash.ts'
 import { TermTable } from '../text/term-table.ts'

@@ -1,5 +1,5 @@
 import type { Deadline } from '../index/deadline.ts'
-import { EditRows } from '../index/edit-rows.ts'
+import { EditRows } from '../text/edit-rows.ts'
 import { isNameTerm, nameSign } from '../text/name-terms.ts'
 import type { Segment } from './format/segment.ts'
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { grown } from '../index/grown.ts'
+import { grown } from '../bytes/grown.ts'
 
 const space = 32
 /** Chosen anew in each process, so that nobody can write a text whose terms have the same hash. */

@@ -1,5 +1,6 @@
-import { best, type ScoredChunk } from '../rank/scorer.ts'
-import type { Nearness, VectorPlaces } from './nearness.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
+import type { Nearness, VectorPlaces } from '../rank/nearness.ts'
+import { best } from '../rank/scorer.ts'
 import type { SignRows } from './sign-rows.ts'
 
 /** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */

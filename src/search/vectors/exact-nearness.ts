@@ -1,5 +1,6 @@
-import { best, type ScoredChunk } from '../rank/scorer.ts'
-import type { Nearness, VectorPlaces } from './nearness.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
+import type { Nearness, VectorPlaces } from '../rank/nearness.ts'
+import { best } from '../rank/scorer.ts'
 
 /** Cosines are kept as whole parts of this, so that sums of them are exact: the same in whatever order they are added. */
 const unit = 2 ** 14

@@ -1,7 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ByteReader, ByteWriter } from '../../../src/search/byte-writer.ts'
+import { ByteReader, ByteWriter } from '../../../src/search/bytes/byte-writer.ts'
 import { saturation } from '../../../src/search/rank/bm25.ts'
 import { Frontier, highestScore } from '../../../src/search/segments/format/frontier.ts'
 import { Segment } from '../../../src/search/segments/format/segment.ts'

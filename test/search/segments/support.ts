@@ -1,4 +1,4 @@
-import { ByteReader } from '../../../src/search/byte-writer.ts'
+import { ByteReader } from '../../../src/search/bytes/byte-writer.ts'
 import { PostingBuffer } from '../../../src/search/segments/format/posting-buffer.ts'
 import { chunkCountOf, type Facts, type Segment } from '../../../src/search/segments/format/segment.ts'
 import { decodeTerm } from '../../../src/search/segments/format/term-codec.ts'

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter } from '../../byte-writer.ts'
-import { grown } from '../../index/grown.ts'
+import { ByteReader, ByteWriter } from '../../bytes/byte-writer.ts'
+import { grown } from '../../bytes/grown.ts'
 import type { ClassCount } from './term-codec.ts'
 
 /** Terms of a block: the first of them is written in full. */

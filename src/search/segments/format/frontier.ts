@@ -1,4 +1,4 @@
-import type { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import type { ByteReader, ByteWriter } from '../../bytes/byte-writer.ts'
 
 /** Pairs that are kept: more would bound the score of a block a little better, and take more room. */
 const maxPairs = 4

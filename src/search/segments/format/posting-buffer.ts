@@ -1,5 +1,5 @@
-import { ByteWriter } from '../../byte-writer.ts'
-import { grown } from '../../index/grown.ts'
+import { ByteWriter } from '../../bytes/byte-writer.ts'
+import { grown } from '../../bytes/grown.ts'
 
 /** The postings of one term, decoded: ascending ids of chunks, how often the term stands in each, and where. */
 export class PostingBuffer {

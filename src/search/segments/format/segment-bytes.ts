@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { ByteWriter } from '../../byte-writer.ts'
+import { ByteWriter } from '../../bytes/byte-writer.ts'
 
 /** Bytes that share a checksum. */
 const sumSize = 16 * 1024

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import { ByteReader, ByteWriter } from '../../bytes/byte-writer.ts'
 import { Dictionary, DictionaryWriter, type TermEntry } from './dictionary.ts'
 import type { PostingBuffer } from './posting-buffer.ts'
 import type { SegmentBytes, SegmentSink } from './segment-bytes.ts'

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '../../byte-writer.ts'
+import { ByteReader, ByteWriter } from '../../bytes/byte-writer.ts'
 import { Frontier } from './frontier.ts'
 import type { PostingBuffer } from './posting-buffer.ts'
 

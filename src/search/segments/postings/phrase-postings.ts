@@ -1,6 +1,6 @@
-import { ByteReader } from '../../byte-writer.ts'
+import { ByteReader } from '../../bytes/byte-writer.ts'
+import { grown } from '../../bytes/grown.ts'
 import type { Deadline } from '../../index/deadline.ts'
-import { grown } from '../../index/grown.ts'
 import type { TermEntry } from '../format/dictionary.ts'
 import type { Segment } from '../format/segment.ts'
 import { ComputedPostings, end, PostingCursor, type TermPostings } from './posting-list.ts'

@@ -1,4 +1,4 @@
-import { ByteReader } from '../../byte-writer.ts'
+import { ByteReader } from '../../bytes/byte-writer.ts'
 import type { TermEntry } from '../format/dictionary.ts'
 import { highestScore } from '../format/frontier.ts'
 import { chunkCountOf, type Segment } from '../format/segment.ts'

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../index/catalog.ts'
-import { best, byPlace, type ScoredChunk } from '../../rank/scorer.ts'
+import type { ScoredChunk } from '../../index/term-engine.ts'
+import { best, byPlace } from '../../rank/scorer.ts'
 
 /** How many more than are wanted may be kept before the worst are let go. */
 const spare = 1000

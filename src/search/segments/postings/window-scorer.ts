@@ -1,6 +1,6 @@
+import { grown } from '../../bytes/grown.ts'
 import type { Catalog } from '../../index/catalog.ts'
 import type { Deadline } from '../../index/deadline.ts'
-import { grown } from '../../index/grown.ts'
 import type { Visible } from '../../index/visible.ts'
 import { saturation } from '../../rank/bm25.ts'
 import { pageShare } from '../../rank/scorer.ts'

@@ -1,7 +1,7 @@
 import MiniSearch, { type AsPlainObject } from 'minisearch'
+import { boundary } from '../index/page-terms.ts'
+import { EditRows } from '../text/edit-rows.ts'
 import { isNameTerm } from '../text/name-terms.ts'
-import { EditRows } from './edit-rows.ts'
-import { boundary } from './page-terms.ts'
 
 type Chunk = { id: number; terms: string }
 

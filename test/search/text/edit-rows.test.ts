@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EditRows, isWithinEdits } from '../../../src/search/index/edit-rows.ts'
+import { EditRows, isWithinEdits } from '../../../src/search/text/edit-rows.ts'
 import { fc } from '../../support/properties.ts'
 
 /** Boytsov, "Indexing Methods for Approximate Dictionary Searching", 2011, section 2.2: the recurrence as it is defined. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
-import type { IndexStore } from './index-store.ts'
+import type { IndexStore } from '../index/index-store.ts'
 import { MiniSearchPostings } from './minisearch-postings.ts'
 
 /** The first line of a snapshot: which it is, and the CRC-32 of what MiniSearch itself made of its index, behind it. */

@@ -1,14 +1,20 @@
+import type { Catalog } from '../index/catalog.ts'
+import type { Deadline } from '../index/deadline.ts'
+import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import { occurrences } from '../index/page-terms.ts'
+import {
+  mostFrequent,
+  type PageMatches,
+  type ScoredChunk,
+  type TermChunk,
+  type TermEngine,
+} from '../index/term-engine.ts'
+import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
-import { best, type PostingList, type ScoredChunk, Scorer } from '../rank/scorer.ts'
-import type { Catalog } from './catalog.ts'
-import type { Deadline } from './deadline.ts'
-import type { IndexStore, StoredPage } from './index-store.ts'
+import { best, type PostingList, Scorer } from '../rank/scorer.ts'
 import type { MiniSearchPostings } from './minisearch-postings.ts'
 import { loadPostings, savePostings } from './minisearch-snapshot.ts'
-import { occurrences } from './page-terms.ts'
-import { mostFrequent, type PageMatches, type TermChunk, type TermEngine } from './term-engine.ts'
-import type { Visible } from './visible.ts'
 
 /** Postings in memory: the faster engine, for knowledge bases that fit. */
 export class MiniSearchEngine implements TermEngine {

@@ -1,4 +1,5 @@
-import type { PageOrder, ScoredChunk } from '../rank/scorer.ts'
+import type { ScoredChunk } from '../index/term-engine.ts'
+import type { PageOrder } from './scorer.ts'
 
 /** Which chunk each row of vectors is of, and the other way round. */
 export type VectorPlaces = {

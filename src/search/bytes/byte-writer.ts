@@ -1,4 +1,4 @@
-import { grown } from './index/grown.ts'
+import { grown } from './grown.ts'
 
 /** What {@link ByteWriter.long} divides by. */
 const half = 2 ** 28
