@@ -29,6 +29,12 @@ export function everyLeafOf(query: Query): Leaf[] {
   return query.type === 'not' ? everyLeafOf(query.query) : partsOf(query, everyLeafOf)
 }
 
+/** Whether each page that any leaf is found in matches. */
+export function isAnyOf(query: Query): boolean {
+  if (query.type === 'and' || query.type === 'not') return false
+  return query.type !== 'or' || query.queries.every(isAnyOf)
+}
+
 /** What decides whether a page matches. A query has something besides its bonus. */
 export function withoutBonus(query: Query): Query {
   if (query.type !== 'and' && query.type !== 'or') return query

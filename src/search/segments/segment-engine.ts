@@ -3,7 +3,7 @@ import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore, StoredPage } from '../index/index-store.ts'
 import type { PageMatches, ScoredChunk, TermChunk, TermEngine } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
-import { everyLeafOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
+import { everyLeafOf, isAnyOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import { idf } from '../rank/bm25.ts'
 import { AnyPostings } from './any-postings.ts'
@@ -17,7 +17,7 @@ import { type WeightedList, WindowScorer } from './postings/window-scorer.ts'
 import { SegmentFiles } from './segment-files.ts'
 import { type OpenSegment, SegmentLog } from './segment-log.ts'
 import { addSimilar } from './similar-terms.ts'
-import { TermDirectory } from './term-directory.ts'
+import { type PrefixTerm, TermDirectory } from './term-directory.ts'
 
 /** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
@@ -85,8 +85,8 @@ export class SegmentEngine implements TermEngine {
     const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
     const scoring = leavesOf(query).flatMap((leaf) => pairs(leaf, found.get(leaf)))
     const deciding = withoutBonus(query)
-    const [first, ...others] = everyLeafOf(deciding)
-    const isAny = others.length === 0 // every page that has the leaf
+    const sought = everyLeafOf(deciding)
+    const [only, ...others] = sought
     const matched = new Map<OpenSegment, Uint32Array>()
     const pagesIn = (open: OpenSegment) => {
       const known = matched.get(open)
@@ -98,20 +98,20 @@ export class SegmentEngine implements TermEngine {
       return pages
     }
     const weighted = scoring.map(([{ weight = 1 }, ofLeaf]) => ({ ...ofLeaf, weight }))
-    const isAnyScored = isAny && scoring.every(([leaf, { chunkCount }]) => leaf === first || chunkCount === 0)
+    // Then every page that scores matches.
+    const isAnyScored =
+      isAnyOf(deciding) && scoring.every(([leaf, { chunkCount }]) => sought.includes(leaf) || chunkCount === 0)
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#segments) {
       const lists = weigh(weighted, open, visible)
       const scored = { lists, windows: open.windows, among, ...(isAnyScored ? {} : { pages: pagesIn(open) }) }
       this.#scorer.score(scored, 'page', visible, top, deadline)
     }
-    const isCounted = isAny && among === visible.pages
+    const counted = only !== undefined && others.length === 0 && among === visible.pages ? found.get(only) : undefined
     const segments = this.#segments
     return {
       pages: top.best(),
-      total: isCounted
-        ? ((first && found.get(first)?.pageCount) ?? 0)
-        : segments.reduce((sum, open) => sum + pagesIn(open).length, 0),
+      total: counted?.pageCount ?? segments.reduce((sum, open) => sum + pagesIn(open).length, 0),
       matching: () => marked(segments.map(pagesIn), visible.pages.length),
     }
   }
@@ -182,7 +182,10 @@ export class SegmentEngine implements TermEngine {
     if (leaf.type === 'term') return this.#ofTerm(leaf.term, visible)
     if (leaf.type === 'phrase') return this.#ofPhrase(leaf.terms, visible, deadline)
     const terms = this.#directory.withPrefix(leaf.prefix, visible, deadline)
-    return terms.length === 1 ? this.#ofTerm(terms[0] ?? '', visible) : this.#ofTerms(terms, visible, deadline)
+    const [only, ...others] = terms
+    return only !== undefined && others.length === 0
+      ? this.#ofTerm(only.term, visible)
+      : this.#ofTerms(terms, visible, deadline)
   }
 
   #ofTerm(term: string, visible: Visible): Found {
@@ -191,17 +194,23 @@ export class SegmentEngine implements TermEngine {
     return { lists, ...this.#directory.countOf(term, visible) }
   }
 
-  #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
-    const entries = terms.map((term) => this.#directory.entriesOf(term))
-    return this.#computed(visible, (open, isVisible) => {
-      const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
-      return ofSegment.length === 0 ? undefined : this.#anyPostings.of(open, ofSegment, isVisible, deadline)
+  #ofTerms(terms: readonly PrefixTerm[], { pages }: Visible, deadline: Deadline): Found {
+    const bySegment = Map.groupBy(
+      terms.flatMap(({ docs }) => docs),
+      ({ owner }) => owner,
+    )
+    const seen = { pages, pagesOfChunks: this.#catalog.pagesOfChunks }
+    return this.#computed((open) => {
+      const ofSegment = bySegment.get(open)
+      return ofSegment && this.#anyPostings.of(open, ofSegment, seen, deadline)
     })
   }
 
-  #ofPhrase(terms: readonly string[], visible: Visible, deadline: Deadline): Found {
+  #ofPhrase(terms: readonly string[], { pages }: Visible, deadline: Deadline): Found {
+    const { pagesOfChunks } = this.#catalog
+    const isVisible = (chunk: number) => pages[pagesOfChunks[chunk] ?? 0] === 1
     const entries = terms.map((term) => this.#directory.entriesOf(term))
-    return this.#computed(visible, (open, isVisible) => {
+    return this.#computed((open) => {
       const ofSegment = entries.flatMap((all) => all.get(open) ?? [])
       if (ofSegment.length < terms.length) return undefined
       const cursors = ofSegment.map((entry) => {
@@ -212,15 +221,11 @@ export class SegmentEngine implements TermEngine {
   }
 
   /** What is not stored as it is sought, and so is counted. */
-  #computed(
-    { pages }: Visible,
-    compute: (open: OpenSegment, isVisible: (chunk: number) => boolean) => ComputedPostings | undefined,
-  ): Found {
+  #computed(compute: (open: OpenSegment) => ComputedPostings | undefined): Found {
     const { pagesOfChunks } = this.#catalog
-    const isVisible = (chunk: number) => pages[pagesOfChunks[chunk] ?? 0] === 1
     const found: Found = { lists: new Map(), chunkCount: 0, pageCount: 0 }
     for (const open of this.#segments) {
-      const list = compute(open, isVisible)
+      const list = compute(open)
       if (list === undefined || list.count === 0) continue
       found.lists.set(open, list)
       found.chunkCount += list.count

@@ -1,6 +1,7 @@
 import type { Deadline } from '../index/deadline.ts'
 import { mostFrequent } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
+import type { TermDocs } from './any-postings.ts'
 import type { TermEntry } from './format/dictionary.ts'
 import { MergedTerms } from './merged-terms.ts'
 import type { RemovedTerms } from './removed-terms.ts'
@@ -14,6 +15,9 @@ const maxCandidates = 400
 
 /** The entries of a term in the segments that have it. */
 export type Entries = ReadonlyMap<OpenSegment, TermEntry>
+
+/** A term that begins with a prefix, and where its postings are. */
+export type PrefixTerm = { term: string; docs: readonly (TermDocs & { owner: OpenSegment })[] }
 
 type Count = { chunks: number; pages: number }
 
@@ -58,11 +62,10 @@ export class TermDirectory {
   }
 
   /** The terms that a prefix stands for: of those of visible chunks, the most frequent. @throws {SearchTimeout} */
-  withPrefix(prefix: string, { classes }: Visible, deadline: Deadline): string[] {
-    const { segments, entries: known } = this.#current()
+  withPrefix(prefix: string, { classes }: Visible, deadline: Deadline): PrefixTerm[] {
     const beginning = Buffer.from(prefix)
-    const all = segments.map((open) => ({ owner: open, terms: open.segment.dictionary.from(beginning) }))
-    let found = new Map<string, { count: number; entries: Entries }>()
+    const all = this.#openSegments().map((open) => ({ owner: open, terms: open.segment.dictionary.from(beginning) }))
+    let found = new Map<string, PrefixTerm & { count: number }>()
     /** What is in fewer chunks is not among the most frequent. */
     let least = 1
     const keepMostFrequent = () => {
@@ -79,13 +82,15 @@ export class TermDirectory {
       const term = merged.at[0].terms.text
       count -= this.#removedOf(term, classes).chunks
       if (count < least) continue
-      found.set(term, { count, entries: new Map(merged.at.map(({ owner, terms }) => [owner, terms.entry])) })
+      const docs = merged.at.map(({ owner, terms: { offset, docs, postingCount } }) => {
+        return { owner, offset, docs, count: postingCount }
+      })
+      found.set(term, { term, count, docs })
       if (found.size < maxCandidates) continue
       least = found.get(keepMostFrequent().at(-1) ?? '')?.count ?? 1
     }
-    const best = keepMostFrequent()
-    for (const [term, { entries }] of found) known.set(term, entries)
-    return best
+    keepMostFrequent()
+    return [...found.values()]
   }
 
   #current(): { segments: readonly OpenSegment[]; entries: Map<string, Entries> } {

@@ -113,7 +113,7 @@ export class Segment {
   }
 
   /** The postings of a term, without positions. */
-  docsOf({ offset, docs }: TermEntry): Uint8Array {
+  docsOf({ offset, docs }: Pick<TermEntry, 'offset' | 'docs'>): Uint8Array {
     return this.#bytes.read(offset, docs)
   }
 

@@ -106,12 +106,27 @@ export function decodeBlock(
 
 /** Adds the frequencies of all postings of a term to those that are there, from the place of the chunk `first` on. */
 export function addPostings(bytes: Uint8Array, count: number, frequencies: Uint32Array, first: number): void {
-  const reader = readerOfPostings(bytes, count)
+  let { at } = readerOfPostings(bytes, count)
   let place = -first
   for (let left = count; left > 0; left--) {
-    const head = reader.varint()
+    // As `ByteReader.varint` reads, which would keep its place in memory: of a prefix, there are tens of thousands.
+    let byte = bytes[at++] ?? 0
+    let head = byte & 127
+    for (let shift = 7; byte >= 128 && shift < 35; shift += 7) {
+      byte = bytes[at++] ?? 0
+      head |= (byte & 127) << shift
+    }
     place += head >>> 1
-    frequencies[place] = (frequencies[place] ?? 0) + ((head & 1) === 1 ? 1 : reader.varint() + 2)
+    let frequency = 1
+    if ((head & 1) === 0) {
+      byte = bytes[at++] ?? 0
+      frequency = 2 + (byte & 127)
+      for (let shift = 7; byte >= 128 && shift < 35; shift += 7) {
+        byte = bytes[at++] ?? 0
+        frequency += (byte & 127) << shift
+      }
+    }
+    frequencies[place] = (frequencies[place] ?? 0) + frequency
   }
 }
 
