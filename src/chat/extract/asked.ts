@@ -1,6 +1,7 @@
-import type { Analyser, Token } from '../../search/text/analyser.ts'
+import type { Analyser } from '../../search/text/analyser.ts'
 import { foldWord } from '../../search/text/fold-word.ts'
 import { isUnspaced } from '../../search/text/script.ts'
+import type { Token } from '../../search/text/tokens.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { holds, type Unit } from './units.ts'
 import { type Equivalents, equivalents, wordGroups } from './word-groups.ts'

@@ -3,9 +3,10 @@ import { maySee } from '../../knowledge/audience.ts'
 import { grown } from '../bytes/grown.ts'
 import type { FilterGroup, PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'
-import { type IndexStore, type PageClass, type StoredPage, unfinished } from './index-store.ts'
+import { type IndexStore, type PageClass, unfinished } from './index-store.ts'
 import { type CatalogPage, packPages, pagesPerBlock, unpackPages } from './packed-pages.ts'
 import { ComparedFacts, type PageFacts } from './page-facts.ts'
+import type { StoredPage } from './store-tables.ts'
 import { type CountedPage, Visible } from './visible.ts'
 
 /** Scopes whose {@link Visible} is kept: as long as there are pages, each. */

@@ -6,22 +6,11 @@ import { ChunkRows, ofArrays } from './chunk-rows.ts'
 import type { PageFacts } from './page-facts.ts'
 import type { ChunkTerms } from './page-terms.ts'
 import { RemovedChunks } from './removed-chunks.ts'
+import type { StoredPage } from './store-tables.ts'
 import { openStore } from './store-tables.ts'
 
 /** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
 export const unfinished = 'unfinished '
-
-/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are not used again until all get new ones; see `renumber`. */
-export type StoredPage = {
-  id: number
-  key: string
-  version: string
-  /** The id of its {@link PageClass}. */
-  class: number
-  firstChunk: number
-  /** Of each chunk, in terms. */
-  lengths: Uint32Array
-}
 
 /** Pages that the same readers see: see `accessClass`. `audience` and `tags` are those of one of them. */
 export type PageClass = Access & { id: number; name: string; kind: DocumentKind }

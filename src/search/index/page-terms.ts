@@ -1,8 +1,9 @@
 import type { Chunk } from '../../knowledge/chunk.ts'
 import type { IndexedDocument } from '../search-index.ts'
-import type { Analyser, Token } from '../text/analyser.ts'
+import type { Analyser } from '../text/analyser.ts'
 import { embeddedText, hashOf } from '../text/embedded-text.ts'
 import { nameTerms } from '../text/name-terms.ts'
+import type { Token } from '../text/tokens.ts'
 import { unjoined } from '../text/tokens.ts'
 import { OffsetWriter } from './offsets.ts'
 

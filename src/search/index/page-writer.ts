@@ -1,8 +1,9 @@
 import type { IndexedDocument, PagePart } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type Catalog, isUnfinished } from './catalog.ts'
-import { factsOf, type IndexStore, type StoredPage, unfinished } from './index-store.ts'
+import { factsOf, type IndexStore, unfinished } from './index-store.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
+import type { StoredPage } from './store-tables.ts'
 import type { TermEngine } from './term-engine.ts'
 
 /** Chunks that are taken out at a time. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore } from 'node:sqlite'
-import type { StoredPage } from './index-store.ts'
+import type { StoredPage } from './store-tables.ts'
 
 /** A chunk that is gone: its terms, its page and the class of that. */
 export type RemovedChunk = { id: number; page: number; class: number; terms: string }

@@ -2,6 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
+/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are not used again until all get new ones; see `renumber`. */
+export type StoredPage = {
+  id: number
+  key: string
+  version: string
+  /** The id of its `PageClass`. */
+  class: number
+  firstChunk: number
+  /** Of each chunk, in terms. */
+  lengths: Uint32Array
+}
+
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
 const storeVersion = 10
 

@@ -1,7 +1,7 @@
 import type { Query } from '../query/query.ts'
 import type { QuestionTerm } from '../query/question.ts'
 import type { Deadline } from './deadline.ts'
-import type { StoredPage } from './index-store.ts'
+import type { StoredPage } from './store-tables.ts'
 import type { Visible } from './visible.ts'
 
 export type ScoredChunk = { chunk: number; page: number; score: number }

@@ -1,7 +1,8 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import type { IndexStore } from '../index/index-store.ts'
 import { occurrences } from '../index/page-terms.ts'
+import type { StoredPage } from '../index/store-tables.ts'
 import {
   mostFrequent,
   type PageMatches,

@@ -1,6 +1,7 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import type { IndexStore } from '../index/index-store.ts'
+import type { StoredPage } from '../index/store-tables.ts'
 import type { PageMatches, ScoredChunk, TermChunk, TermEngine } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, isAnyOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query.ts'

@@ -1,5 +1,6 @@
 import type { Catalog } from '../index/catalog.ts'
-import type { IndexStore, StoredPage } from '../index/index-store.ts'
+import type { IndexStore } from '../index/index-store.ts'
+import type { StoredPage } from '../index/store-tables.ts'
 import { Segment, type SegmentShape } from './format/segment.ts'
 import { type FileSink, MemorySink } from './format/segment-bytes.ts'
 import { type InvertedPage, invert } from './invert.ts'

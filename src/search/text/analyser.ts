@@ -9,18 +9,8 @@ import { isComposed, isUnspaced } from './script.ts'
 import { respellerFor, splitterFor, transliteratorFor } from './spelling.ts'
 import { stemmerFor } from './stemmer.ts'
 import { releaseUnits, unitsOf } from './text-units.ts'
+import type { Token } from './tokens.ts'
 import { joins, maxWord, pairsOf, type Range, runs, wordsOf } from './tokens.ts'
-
-/** One word of a text, at one position. */
-export type Token = Range & {
-  /** What it is indexed by: never empty, without spaces. */
-  term: string
-  /**
-   * What else it is found by: at the first word of an identifier or a hyphened word the whole (`snakecas` of `snake_case`), the
-   * stem without diacritics where that is another, and another way to write its letters (`mueller` of `müller`).
-   */
-  also: readonly string[]
-}
 
 /**
  * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,

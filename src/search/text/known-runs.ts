@@ -1,6 +1,6 @@
-import type { Token } from './analyser.ts'
 import { maxPlainRun } from './plain-runs.ts'
 import { hashOfUnits, placeOf } from './term-hash.ts'
+import type { Token } from './tokens.ts'
 
 /** Runs that are kept at most, which take some 10 MB; a power of two. */
 const size = 2 ** 16

@@ -1,6 +1,7 @@
-import type { Analyser, Token } from './analyser.ts'
+import type { Analyser } from './analyser.ts'
 import { foldWord } from './fold-word.ts'
 import { isUnspaced } from './script.ts'
+import type { Token } from './tokens.ts'
 
 /** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
 export const nameSign = '='

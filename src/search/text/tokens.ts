@@ -1,5 +1,16 @@
 import { characterStarts, unspaced } from './script.ts'
 
+/** One word of a text, at one position. */
+export type Token = Range & {
+  /** What it is indexed by: never empty, without spaces. */
+  term: string
+  /**
+   * What else it is found by: at the first word of an identifier or a hyphened word the whole (`snakecas` of `snake_case`), the
+   * stem without diacritics where that is another, and another way to write its letters (`mueller` of `müller`).
+   */
+  also: readonly string[]
+}
+
 /** A part of a text, in UTF-16 offsets. */
 export type Range = { start: number; end: number }
 

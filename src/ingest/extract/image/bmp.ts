@@ -1,5 +1,3 @@
-import type { Pixels } from './image-pixels.ts'
-
 /** Bits of a pixel that are read, all without compression. */
 const depths: ReadonlySet<number> = new Set([1, 4, 8, 24, 32])
 
@@ -7,7 +5,7 @@ const depths: ReadonlySet<number> = new Set([1, 4, 8, 24, 32])
  * Decodes a bitmap of Windows (BITMAPINFOHEADER and its successors).
  * @throws {Error} where it is damaged or compressed
  */
-export function bmpPixels(bytes: Buffer): Pixels {
+export function bmpPixels(bytes: Buffer): { width: number; height: number; data: Uint8Array } {
   const start = bytes.readUInt32LE(10)
   const headerSize = bytes.readUInt32LE(14)
   const [width, signedHeight] = [bytes.readInt32LE(18), bytes.readInt32LE(22)]

@@ -10,7 +10,7 @@ import type { ImageHeader } from './image-header.ts'
 export type GreyPixels = { width: number; height: number; data: Buffer }
 
 /** Red, green, blue and alpha. */
-export type Pixels = { width: number; height: number; data: Uint8Array | Uint8ClampedArray }
+type Pixels = { width: number; height: number; data: Uint8Array | Uint8ClampedArray }
 
 /** @throws {Error} of its decoder where the picture is damaged */
 export async function greyPixels(type: ImageHeader['type'], bytes: Buffer): Promise<GreyPixels> {

@@ -9,6 +9,11 @@ import { isAncestor } from '../../../git/history/ancestry.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { parseKbFile } from '../../../markdown/file/kb-file.ts'
+import {
+  compareProjections,
+  type RowSample,
+  type TableDifference,
+} from '../../../store/projection/compare-projections.ts'
 import { type ProjectionHeads, projectionFile } from '../../../store/projection/projection.ts'
 import { unnamedKeys } from '../../../store/s3/sweep-unnamed.ts'
 import { checkCommit } from '../../check/check-commit.ts'
@@ -17,7 +22,6 @@ import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { identityProblems } from '../../push/outside/outside-identity.ts'
 import { copyProjection, type StoredProjection } from '../copy-projection.ts'
-import { projectionDifferences } from './projection-differences.ts'
 import { type KbVerification, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
@@ -235,4 +239,15 @@ async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]>
     if (found.length === 0 || attempt === attempts) return found
     await delay(betweenAttemptsMs)
   }
+}
+
+/** Where the rows of a projection are not those of one that was built anew, for people. Both are files. */
+function projectionDifferences(stored: string, rebuilt: string): string[] {
+  return compareProjections(stored, rebuilt).map(describeDifference)
+}
+
+function describeDifference({ table, onlyLeft, onlyRight }: TableDifference): string {
+  const side = ({ count, rows }: RowSample, whose: string) =>
+    `${count} rows only in ${whose}${count === 0 ? '' : ` (${oneLine(rows.join(' '), 1000)})`}`
+  return `${table} is not what git says: ${side(onlyLeft, 'the index')}, ${side(onlyRight, 'a rebuild')}`
 }
