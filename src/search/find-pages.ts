@@ -7,7 +7,7 @@ import type { Visible } from './index/visible.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from './query/corrections.ts'
 import { withNames, withWholeName } from './query/names.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery } from './query/parse-query.ts'
-import { type Leaf, leavesOf, type Query } from './query/query.ts'
+import { type Leaf, leavesOf, type Query, withoutBonus } from './query/query.ts'
 import { join } from './query/query-words.ts'
 import { SearchTimeout } from './search-index.ts'
 import type { Analyser } from './text/analyser.ts'
@@ -44,7 +44,7 @@ export function findPages(q: string, parsed: ParsedQuery, index: Index, scope: A
   const named = withNames(parsed, index.analyser)
   const query = wholeQuery(named)
   const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.among)
-  const first = { pages: exact.pages, leaves: leavesOf(query) }
+  const first = { pages: exact.pages, leaves: shownLeavesOf(query) }
   try {
     return forgive(q, named, { exact, first }, index, scope)
   } catch (error) {
@@ -120,7 +120,7 @@ function forgive(
   const exactly = exact.matching()
   const near = search(query, limit - exact.pages.length, without(among, exactly))
   if (exact.total + near.total > 0 || parsed.required.length === 1) {
-    const tiers = [first, { pages: near.pages, leaves: leavesOf(query) }]
+    const tiers = [first, { pages: near.pages, leaves: shownLeavesOf(query) }]
     return {
       ...result(tiers, () => joined(exactly, near.matching())),
       total: exact.total + near.total,
@@ -129,6 +129,11 @@ function forgive(
     }
   }
   return { ...findSome(corrected, search, { among, limit }), suggestion }
+}
+
+/** What may be marked in an excerpt: names as they are written stand in no text. */
+function shownLeavesOf(query: Query): Leaf[] {
+  return leavesOf(withoutBonus(query))
 }
 
 /** Pages that match some of the parts, those with most first. */
@@ -147,7 +152,7 @@ function findSome(
     'or',
     required.map(({ query }) => query),
   )
-  const leaves = leavesOf(any)
+  const leaves = shownLeavesOf(any)
   const tiers: Tier[] = []
   let left = limit
   for (let count = required.length - 1; count > 0 && left > 0; count--) {

@@ -9,8 +9,11 @@ const maxSize = 16 * 2 ** 20
 /** What a row takes beside its texts. */
 const rowSize = 300
 
+/** Ids of chunks stay below it. */
+const idsPerIndex = 2 ** 31
+
 /** By the number of the index and the id of the chunk. */
-const kept = new LRUCache<string, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
+const kept = new LRUCache<number, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
 let indexes = 0
 
 /**
@@ -58,8 +61,8 @@ export class ChunkRows {
     return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0) }
   }
 
-  #keyOf(id: number): string {
-    return `${this.#index} ${id}`
+  #keyOf(id: number): number {
+    return this.#index * idsPerIndex + id
   }
 }
 
