@@ -61,4 +61,7 @@ export const awkwardText = fc
   .array(fc.oneof(fc.constantFrom(...awkward), fc.string({ unit: 'grapheme', maxLength: 4 })), { maxLength: 8 })
   .map((parts) => parts.join(''))
 
-export const plainWord = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/)
+/** No key that front matter refuses. */
+export const plainWord = fc
+  .stringMatching(/^[a-z][a-z0-9-]{0,11}$/)
+  .filter((word) => !/^(?:constructor|prototype)$/.test(word))

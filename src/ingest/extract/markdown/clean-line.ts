@@ -1,34 +1,43 @@
-import { isOutwardLink } from './outward-link.ts'
+import { CodeRuns, runLength } from './code-runs.ts'
+import { endOfAutolink, isOutwardLink } from './outward-link.ts'
 
 const special = /[\\`<\]![]/g
 const suspicious = /`|<[A-Za-z/!?]|\]\(|!\[|\]:/
-const definition = /^[ >]*\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:[ \t]*(?:<([^<>]*)>|(\S*))/
+const definition = /^[ >]*\[(?!\^[^\s[\]]+\])(?:[^[\]\\]|\\.){1,999}\]:[ \t]*(?:<([^<>]*)>|(\S*))/
 const destination =
   /\([ \t]*(?:<([^<>]*)>|([^\s()<]*(?:\([^\s()]*\)[^\s()]*)*))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\)/y
+const footnoteLabel = /\[\^[^\s[\]]+\]/y
 const definedUrl = /:[ \t]*<?([^\s>]*)/y
-const autolink = /<([^\s<>]*)>/y
 /** What becomes a link by itself; it ends with white space or `<`. */
 const bareAddress = /(?:https?:\/\/|www\.)[^\s<]*/gi
-const mailAddress = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
-const wholeTag =
-  /<(?:\/?[A-Za-z][\w:-]{0,60}(?:[^<>"']|"[^"]{0,999}"|'[^']{0,999}'){0,999}|!--.{0,9999}?--|[!?][^<>]{0,999})>/y
+const addressRest = /[^\s<]*/y
 /** A bracket may be taken back, so what is behind it counts too. */
-const tagStart = /<[A-Za-z/!?[]/y
+const tagStart = /<[A-Za-z/!?[\]]/y
 
-/** What becomes of tags in Markdown: `escape` shows them as text. */
-export type OwnHtml = 'escape' | 'drop'
+/** How often a line is cleaned until nothing changes. More is needed by texts alone that are made for it. */
+const maxPasses = 4
+const signs = /[`<[\]]/g
 
 /**
- * One line of Markdown that is not in a fence, without HTML, images and links to elsewhere than `isOutwardLink` allows. What spans
- * lines is judged by its lines alone. Takes linear time.
+ * One line of Markdown that is not in a fence, without images and links to elsewhere than `isOutwardLink` allows; HTML becomes text.
+ * What spans lines is judged by its lines alone. Cleaning what is clean changes nothing. Takes linear time.
  */
-export function cleanLine(line: string, html: OwnHtml): string {
+export function cleanLine(line: string): string {
+  let cleaned = line
+  // What stood on both sides of what is left out may be a link, an image or HTML together.
+  for (let pass = 0; pass < maxPasses; pass++) {
+    const before = cleaned
+    cleaned = cleanOnce(before)
+    if (cleaned === before) return cleaned
+  }
+  return cleaned.replace(signs, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+function cleanOnce(line: string): string {
   if (!suspicious.test(line)) return line
   const defined = definition.exec(line)
   if (defined && !isOutwardLink(defined[1] ?? defined[2] ?? '')) return ''
-  const cleaned = new LineCleaner(line, html).clean()
-  // What a line of HTML was indented by would make code of the rest.
-  return html === 'drop' && /^[ \t]*</.test(line) ? cleaned.trim() : cleaned
+  return new LineCleaner(line).clean()
 }
 
 /** `piece` is where it is written, `start` where it is read. */
@@ -40,14 +49,12 @@ class LineCleaner {
   readonly #written: string[] = []
   readonly #openBrackets: OpenBracket[] = []
   readonly #codeRuns: CodeRuns
-  readonly #html: OwnHtml
   #addresses: RegExpExecArray[] | undefined
   #addressEnd = 0
   #at = 0
 
-  constructor(line: string, html: OwnHtml) {
+  constructor(line: string) {
     this.#line = line
-    this.#html = html
     this.#codeRuns = new CodeRuns(line)
   }
 
@@ -81,11 +88,13 @@ class LineCleaner {
     } else this.#copyTo(Math.min(this.#at + 2, this.#line.length))
   }
 
-  /** The end of an address that is no link yet would take a backslash as its own. */
+  /** The end of an address that is no link yet would take a backslash as its own, and takes what is a sign no more and what follows. */
   #lessThan(): void {
     const isAlone = /\s$/.test(this.#written.at(-1) ?? ' ')
     this.#written.push(isAlone ? '\\<' : '&lt;')
+    const isInAddress = this.#at === this.#endOfAddress()
     this.#at++
+    if (isInAddress) this.#addressEnd = this.#at + (match(addressRest, this.#line, this.#at)?.[0].length ?? 0)
   }
 
   /** Backticks that are not closed on this line, or belong to an address, cannot be left to make code of what is cleaned. */
@@ -111,14 +120,10 @@ class LineCleaner {
   }
 
   #angle(): void {
-    const url = match(autolink, this.#line, this.#at)
-    const tag = this.#html === 'drop' ? match(wholeTag, this.#line, this.#at) : null
-    if (url && (isOutwardLink(url[1] ?? '') || mailAddress.test(url[1] ?? ''))) this.#copyTo(this.#at + url[0].length)
-    else if (tag) this.#at += tag[0].length
-    else {
-      if (match(tagStart, this.#line, this.#at)) this.#lessThan()
-      else this.#copyTo(this.#at + 1)
-    }
+    const end = endOfAutolink(this.#line, this.#at)
+    if (end !== undefined) this.#copyTo(end)
+    else if (match(tagStart, this.#line, this.#at)) this.#lessThan()
+    else this.#copyTo(this.#at + 1)
   }
 
   #openBracket(isImage: boolean): void {
@@ -145,7 +150,7 @@ class LineCleaner {
   #closeOther(open: OpenBracket | undefined): void {
     this.#copyTo(this.#at + 1)
     const defined = match(definedUrl, this.#line, this.#at)
-    const isFootnote = open && this.#line[open.start + 1] === '^'
+    const isFootnote = open && match(footnoteLabel, this.#line, open.start)
     const isUnsafeDefinition = defined && !isFootnote && !isOutwardLink(defined[1] ?? '')
     if (this.#line[this.#at] === '(' || isUnsafeDefinition) this.#written.push('\\')
   }
@@ -154,44 +159,6 @@ class LineCleaner {
     if (end > this.#at) this.#written.push(this.#line.slice(this.#at, end))
     this.#at = end
   }
-}
-
-/** Where runs of backticks are, by their length, so that none is looked for twice. */
-class CodeRuns {
-  readonly #line: string
-  #starts: Map<number, number[]> | undefined
-
-  constructor(line: string) {
-    this.#line = line
-  }
-
-  /** Where the code ends that the run at an offset begins. */
-  endOfCode(start: number): number | undefined {
-    const length = runLength(this.#line, start)
-    this.#starts ??= this.#findRuns()
-    // Last first: asked for in ascending order, so what is behind is never needed again.
-    const starts = this.#starts.get(length) ?? []
-    while ((starts.at(-1) ?? start + 1) <= start) starts.pop()
-    const closing = starts.at(-1)
-    return closing === undefined ? undefined : closing + length
-  }
-
-  #findRuns(): Map<number, number[]> {
-    const starts = new Map<number, number[]>()
-    for (const { index, 0: run } of this.#line.matchAll(/`+/g)) {
-      const same = starts.get(run.length)
-      if (same) same.push(index)
-      else starts.set(run.length, [index])
-    }
-    for (const same of starts.values()) same.reverse()
-    return starts
-  }
-}
-
-function runLength(line: string, start: number): number {
-  let end = start
-  while (line[end] === '`') end++
-  return end - start
 }
 
 function match(sticky: RegExp, text: string, at: number): RegExpExecArray | null {

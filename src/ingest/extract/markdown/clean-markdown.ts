@@ -1,6 +1,10 @@
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
-import { cleanLine, type OwnHtml } from './clean-line.ts'
+import { cleanLine } from './clean-line.ts'
 import { fencedLines } from './fenced-lines.ts'
+import { withoutTags } from './without-tags.ts'
+
+/** What becomes of tags in Markdown: `escape` shows them as text. */
+export type OwnHtml = 'escape' | 'drop'
 
 /**
  * Makes the Markdown of a document safe, line for line: well-formed, without control characters, HTML, images (they become their
@@ -15,7 +19,8 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
     .replace(/[^\P{Cc}\n\t]|\uFEFF/gu, '')
   const lines = text.split('\n')
   const isFenced = fencedLines(lines)
-  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(line, html))))
+  const shown = html === 'drop' ? withoutTags : (line: string) => line
+  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(shown(line)))))
   const first = cleaned.findIndex((line) => line.trim() !== '')
   const start = cleaned[first]?.trim() ?? ''
   if (start.startsWith('---')) cleaned[first] = /^-+$/.test(start) ? '***' : `\\${start}`

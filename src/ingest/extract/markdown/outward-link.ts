@@ -4,3 +4,14 @@ const outward = /^(?:https?:\/\/|mailto:)[^\s<>]+$/i
 export function isOutwardLink(url: string): boolean {
   return url.length <= 2048 && outward.test(url)
 }
+
+const autolink = /<([^\s<>]*)>/y
+const mailAddress = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
+
+/** Where an address in angle brackets ends that is a link to elsewhere; undefined where none begins. */
+export function endOfAutolink(line: string, at: number): number | undefined {
+  autolink.lastIndex = at
+  const address = autolink.exec(line)?.[1]
+  if (address === undefined || !(isOutwardLink(address) || mailAddress.test(address))) return undefined
+  return autolink.lastIndex
+}

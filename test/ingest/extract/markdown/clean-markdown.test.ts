@@ -25,10 +25,21 @@ const cases: [string, string, string][] = [
   ['a link over two lines', '[a\nb](javascript:x)', '[a\nb]\\(javascript:x)'],
   ['a target on the next line', '[a](\njavascript:x)', '[a]\\(\njavascript:x)'],
   ['definitions', '[a]: https://example.org\n[b]: javascript:x\n[^1]: note', '[a]: https://example.org\n\n[^1]: note'],
+  ['what only looks like a footnote', '![^]:[\n[^ ]: javascript:x', '[^]\\:[\n'],
+  ['a link that another leaves behind', '[a]![](x)(javascript:y) [b][](x)(javascript:y)', 'a b'],
+  ['an image that a link leaves behind', '!![](x)[a](https://x.y)', 'a'],
+  ['a definition that an image leaves behind', '[a]![](x): javascript:y', ''],
+  ['a comment that an image leaves behind', '![<](x)!-- b -->', '&lt;!-- b -->'],
+  [
+    'images between a link and its address',
+    `[a]${'![]'.repeat(4)}${'(x)'.repeat(4)}(javascript:y)`,
+    '&#91;a&#93;(javascript:y)',
+  ],
   ['front matter', '\n---\na: b\n---\n', '\n***\na: b\n---\n'],
   ['control characters', 'a\0b\u0007c\rd\u2028e\ud800', 'abc d e\ufffd'],
   ['a tag around a link that goes', '<[b>](x)', '\\<b>'],
-  ['backticks in an address', 'https://x.y`<b>`', 'https://x.y&#96;&lt;b>\\`'],
+  ['backticks in an address', 'https://x.y`<b>`', 'https://x.y&#96;&lt;b>&#96;'],
+  ['backticks behind a tag in an address', 'https://x.y<b>``<!-->``', 'https://x.y&lt;b>&#96;&#96;&lt;!-->&#96;&#96;'],
   ['backticks that are not closed', 'a ` b\n` <i> `', 'a \\` b\n` <i> `'],
 ]
 
@@ -37,11 +48,23 @@ test.each(cases)('%s', (_, markdown, cleaned) => {
   expectSafeMarkdown(cleanMarkdown(markdown).trim())
 })
 
-test('HTML may be dropped instead', () => {
-  expect(cleanMarkdown('a <b title="x>y">b</b> `<i>` <!-- c -->d', 'drop')).toBe('a b `<i>` d')
+const dropped: [string, string, string][] = [
+  ['tags and comments', 'a <b title="x>y">b</b> `<i>` <!-- c -->d', 'a b `<i>` d'],
+  ['addresses stay', '<https://x.y> [a](<https://x.y/a>)', '<https://x.y> [a](<https://x.y/a>)'],
+  ['a tag around a tag', '<<b>img src="x">', '\\<img src="x">'],
+  ['a comment around a tag', '<<b>!--', '\\<!--'],
+  ['a tag within an image', '!<b>[a](https://x.y)', 'a'],
+  ['a tag within a link', '[a]<b>(javascript:x)', 'a'],
+  ['a tag within an address', 'https:/<b>/x``<img>``', 'https://x&#96;&#96;&lt;img>&#96;&#96;'],
+  ['what it was indented by goes, too', '    <p>a</p>', 'a'],
+]
+
+test.each(dropped)('HTML may be dropped instead: %s', (_, markdown, cleaned) => {
+  expect(cleanMarkdown(markdown, 'drop')).toBe(cleaned)
+  expectSafeMarkdown(cleaned)
 })
 
-test('whatever it is made of, it is safe and has as many lines', () => {
+test.each(['escape', 'drop'] as const)('whatever it is made of, it is safe and has as many lines: %s', (html) => {
   const parts = [
     '<',
     '>',
@@ -70,9 +93,13 @@ test('whatever it is made of, it is safe and has as many lines', () => {
     '</b',
     '<!--',
     '](x)',
+    '![](x)',
+    '(javascript:y)',
     '![',
     'javascript:x',
     'https://x.y',
+    'https:/',
+    'www.',
     '<https://a.b>',
     '<m@x.org>',
     '[a]: ',
@@ -81,7 +108,7 @@ test('whatever it is made of, it is safe and has as many lines', () => {
   const text = fc.array(fc.constantFrom(...parts, ...words), { maxLength: 30 }).map((all) => all.join(''))
   fc.assert(
     fc.property(text, (markdown) => {
-      const cleaned = cleanMarkdown(markdown)
+      const cleaned = cleanMarkdown(markdown, html)
       expectSafeMarkdown(cleaned)
       expect(cleaned.split('\n').length).toBe(markdown.split('\n').length)
     }),

@@ -1,0 +1,38 @@
+/** Where runs of backticks are, by their length, so that none is looked for twice. */
+export class CodeRuns {
+  readonly #line: string
+  #starts: Map<number, number[]> | undefined
+
+  constructor(line: string) {
+    this.#line = line
+  }
+
+  /** Where the code ends that the run at an offset begins. */
+  endOfCode(start: number): number | undefined {
+    const length = runLength(this.#line, start)
+    this.#starts ??= this.#findRuns()
+    // Last first: asked for in ascending order, so what is behind is never needed again.
+    const starts = this.#starts.get(length) ?? []
+    while ((starts.at(-1) ?? start + 1) <= start) starts.pop()
+    const closing = starts.at(-1)
+    return closing === undefined ? undefined : closing + length
+  }
+
+  #findRuns(): Map<number, number[]> {
+    const starts = new Map<number, number[]>()
+    for (const { index, 0: run } of this.#line.matchAll(/`+/g)) {
+      const same = starts.get(run.length)
+      if (same) same.push(index)
+      else starts.set(run.length, [index])
+    }
+    for (const same of starts.values()) same.reverse()
+    return starts
+  }
+}
+
+/** How many backticks stand at an offset. */
+export function runLength(line: string, start: number): number {
+  let end = start
+  while (line[end] === '`') end++
+  return end - start
+}
