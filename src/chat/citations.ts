@@ -1,4 +1,4 @@
-import { opener } from './safe-markdown.ts'
+import { separator } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
 const list = `\\[{1,2}[ \\t]*${seqId}(?:[ \\t]*[,;][ \\t]*${seqId})*[ \\t]*\\]{1,2}`
@@ -59,7 +59,7 @@ export class CitationFilter {
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)
     const [space = ''] = /^[ \t]*/.exec(text) ?? []
     if (seqIds.length > 0) return space + seqIds.map((id) => `[${id}]`).join(' ')
-    return opener.test(before) ? '…' : ''
+    return separator(before)
   }
 }
 

@@ -18,16 +18,16 @@ const placeholder = /^<[a-z][\w -]*>$/i
 const image = /^!+\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/
 const imageBeginning = /^!+(?:\[[^[\]\n]*(?:\](?:\([^\n]*)?)?)?$/
 /** The end of a link's text or of a label, and the beginning of its destination: as much of it as can hold a scheme. */
-const destination = /^\][(:]\s*(?:<([^<>\n]*)[<>\n]|([^\s)/?<][^\s)/?]*)(?=[\s)/?])|(?=[)/?]))/
-const destinationBeginning = /^\](?:[(:]\s*(?:<[^<>\n]*|[^\s)/?<][^\s)/?]*)?)?$/
+const destination = /^\][(:]\s*(?:<([^<>\n]*)(?:>(?=[\s)])|[<\n])|([^\s)/?<][^\s)/?]*)(?=[\s)/?])|(?=[)/?]))/
+const destinationBeginning = /^\](?:[(:]\s*(?:<[^<>\n]*>?|[^\s)/?<][^\s)/?]*)?)?$/
 const autolink = /^<([a-z][a-z0-9-]*):/i
 /** Schemes that a link of an answer may have; a link without one leads to where the answer is shown. */
 const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel'])
 const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
 const openingFence = /^(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n?$/
 
-/** What stands before something removed and could, joined with what comes after it, begin markup or a citation. */
-export const opener = /[<![`~]$/
+/** What could, joined with what comes after something removed, begin markup or a citation. */
+const opener = /[<![`~]$/
 
 /**
  * Copies Markdown that comes in pieces without what would make a reader's browser load or run something: an image becomes its
@@ -144,7 +144,7 @@ export class MarkupFilter {
   }
 
   #replace(length: number, text: string): { length: number; text: string } {
-    return { length, text: text === '' && opener.test(this.#last) ? '…' : text }
+    return { length, text: separator(this.#last) + text }
   }
 
   #drop(rest: string, isEnd: boolean): { length: number; text: string } | undefined {
@@ -158,8 +158,18 @@ export class MarkupFilter {
   }
 }
 
-/** Whether a link may lead there. A browser passes over control characters and white space in a scheme. */
+/** What takes the place of something removed, so that what stands before it makes no markup of what comes after. */
+export function separator(before: string): string {
+  if (before.endsWith(']')) return ' '
+  return opener.test(before) ? '…' : ''
+}
+
+/**
+ * Whether a link may lead there. A browser passes over control characters and white space in a scheme. What is left out of an address,
+ * a tag, an image or a citation, could be followed by one.
+ */
 function isSafeTarget(written: string): boolean {
+  if (/[<[]/.test(written)) return false
   const target = decodeString(written).replace(/[\p{C}\s]/gu, '')
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(target) ?? []
   return scheme === undefined || linkSchemes.has(scheme.toLowerCase())

@@ -118,6 +118,23 @@ describe('an answer is made safe', () => {
   })
 })
 
+test.each([
+  ['[a]![](x)(javascript:y)', '[a] (javascript:y)'],
+  ['[a]![b](x)(javascript:y)', '[a] b(javascript:y)'],
+  ['[a]![(javascript:y)](x)', '[a] (javascript:y)'],
+  ['[a]<b>(javascript:y)', '[a] (javascript:y)'],
+  ['[a]<script>x</script>(javascript:y)', '[a] (javascript:y)'],
+  ['[a]<i></i>: javascript:y', '[a] : javascript:y'],
+  ['[a][x_00000009](javascript:y)', '[a]  (javascript:y)'],
+  ['[a](java<b>script:y)', '[a] (javascript:y)'],
+  ['[a](<b>javascript:y)', '[a] (javascript:y)'],
+  ['[a](![](x)javascript:y)', '[a] (javascript:y)'],
+  ['[a]([x_00000009]javascript:y)', '[a] (javascript:y)'],
+  ['[a](<https://e> "t") <br>', '[a](<https://e> "t") '],
+])('what is left out makes no link of what stands around it: %s', (text, safe) => {
+  expect(filtered(text).text).toBe(safe)
+})
+
 const hostile = fc
   .array(
     fc.constantFrom(
@@ -158,6 +175,10 @@ const hostile = fc
         ':',
         '1. ',
         'javascript:',
+        '](',
+        '![](x)',
+        '(javascript:y)',
+        '[x_00000009]',
         'java',
         'script:',
         '&#58;',
