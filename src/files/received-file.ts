@@ -1,4 +1,4 @@
-/** Bytes that came to be stored, as a file on the disk until they are. */
+/** Bytes that were received, in a temporary file until they are stored. */
 export type ReceivedFile = {
   /** Absolute. */
   path: string
@@ -8,5 +8,5 @@ export type ReceivedFile = {
   size: number
 }
 
-/** Which bytes are meant: from the first to the last, both counted from 0 and included. */
+/** A range of bytes, from the first to the last, counted from 0 and both included. */
 export type ByteRange = { first: number; last: number }

@@ -2,7 +2,7 @@ import type { CandidateStatus } from '../contract/vocabulary.ts'
 import type { CandidateAction, Metrics } from './operations.ts'
 import type { Services } from './services.ts'
 
-/** Returns services that count what they do to candidates, so that it counts through every door: API, agents and console. */
+/** Returns services that count actions on candidates, whichever door they come through: API, agents or console. */
 export function countCandidates(services: Services, { countCandidate }: Pick<Metrics, 'countCandidate'>): Services {
   function counted<Args extends unknown[], Result extends { status: CandidateStatus }>(
     action: CandidateAction,

@@ -2,10 +2,13 @@ import { z } from 'zod'
 import type { Services } from './services.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
-/** Bytes. What forges send of a pull request is far less; a larger push is heard of by polling. */
+/** Bytes. Events of pull requests are far smaller. A push whose event is larger is noticed by polling. */
 const bodyLimit = 5 * 1024 * 1024
 
-/** Adds what forges call when something happens there. Only the signature says who calls, and it is made of the very bytes. */
+/**
+ * Adds the routes for webhooks of forges. A forge is authenticated only by its signature, which covers the exact bytes of the
+ * body.
+ */
 export function forgeRoutes(app: ZodFastify, services: Pick<Services, 'hearForge'>): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))

@@ -12,7 +12,7 @@ export type LogTarget = {
   stream?: { write(line: string): void }
 }
 
-/** Options of Fastify's logger. Headers and query strings, where secrets stray, are not logged. */
+/** Options of Fastify's logger. Headers and query strings are not logged, because they may contain secrets. */
 export function loggerOptions(target: LogTarget | undefined): NonNullable<FastifyServerOptions['logger']> {
   if (target === undefined) return false
   return {
@@ -24,7 +24,7 @@ export function loggerOptions(target: LogTarget | undefined): NonNullable<Fastif
   }
 }
 
-/** Writes one line for a request, when it has been answered; at the level `debug` also one when it arrives. */
+/** Logs one line for each request when it has been answered; at the level `debug` also when it arrives. */
 export class AnsweredRequests extends LogController {
   #log: FastifyBaseLogger | undefined
 
@@ -38,7 +38,7 @@ export class AnsweredRequests extends LogController {
     else this.#logOf(request).info({ reqId: request.id, ...answered }, 'request completed')
   }
 
-  /** What the serializers leave of a request holds no secret. To look for one takes longer than the rest of the line. */
+  /** Skips redaction: the serializers leave no secret in the line, and redaction takes longer than the rest. */
   #logOf({ server }: FastifyRequest): FastifyBaseLogger {
     this.#log ??= server.log.child({}, { redact: [] })
     return this.#log

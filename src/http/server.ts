@@ -53,7 +53,7 @@ export type ServerOptions = {
   publicUrl?: string | undefined
   /** Which of several nodes answers: told with each answer. */
   node?: string | undefined
-  /** Whether the server is to end soon: it still answers, but is no longer ready, and keeps no connection open. */
+  /** Whether the server will stop soon: it still answers, but is not ready any more, and keeps no connection open. */
   isLeaving?: () => boolean
   /** Adds pages for people beside the API. */
   pages?: (app: ZodFastify, context: PagesContext) => Promise<void>
@@ -69,7 +69,7 @@ const gitPrefix = '/git'
 const forgePrefix = '/forge'
 const bodyLimit = 2 * 1024 * 1024
 
-/** The HTTP server over the services, ready to listen or to be injected into. Closing it lets requests in flight finish. */
+/** Builds the HTTP server on the services, ready to listen or for `inject`. Closing it waits for requests in flight. */
 export async function buildServer(given: Services, options: ServerOptions = {}): Promise<ZodFastify> {
   const timeouts = { headers: 10_000, request: 30_000, upload: 30_000, keepAlive: 5_000, ...options.timeouts }
   const app = fastify({
@@ -118,7 +118,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     if (isAmbiguous(raw)) done(new GanglionError('malformed_request'))
     else done(isShut ? new GanglionError('unavailable') : undefined)
   })
-  // Before a body is read, and after the hooks that say who may know.
+  // Runs before a body is read, and after the hooks that authenticate.
   app.addHook('preParsing', (request, _, payload, done) => {
     if (request.is404) done(new GanglionError('not_found'))
     else done(null, payload)
@@ -187,7 +187,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   }
 }
 
-/** Lets in who may. A hook may tell only what the hooks before it let the caller know. */
+/** Adds the hooks that authorise a request. A hook may only reveal what the hooks before it allow the caller to know. */
 function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authenticate>, limits: Limits): void {
   app.addHook('onRequest', authenticated)
   app.addHook('onRequest', async (request, reply) => limits.countRequest(request, reply, rateOf(request)))

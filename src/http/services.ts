@@ -82,9 +82,9 @@ import type { SettingsServices } from './settings-services.ts'
 
 /** What the routes need of the layers below. Methods throw `GanglionError` and `ValidationError`. */
 export interface Services extends OverviewServices, SettingsServices {
-  /** Nobody, for a token that is malformed, unknown, expired or revoked. */
+  /** The caller of a token; undefined if it is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Caller | undefined>
-  /** Nobody, for a token that is malformed, unknown or expired, or of a person who may not come in any more. */
+  /** The session of a token; undefined if it is malformed, unknown or expired, or if the person has been disabled. */
   openSession(token: string, options: { isUse: boolean }): Promise<OpenSession | undefined>
   readonly people: PeopleServices
   submitCandidate(
@@ -107,18 +107,18 @@ export interface Services extends OverviewServices, SettingsServices {
   listQueue(caller: Caller, query: QueueQuery): Promise<QueuePage>
   /** Of one knowledge base, or of all. */
   listFailingLinks(caller: Caller, kb?: string): Promise<FailingLink[]>
-  /** A candidate with all that a curator decides by, and its neighbours in a view of the queue. */
+  /** A candidate with everything that a curator needs to decide, and its neighbours in a view of the queue. */
   reviewCandidate(caller: Caller, candidateId: string, view: QueueView): Promise<Review>
   /** Undefined while search is busy. */
   similarNeurons(caller: Caller, candidateId: string): Promise<SimilarNeuron[] | undefined>
   nextInQueue(caller: Caller, candidateId: string, view: QueueView): Promise<Next | undefined>
   readOutcome(caller: Caller, candidateId: string): Promise<Outcome>
-  /** Returns the id of the candidate that takes back what an approved one did. */
+  /** Proposes to revert an approved candidate. Returns the id of the new candidate. */
   proposeReverse(caller: Caller, candidateId: string): Promise<string>
   readNeuron(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<Neuron>
   /** A file of a knowledge base that is no Neuron. */
   readFile(caller: Caller, kb: string, path: string): Promise<FileContent>
-  /** A Neuron as a page, with what a reader wants to know around it. */
+  /** A Neuron as a page, with its context: links, history, tags. */
   readPage(caller: Caller, neuron: { kb: string; seqId: string; at?: string }): Promise<NeuronView>
   readHistory(
     caller: Caller,
@@ -151,13 +151,13 @@ export interface Services extends OverviewServices, SettingsServices {
   writePage(caller: Caller, write: PageWrite, options: WriteOptions): Promise<Submitted>
   /** What is wrong with a page before it is written. */
   checkPage(caller: Caller, write: PageWrite, options: { kb: string }): Promise<PageCheck>
-  /** Puts a typed text upon the present version of its page. */
+  /** Rebases a typed text onto the current version of its page. */
   rebasePage(caller: Caller, edit: { kb: string; seqId: string; base: string; content: string }): Promise<Rebased>
   previewRename(caller: Caller, write: PageRename, options: { kb: string }): Promise<RenamePreview>
   removePage(caller: Caller, target: PageRename['target'], options: WriteOptions): Promise<Submitted>
   /** Whether an edit has become a candidate. */
   isSubmitted(caller: Caller, candidateId: string): Promise<boolean>
-  /** What a caller may mean by what they have typed so far. */
+  /** Completions of what a caller has typed so far. */
   complete(caller: Caller, kb: string, completion: Completion): Promise<Completed[]>
   listKnowledgeBases(caller: Caller): Promise<KnowledgeBaseList>
   listNeurons(caller: Caller, kb: string, query: NeuronListQuery): Promise<NeuronPage>
@@ -177,7 +177,7 @@ export interface Services extends OverviewServices, SettingsServices {
   /** The caller's own conversations. */
   listChats(caller: Caller, kb: string, page: { cursor?: string | undefined }): Promise<ChatPage>
   readChat(caller: Caller, chat: { kb: string; id: string; before?: number }): Promise<PastChat>
-  /** Puts what its owner thinks of an answer into the queue. */
+  /** Puts feedback on an answer into the queue. */
   rateAnswer(caller: Caller, turn: TurnAddress, rating: Rating): Promise<FeedbackReceipt>
   /** The Sources that Neurons came from, by seqId. */
   citedSources(caller: Caller, kb: string, seqIds: readonly string[]): Promise<Map<string, CitedSource[]>>
@@ -231,7 +231,7 @@ export interface Services extends OverviewServices, SettingsServices {
   ): Promise<EventStream>
   /** The way to a knowledge base's repository, by the slugs or ids of its tenant and its own. */
   openGitDoor(caller: Caller, address: GitAddress): Promise<GitDoor>
-  /** What a forge calls when something happens there. @throws {GanglionError} `not_found`, `invalid_token` */
+  /** Receives a webhook of a forge. @throws {GanglionError} `not_found`, `invalid_token` */
   hearForge(link: string, delivery: ForgeDelivery): Promise<void>
   /** Whether requests can be served; false while starting. */
   isReady(): boolean

@@ -13,7 +13,7 @@ import type { HealthReport } from '../services/operations/health-report.ts'
 import type { ApiKeyPage } from '../services/people/manage-api-keys.ts'
 import type { KbSettingsForm, SettingsChange, SettingsPreview } from '../services/settings/change-kb-settings.ts'
 
-/** What administrators do. Whoever calls these has seen to it that the caller is one. */
+/** Use cases of administrators. The routes have checked that the caller is one. */
 export interface SettingsServices {
   /** The token is in this answer only. */
   createApiKey(caller: Caller, input: NewApiKey): Promise<{ key: ApiKeySummary; token: string }>

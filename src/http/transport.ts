@@ -20,14 +20,14 @@ export type Timeouts = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may take its time, as long as it keeps coming. */
+    /** The body may take long, as long as it keeps arriving. */
     upload?: boolean
   }
 }
 
 /** Bytes. */
 const minUpload = 16 * 1024
-/** Milliseconds that a connection stays open after an answer that came before the request's end. */
+/** Milliseconds for which a connection stays open after a response that was sent before the request's end. */
 const linger = 1000
 
 /** The bounds of a connection, for Fastify. Header size in bytes. */
@@ -53,7 +53,7 @@ const codeByParserError: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Answers what never became a request: what the HTTP parser refuses, and what takes too long to arrive. */
+/** Answers connections that never became a request: rejected by the HTTP parser, or too slow. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -75,7 +75,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   setTimeout(() => socket.destroy(), linger).unref()
 }
 
-/** Headers of which a request may have one: a proxy may go by another than we do. */
+/** Headers that a request may have only once: a proxy might use another one than this server. */
 const singletons: ReadonlySet<string> = new Set([
   'host',
   'authorization',
@@ -109,7 +109,7 @@ function hasRepeatedSingleton(rawHeaders: readonly string[]): boolean {
   return false
 }
 
-/** Bounds how long a body may be on its way: by time, or for an upload by the rate at which it comes. */
+/** Limits how long a body may take to arrive: by time, or for an upload by its rate. */
 export function boundArrival(app: FastifyInstance, { request: wholeTime, upload: window }: Timeouts): void {
   app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
     if (isBodyOnItsWay(raw)) bound(raw, reply, routeOptions.config.upload === true)
@@ -122,7 +122,7 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
       if (raw.complete) return clearInterval(timer)
       const arrived = raw.socket.bytesRead - received
       received += arrived
-      // What waits to be read is not late: it is us who are slow.
+      // Bytes that wait to be read are not late: then this server is slow.
       if (isUpload && (arrived >= minUpload || raw.readableLength > 0)) return
       clearInterval(timer)
       if (reply.raw.headersSent) raw.destroy()
@@ -133,7 +133,9 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
   }
 }
 
-/** Lets hooks refuse a request before its client is told to go on and send the body (RFC 9110, section 10.1.1). */
+/**
+ * Lets hooks reject a request before its client is told to send the body (`Expect: 100-continue`; RFC 9110, section 10.1.1).
+ */
 export function holdExpectations(app: FastifyInstance): void {
   for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing)
   app.addHook('preParsing', ({ headers, routeOptions }, reply, payload, done) => {
@@ -147,8 +149,9 @@ export function holdExpectations(app: FastifyInstance): void {
 }
 
 /**
- * A hook for answers that come while the request's body is still on its way. Closing such a connection at once resets it, and
- * the client may lose the answer; so the answer is sent whole, the rest of the body stays unread, and the end waits a moment.
+ * A hook for responses that are sent while the request's body is still arriving. Closing such a connection at once resets it, and
+ * the client may lose the response. So the response is sent, the rest of the body stays unread, and the connection is closed a
+ * moment later.
  */
 export function lingerBeforeClosing(
   request: FastifyRequest,

@@ -1,18 +1,18 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** Where everything of a deployment lies; every path is absolute. */
+/** The paths of a deployment's files, all absolute. */
 export class DataDirectory {
   readonly root: string
   readonly database: string
   readonly repositories: string
   readonly indexes: string
   readonly blobs: string
-  /** The text of Sources: made anew where it is missing. */
+  /** The extracted texts of Sources. Missing ones are extracted again. */
   readonly extracts: string
   /** On the same file system as the rest, so that a rename moves a file into place. */
   readonly tmp: string
-  /** What is being received or read; what a crash left there is removed at the next start. */
+  /** Files that are being received or read. What a crash leaves is removed at the next start. */
   readonly incoming: string
   /** Files that come in chunks. */
   readonly uploads: string
@@ -31,7 +31,7 @@ export class DataDirectory {
     this.lock = join(root, 'lock')
   }
 
-  /** Makes what is missing, for the owner's eyes only. Throws the file system's error where it cannot. */
+  /** Creates missing folders, readable only by the owner. Throws the file system's error. */
   static open(root: string): DataDirectory {
     const directory = new DataDirectory(resolve(root))
     for (const path of [

@@ -18,8 +18,8 @@ export class DataDirectoryInUse extends Error {
 const RETRY_INTERVAL = 25
 
 /**
- * Takes the data directory for this process, waiting at most `waitMs` milliseconds for another to leave it, and answers how to
- * give it back. SQLite holds the lock, hence the operating system does: unlike a pid file, it is gone the moment its process is.
+ * Locks the data directory for this process, and waits at most `waitMs` milliseconds for another to release it. Returns how to
+ * release it. SQLite holds the lock in the operating system: unlike a pid file, it is released as soon as its process ends.
  * Throws {@link DataDirectoryInUse}.
  */
 export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<() => void> {

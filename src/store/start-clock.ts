@@ -1,5 +1,6 @@
 /**
- * Measures a time by the clock that says more: the wall clock can be set back, and the other one stands still while a machine sleeps.
+ * Measures time by whichever clock has advanced more: the wall clock can be set back, and the monotonic clock stops while a
+ * machine sleeps.
  * @returns milliseconds since it was called
  */
 export function startClock(): () => number {

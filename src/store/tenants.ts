@@ -30,7 +30,7 @@ export class Tenants {
     return this.#select().orderBy('slug').execute()
   }
 
-  /** The tenant of that slug, made if it is new; of two callers at once, one makes it and both get it. */
+  /** Returns the tenant with a slug, and makes it if there is none. Concurrent callers get the same one. */
   async ensure(slug: string, now: Date): Promise<Tenant> {
     await this.#db
       .insertInto('tenants')

@@ -25,7 +25,7 @@ export type Scheme = {
   challenge: string
 }
 
-/** A hook that lets in whom the request's token speaks for, before the body is read. Throws `invalid_token`. */
+/** A hook that authenticates a request by its token before the body is read. Throws `invalid_token`. */
 export function authenticate(
   services: Pick<Services, 'authenticate'>,
   { tokenOf, challenge }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
@@ -40,7 +40,7 @@ export function authenticate(
 }
 
 /**
- * A hook that lets in a bearer key or, where the request has no header `authorization`, a person by the session's cookie. A
+ * A hook that authenticates a request by a bearer key or, without the header `authorization`, a person by the session's cookie. A
  * person's writes must come from a page of this server and carry the session's token in the header `x-csrf-token`.
  * @throws {GanglionError} `invalid_token`, `foreign_origin`, `stale_form`
  */
@@ -68,8 +68,8 @@ export function requireRole(request: FastifyRequest): void {
 }
 
 /**
- * Whether the sender of a request would still be let in with the same rights, while a long answer is sent. A key may be revoked
- * meanwhile, a session may end, and a person may get another role.
+ * Whether the sender of a request still has the same rights, while a long response is sent. Meanwhile a key may be revoked, a
+ * session may end, or a person may get another role.
  */
 export async function isStillLetIn(
   request: FastifyRequest,

@@ -14,19 +14,22 @@ declare module 'fastify' {
 /** Requests of one API key in a minute. */
 export type Rates = { read: number; write: number; chat: number }
 
-/** The part of the disk that writes leave free. */
+/** Below this free fraction of the disk, writes are rejected. */
 const minFreeDisk = 0.05
-/** Milliseconds for which a measurement of the disk holds. */
+/** Milliseconds for which a measurement of the disk is reused. */
 const diskCheckInterval = 3000
 
 /** Event streams that are open at once. */
 const maxStreams = { caller: 10, tenant: 100 }
 
-/** What bounds the work of one server, asked for once the caller is known. */
+/** The limits of one server, checked once the caller is known. */
 export type Limits = {
-  /** Counts a request of a caller. Throws `rate_limited`, with the seconds to wait in the header `retry-after`. */
+  /** Counts a request of a caller. Throws `rate_limited` and sets the header `retry-after` to the seconds to wait. */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates): Promise<void>
-  /** Counts a stream of events until what it gives is called. Throws `rate_limited` where the caller or its tenant has too many. */
+  /**
+   * Counts an event stream as open until the returned function is called. Throws `rate_limited` if the caller or its tenant has
+   * too many.
+   */
   openStream(caller: Caller): () => void
   /** Throws `insufficient_storage` while the disk is nearly full. */
   checkDisk(): Promise<void>

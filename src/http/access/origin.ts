@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
 /**
- * A hook that keeps out the pages of other sites, as the Model Context Protocol demands of its servers (Streamable HTTP,
- * security): a request with an `Origin` that is not the server's own throws `foreign_origin`. A program sends none.
+ * A hook that rejects requests from pages of other sites, as the Model Context Protocol requires (Streamable HTTP, security): a
+ * request with an `Origin` other than the server's own throws `foreign_origin`. Programs send no `Origin`.
  */
 export function refuseForeignOrigin(publicUrl: string | undefined): (request: FastifyRequest) => Promise<void> {
   const publicOrigin = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.origin
@@ -17,7 +17,7 @@ export function refuseForeignOrigin(publicUrl: string | undefined): (request: Fa
   }
 }
 
-/** `Host` proves nothing where it is a name: a page can have its own name lead to this server (DNS rebinding). */
+/** A name in `Host` proves nothing: an attacker can make the name of their page resolve to this server (DNS rebinding). */
 function isOriginOfHost(origin: URL, host: string | undefined): boolean {
   const isHttp = origin.protocol === 'http:' || origin.protocol === 'https:'
   if (!isHttp || URL.parse(`${origin.protocol}//${host}`)?.host !== origin.host) return false

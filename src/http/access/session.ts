@@ -7,13 +7,13 @@ import type { Services } from '../services.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The signed-in person; undefined where a bearer key or nobody asks. */
+    /** The session of a signed-in person; undefined for a bearer key and without authentication. */
     session: Session | undefined
-    /** What the tokens of the session's forms are made with. */
+    /** Secret from which the tokens of the session's forms are derived. */
     formSecret: string | undefined
   }
   interface FastifyContextConfig {
-    /** Pages that are left open ask for it again and again: no use of the session. */
+    /** Open pages poll this route. It does not extend the session. */
     isBackground?: boolean
   }
   interface FastifyInstance {
@@ -31,26 +31,26 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 const tokens = createTokens()
 
-/** How the sessions of people come with requests and go with answers. */
+/** Reads sessions from requests, and sets and clears them in responses. */
 export type BrowserSessions = {
   /** Name of the cookie. */
   cookie: string
   /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** The session of a request's cookie as it is now. This is no use of it. */
+  /** Returns the current session of a request's cookie, without extending it. */
   readAgain(request: FastifyRequest): Promise<Session | undefined>
   /**
    * Checks a request that changes something: it must come from a page of this server. Browsers say so in `Sec-Fetch-Site` and
    * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
    */
   requireSameOrigin(request: FastifyRequest): void
-  /** Signs in the browser that is answered. */
+  /** Sets the cookie of a session. */
   begin(reply: FastifyReply, token: string): void
-  /** Signs it out. */
+  /** Removes the cookie. */
   end(reply: FastifyReply): void
-  /** Lets the browser keep something for the minutes that signing in takes elsewhere. */
+  /** Stores a value in the browser while the person signs in at an identity provider. */
   keep(reply: FastifyReply, value: string): void
-  /** What it kept; the browser forgets it. */
+  /** Returns that value, and deletes it in the browser. */
   takeBack(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
@@ -97,7 +97,7 @@ export async function readSessions(
       return token === undefined ? undefined : (await services.openSession(token, { isUse: false }))?.session
     },
   })
-  // What a person sees stays out of every cache, so that nobody sees it after they have signed out.
+  // Keeps a person's pages out of caches, so that nobody sees them after they sign out.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.session !== undefined && !reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     done(null, payload)

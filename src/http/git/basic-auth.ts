@@ -1,6 +1,6 @@
 import { bearerToken, type Scheme } from '../access/auth.ts'
 
-/** Basic authentication (RFC 7617), which makes git ask for a password; a bearer token does as well. */
+/** Basic authentication (RFC 7617), for which git asks the user for a password. A bearer token works as well. */
 export const keyAsPassword: Scheme = {
   tokenOf: (authorization) => bearerToken(authorization) ?? passwordOf(authorization),
   challenge: 'Basic realm="Ganglion", charset="UTF-8"',

@@ -20,8 +20,8 @@ const gitAgent = /^(?:j|go-)?git\//i
 const toldByStatus: ReadonlySet<number> = new Set([400, 401, 403, 413, 415])
 
 /**
- * Answers an error as everywhere, but to a git client in a form that it shows to its user. While refs are advertised that is
- * plain text. Of the answer to a fetch or a push git shows only the status, unless it is 200 and the reason is in git's protocol.
+ * Answers an error as other routes do, but to a git client in a form that git shows to its user. For the advertisement of refs
+ * that is plain text. For a fetch or a push, git shows only the status, unless it is 200 with the reason in git's protocol.
  */
 export async function answerGitError(
   error: unknown,

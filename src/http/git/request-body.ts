@@ -3,17 +3,17 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
-/** Of a body, in bytes and inflated: how much of it is given on, and how much is read at all where it is not compressed. */
+/** Limits of a body, in bytes after inflating: `given` is passed on; `read` is read at all, if the body is not compressed. */
 export type BodyLimits = { given: number; read: number }
 
-/** Milliseconds for which the rest of a body is read that is not given on. */
+/** Milliseconds for which the rest of a body that is too large is read and dropped. */
 const dropTime = 60_000
 
 /**
- * A request's body as it comes, inflated where it is compressed. What is too much to be given on is read and dropped: a client
- * hears the answer once it has sent everything.
+ * A request's body as a stream, inflated if it is compressed. What exceeds the limit is read and dropped, because a client reads
+ * the response only after it has sent everything.
  * @throws {GanglionError} `unsupported_media_type` for another encoding; while it is read, `payload_too_large` and
- * `malformed_request`
+ *   `malformed_request`
  */
 export function readBody(
   { raw, headers }: FastifyRequest,
@@ -26,11 +26,11 @@ export function readBody(
   }
   // The connection has to outlive the reading, for the answer.
   const sent: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
-  // Git compresses no push, and inflating what is only dropped would be work for nothing.
+  // Git never compresses a push, and inflating what is dropped would be wasted work.
   const isPlain = encoding === undefined
   const { given } = limits
   return bounded(isPlain ? sent : inflated(sent), isPlain ? limits : { given, read: given }, () => {
-    // It is too late to tell the client; a connection whose request is not read cannot be used again.
+    // It is too late for a response, and a connection whose request was not read cannot be reused.
     if (reply.raw.headersSent) raw.destroy()
   })
 }

@@ -13,12 +13,14 @@ import { answerGitError } from './refusal.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
 
 export type GitOptions = Partial<GitLimits> & {
-  /** Milliseconds for which a server that closes lets transfers go on. */
+  /** Milliseconds for which transfers may continue while the server closes. */
   grace?: number
 }
 
 const Repository = z.object({ tenant: z.string(), repository: z.string() })
-/** How many times as much of a push as git takes is read, so that its pusher hears of it by git, which does not show a 413. */
+/**
+ * A push is read up to this multiple of its limit, so that the pusher gets the reason in git's protocol: git does not show a 413.
+ */
 const pushExcess = 8
 const ServiceQuery = z.object({ service: z.enum(['git-upload-pack', 'git-receive-pack']) })
 
@@ -37,7 +39,7 @@ export function gitRoutes(
   const hidden = { hide: true, params: Repository }
 
   app.get('/:tenant/:repository/info/refs', { exposeHeadRoute: false, schema: hidden }, async (request, reply) => {
-    // Without a service it is the protocol that serves a repository's files.
+    // Without a service it would be the "dumb" protocol, which serves files of the repository.
     const query = ServiceQuery.safeParse(request.query)
     if (!query.success) throw new GanglionError('not_found')
     const service = query.data.service === 'git-upload-pack' ? 'upload-pack' : 'receive-pack'
@@ -117,7 +119,7 @@ function openDoor(
   return services.openGitDoor(callerOf(request), { tenant, kb: repository.replace(/\.git$/, ''), reachedAt })
 }
 
-/** Other values than git's own are not worth a complaint: it falls back to a protocol that every client knows. */
+/** Ignores values that git does not send: then the protocol is one that every client knows. */
 function protocolOf({ headers }: FastifyRequest): string | undefined {
   const protocol = headers['git-protocol']
   return typeof protocol === 'string' && /^[a-z0-9=:.-]{1,100}$/i.test(protocol) ? protocol : undefined

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * A signal that aborts when the connection ends before the answer does. Fastify's `request.signal` follows the request, which
- * has ended as soon as its body was read.
+ * Returns a signal that aborts if the connection closes before the response is complete. Fastify's `request.signal` follows the
+ * request, which has ended as soon as its body was read.
  */
 export function whenClientGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()

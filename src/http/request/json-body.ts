@@ -4,7 +4,7 @@ import { GanglionError } from '../../contract/errors.ts'
 
 const maxDepth = 20
 const maxKeys = 1000
-/** Keys that reach a prototype when an object is copied carelessly. */
+/** Keys that can change a prototype when an object is copied carelessly. */
 const poisonous = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Takes bodies of `application/json` in UTF-8, bounded in depth and keys, and empty bodies of any type. */
@@ -29,7 +29,7 @@ function parseJson(body: Buffer): unknown {
   return value
 }
 
-/** Throws `malformed_request` where JSON is too deep, has too many keys, or has a poisonous one. */
+/** Throws `malformed_request` if JSON is nested too deeply, has too many keys, or a forbidden one. */
 function checkShape(value: unknown): void {
   let keys = 0
   let level: unknown[] = [value]

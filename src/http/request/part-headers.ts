@@ -8,7 +8,7 @@ const blankLine = '\r\n\r\n'
  */
 export class PartHeaders {
   readonly #delimiter: string
-  /** What came last, as far as it may belong to what comes next. */
+  /** The last bytes, as far as they may belong to a delimiter that continues in the next ones. */
   #rest: Buffer = Buffer.from('\r\n') // the first delimiter has no line before it
   #isInHeaders = false
   #isOver = false

@@ -12,7 +12,7 @@ const maxFieldBytes = 64 * 1024
 /** Bytes of a whole form: the file, the fields, and what is around them. */
 export const maxFormBytes = maxUploadBytes + (maxFields + 1) * (maxFieldBytes + 4096)
 
-/** For `@fastify/multipart`, which cuts a file off at its limit: whoever reads it refuses the byte before that. */
+/** Options of `@fastify/multipart`. It truncates a file at `fileSize`, one byte above our limit, so that the reader can reject it. */
 export const formOptions = {
   preservePath: true,
   throwFileSizeLimit: false,
@@ -30,7 +30,7 @@ export const formOptions = {
 export type AnyPart = Extract<FormPart, { name: 'file' }> | { name: string; value: unknown }
 
 /**
- * The parts of a form that uploads a file, as they come; what an upload has no use for is left out.
+ * The parts of a form that uploads a file, as they arrive, without those that an upload does not use.
  * @throws what {@link readParts} throws
  */
 export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
@@ -72,7 +72,7 @@ async function* fileBytes(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Bounds what the parser leaves out without a word. It takes an error of the request as the end of the form. */
+/** Rejects what the parser would drop silently. It treats an error of the request as the end of the form. */
 function boundBody({ raw, headers }: FastifyRequest): void {
   const boundary = boundaryOf(headers['content-type'] ?? '')
   const partHeaders = boundary === undefined ? undefined : new PartHeaders(boundary)

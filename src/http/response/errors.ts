@@ -4,7 +4,7 @@ import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable, GanglionError, ValidationError, wordedErrors } from '../../contract/errors.ts'
 import { refusalFor } from '../../services/failure.ts'
 
-/** What Fastify or a plugin refuses, by the status that it gives. */
+/** Error codes for requests that Fastify or a plugin rejects, by status. */
 const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'malformed_request'],
   [403, 'not_found'], // a path that leads out of the files of `/docs`
@@ -17,7 +17,7 @@ const codeByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [431, 'header_too_large'],
 ])
 
-/** Seconds to wait that a 429 or 503 names where nothing better is known. */
+/** Default of `retry-after` for 429 and 503, in seconds. */
 const retryAfter = 10
 
 /** Answers any error with the envelope. */
@@ -27,7 +27,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(status).send(body)
 }
 
-/** The status and the envelope that stand for any error. What is not ours to tell is logged and becomes `internal`. */
+/** Returns the status and the envelope for any error. Unexpected errors are logged and become `internal`. */
 export function refusalOf(
   error: unknown,
   request: FastifyRequest,
@@ -42,7 +42,7 @@ export function refusalOf(
   return { status: refusal.status, body: envelope(refusal) }
 }
 
-/** Whether the client went before it had its answer: nothing is wrong here, and nobody reads one. */
+/** Whether the client disconnected before it had its response: not an error of the server. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   if (!(error instanceof Error)) return false
   const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
@@ -50,7 +50,7 @@ function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 
-/** Its own words are a service's to choose, except where they would tell what is not there from what is another's. */
+/** Body of an error. `not_found` and `internal` have a fixed message, so that it cannot reveal what the caller may not see. */
 function envelope({ code, message, details }: GanglionError): Record<string, unknown> {
   if (code === 'not_found' || code === 'internal') return { error: code, message: errorTable[code].message }
   return wordedErrors.has(code) ? { ...details, error: message, code } : { ...details, error: code, message }
@@ -63,7 +63,7 @@ function fromFastify(error: unknown): GanglionError {
   return refusalFor(error)
 }
 
-/** Refusals that any route of the API may answer with. */
+/** Errors that any route of the API may answer with. */
 const common = [
   'malformed_request',
   'invalid_token',
@@ -76,7 +76,7 @@ const common = [
   'insufficient_storage',
 ] as const satisfies readonly ErrorCode[]
 
-/** Refusals that any route that changes something may answer with. */
+/** Errors that any route that changes something may answer with. */
 const ofWrites = [
   'foreign_origin',
   'stale_form',
@@ -86,7 +86,7 @@ const ofWrites = [
 
 type ErrorAnswers<Code extends ErrorCode> = Record<(typeof errorTable)[Code]['status'], typeof ErrorAnswer>
 
-/** Response schemas of a route that reads: the common refusals and its own. */
+/** Response schemas of a route that reads: the common errors and its own. */
 export function readErrors<Code extends ErrorCode>(...codes: Code[]): ErrorAnswers<Code | (typeof common)[number]> {
   return errorAnswers([...common, ...codes])
 }

@@ -9,12 +9,12 @@ export function taggedAnswers<Schema extends z.ZodType>(schema: Schema): { 200: 
 
 type Representation = { text: string; etag: string }
 
-/** What was made of answers that stay the same object for as long as they stay the same. */
+/** Serialised answers, by answer. A service returns the same object as long as the answer has not changed. */
 const made = new WeakMap<object, Representation>()
 
 /**
- * Answers with JSON and an `ETag` made of its bytes, or with 304 where the client says that it has them (RFC 9110, section 13.1.2). A client
- * may keep the answer, but has to ask each time whether it still holds: what a key may see can change at any moment.
+ * Answers with JSON and an `ETag` of its bytes, or with 304 if the client has them already (RFC 9110, section 13.1.2). A client
+ * may cache the answer, but must revalidate it each time: what a key may see can change at any moment.
  * @param answer must not be changed afterwards
  * @throws {z.ZodError} for an answer that breaks its schema
  */

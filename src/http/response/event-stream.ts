@@ -8,22 +8,22 @@ import { refusalOf } from './errors.ts'
 
 /** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
 export type ServerSentEvent = { id?: string; event: string; data: unknown }
-/** What a client that is cut off does: after `retry` milliseconds it asks for what follows the event with this id. */
+/** Tells a client to reconnect after `retry` milliseconds, and to ask for what follows the event with this id. */
 export type Resumption = { id: string; retry: number }
 
 type Send = (event: ServerSentEvent | Resumption) => void
-/** Waits until the client has taken what was sent, or has had time enough for it. */
+/** Waits until the client has read what was sent, or until its patience is over. */
 type Taken = () => Promise<void>
 
 const headers = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
-  // Else a server that closes waits for the next request on each stream's connection.
+  // Otherwise a closing server would wait for the next request on each stream's connection.
   connection: 'close',
 }
 
-/** Bytes that wait to be sent, beyond which a client is taken for one that never reads. */
+/** Maximum of unsent bytes. A client with more is considered stalled. */
 const maxUnsent = 256 * 1024
 
 /** Streams of server-sent events (HTML standard, section 9.2) of one server. */
@@ -49,8 +49,8 @@ export class EventStreams {
 
   /**
    * Answers with the events that `produce` sends until it returns. What it throws becomes an event `error` with the envelope of
-   * errors. A client is dropped when it is sent more with 256 KB unread, and what is sent to one that has gone is lost:
-   * `produce` should end when the {@link signal} aborts, and wait with `taken` where it has much to send.
+   * errors. A client that has more than 256 KB unread is dropped when more is sent. `produce` should end when the {@link signal}
+   * aborts, and wait with `taken` if it has much to send.
    */
   answer(
     request: FastifyRequest,

@@ -7,13 +7,16 @@ import { isNamed } from './etag.ts'
 
 type Range = { first: number; last: number }
 
-/** Nothing that a browser shows of it may load or run anything. Its viewer of PDF does not work in a sandbox. */
+/**
+ * Content security policies of files: nothing in them may load or run. PDF is not sandboxed, because browsers' PDF viewers do not
+ * work in a sandbox.
+ */
 const pdfPolicy = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
 /**
- * Answers with a file. A type that is not in `shownFileTypes` is to be saved, never to be shown. One range of bytes may be asked for
- * (RFC 9110, section 14), and whether the file is still the same.
+ * Answers with a file. Browsers save types that are not in `shownFileTypes`, and never show them. Supports one range of bytes
+ * (RFC 9110, section 14) and conditional requests.
  * @throws {GanglionError} `range_not_satisfiable`
  */
 export async function answerFile(
@@ -46,7 +49,7 @@ export async function answerFile(
   return reply.send(method === 'HEAD' || size === 0 ? Readable.from([]) : await read(range))
 }
 
-/** What is no single range of bytes is ignored, as RFC 9110 has it. */
+/** Anything but a single range of bytes is ignored, as RFC 9110 allows. */
 function readRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (from === '' && to === '') return undefined

@@ -13,7 +13,7 @@ export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
 export type Act = {
   /** `<what>.<done>`, e.g. `key.revoked`. */
   action: string
-  /** Whom or what it was done to, for people. */
+  /** Whom or what it was done to, in words. */
   subject: string
   /** For people, where the action does not say it all. */
   detail?: string

@@ -21,7 +21,7 @@ export type Client = { address: string; agent: string }
 export type OpenSession = {
   session: Session
   caller: Caller
-  /** What the tokens of the session's forms are made with. */
+  /** Secret from which the tokens of the session's forms are derived. */
   formSecret: string
   /** The session's token from now on, if it is a new one. */
   newToken?: string

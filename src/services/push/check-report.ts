@@ -3,12 +3,12 @@ import { compareText } from '../../knowledge/text/text.ts'
 
 const maxLines = 50
 const maxLineLength = 500
-/** What a terminal could take for a command, and what would not show or reorder the rest. */
+/** Characters that a terminal could take for a command, that are invisible, or that reorder the text. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**
- * Findings as the pusher's terminal shows them: `path:line: reason`, errors first, 50 at the most and how many more there are.
- * Control, invisible and bidi characters are escaped.
+ * Formats findings for the pusher's terminal: `path:line: reason`, errors first. Shows at most 50, and the number of the others.
+ * Escapes control, invisible and bidi characters.
  */
 export function formatFindings(findings: readonly Finding[]): string[] {
   const rank = ({ severity }: Finding) => Number(severity === 'warning')

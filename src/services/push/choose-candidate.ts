@@ -32,7 +32,7 @@ import type { PushedNeuron } from './pushed-neurons.ts'
 /** The candidate of a Neuron that main takes. */
 type ChosenCandidate = {
   id: string
-  /** To be written to the queue: it is new there, or its record has changed. */
+  /** Whether it must be written to the queue, because it is new or its record has changed. */
   record?: Candidate
   /** The dismissal that the push overrules. */
   dismissal?: Decision | undefined
@@ -53,8 +53,8 @@ type ChooseOptions = {
 }
 
 /**
- * Finds or makes the candidate that a Neuron of main points back to: the one that its page names, if that waits, was dismissed or
- * was lost by a restore; one that proposes this very page, or that an earlier attempt of the push left; else a new one.
+ * Finds or makes the candidate that a Neuron on main points back to: the one that its page names, if it is pending, dismissed or
+ * was lost in a restore; else one that proposes this very page, or that an interrupted attempt of the push left; else a new one.
  * @throws {GanglionError} `record_full`
  */
 export async function chooseCandidate(
@@ -93,8 +93,8 @@ export async function chooseCandidate(
 }
 
 /**
- * The candidate of an earlier attempt that was cut off before main had it, with the page as it is pushed now: what was pushed may
- * have been put on top of others' changes since.
+ * The candidate of an attempt that was interrupted before main had it, updated to the page as it is pushed now: the pusher may
+ * have rebased it since.
  */
 async function leftCandidate(
   sql: Projection['read'],
@@ -117,7 +117,7 @@ async function leftCandidate(
   return roomInRecord(record) < 0 ? undefined : record
 }
 
-/** The candidate that brought this page, or removed it, before a restore; without a blob: it removed it. */
+/** The candidate that added this page before a restore; without a blob, the one that removed it. */
 function lostCandidate(
   { projection: { write: sql } }: KnowledgeBase,
   { seqId, text }: PushedNeuron,

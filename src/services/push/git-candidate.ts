@@ -12,15 +12,15 @@ import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /**
- * What distinguishes the candidates of one Neuron: who made it, and by which door. `rename`: the page's links follow a Neuron
- * that was renamed over HTTP. `console`: a person wrote it there.
+ * What distinguishes the candidates of one Neuron: their author, and the door they came through. `rename`: the page's links
+ * follow a Neuron that was renamed over HTTP. `console`: a person wrote it there.
  */
 export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; topic?: string }
 
-/** Why a candidate is there that a restore had lost: for the audit trail. */
+/** Reason, in the audit trail, for a candidate that was recreated because a restore had lost it. */
 export const madeAgain = 'made again of a push, after a restore had lost it'
 
-/** A candidate's title, content and front matter, as a page gives them. */
+/** The title, content and front matter of a candidate, taken from a page. */
 export type PageParts = Pick<Candidate, 'title' | 'content' | 'frontMatter'>
 
 /** A removal has the content that it removes. */
@@ -34,12 +34,12 @@ export async function pageParts(
   return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
 }
 
-/** Attribution of what came with git, from the console, or of links that follow a rename. */
+/** Attribution of a change that came by git, from the console, or by updating links after a rename. */
 export function connectorOf({ door }: Pick<Origin, 'door'>): string {
   return door === 'rename' || door === 'console' ? door : 'git'
 }
 
-/** Under which the index finds a candidate again; see `candidatesOfOrigin`. */
+/** Key by which the index finds a candidate again; see `candidatesOfOrigin`. */
 export function originOf(
   { seqId, path, pushedPath = path }: Pick<PushedNeuron, 'seqId' | 'path' | 'pushedPath'>,
   { door, by, topic = '' }: Origin,
@@ -47,12 +47,12 @@ export function originOf(
   return JSON.stringify([door, by, topic, seqId ?? pushedPath])
 }
 
-/** How {@link originOf} begins for every Neuron that one pusher proposes with one topic. */
+/** Common prefix of {@link originOf} for all Neurons that one pusher proposes under one topic. */
 export function originPrefix({ door, by, topic = '' }: Origin): string {
   return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
 }
 
-/** How a candidate is made of what was changed with git. `id`: of one that is made again. */
+/** Options for a candidate that is made from a change in git. `id`: of a candidate that is recreated. */
 export type GitCandidateOptions = {
   id?: string
   parts: PageParts
@@ -62,7 +62,7 @@ export type GitCandidateOptions = {
   at: Date
 }
 
-/** A candidate for a Neuron that was changed with git; it waits until it is decided on. */
+/** Makes a pending candidate for a Neuron that was changed with git. */
 export function gitCandidate(
   kbId: string,
   neuron: PushedNeuron,
@@ -87,14 +87,14 @@ export function gitCandidate(
   }
 }
 
-/** The candidate with its zone and warnings. It waits for a curator, whatever the policy says. */
+/** The candidate with its zone and warnings. It stays pending for a curator, whatever the policy says. */
 export function awaitingReview(candidate: Candidate, settings: Parameters<typeof judge>[1]): Candidate {
   const untrusted = { trustedConnector: false, actionZone: null, targetProblem: null }
   const { zone, warnings } = judge({ ...candidate, ...untrusted }, settings)
   return { ...candidate, verdict: { ...candidate.verdict, zone, warnings } }
 }
 
-/** A candidate that waits, as a later push has its page. */
+/** A pending candidate, updated to the page of a later push. */
 export function revised(
   record: Candidate,
   change: Pick<Candidate, 'base' | 'metadata'> & PageParts,
@@ -120,8 +120,8 @@ export function fingerprintOf({
 }
 
 /**
- * The candidate for a Neuron that its page names and that is not approved, as in a page that was merged from the candidate's head.
- * After a restore the candidate of a new page may wait again, though the page has its seqId.
+ * The candidate that a page names, if it is for this Neuron and not approved, as in a page that was merged from the candidate's
+ * head. After a restore the candidate of a new page may be pending again, although the page has its seqId.
  */
 export function namedCandidate(
   sql: Projection['read'],

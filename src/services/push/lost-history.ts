@@ -11,7 +11,7 @@ import { serverDomain } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { parseRemoval, removalTrailer } from '../knowledge-base/removal-trailer.ts'
 
-/** What the server gave before a restore took it back to an earlier state, as its own commits in a clone's history show. */
+/** What the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
 export type LostHistory = {
   /** The seqIds of their Neurons, none above the floor of the restore. */
   seqIds: ReadonlySet<string>
@@ -24,8 +24,9 @@ export type LostHistory = {
 export const noLostHistory: LostHistory = { seqIds: new Set(), pages: new Map(), removals: new Map() }
 
 /**
- * Reads what the server's own commits in a push gave. Nothing where no backup was restored: main then holds whatever was given.
- * A commit counts by its author, which a rebase keeps. Anybody can write that, so the caller compares with what others hold.
+ * Reads what the server's own commits in a push assigned. Returns nothing if no backup was restored: main then has all of it. The
+ * server's commits are recognised by their author, which survives a rebase. Anybody can forge an author, so the caller must check
+ * for conflicts with other Neurons.
  * @throws {GitError}
  */
 export async function readLostHistory(

@@ -16,9 +16,9 @@ import type { Origin } from './git-candidate.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 import { type PushView, type SubmittedNeuron, submittedNeurons } from './submitted-neurons.ts'
 
-/** What a push that began behind main changes in main as it is now. */
+/** What a push whose base is behind main changes in main as it is now. */
 export type MergedPush = {
-  /** Without those that main has already. */
+  /** Without the changes that main has already. */
   neurons: PushedNeuron[]
   /** Other files, and places that a Neuron leaves. */
   files: FileContents
@@ -26,7 +26,7 @@ export type MergedPush = {
   conflicts: Finding[]
 }
 
-/** Merges a push that began behind main, file by file, as approvals merge candidates. */
+/** Merges a push whose base is behind main, file by file, as approvals merge candidates. */
 export async function mergePush(
   view: PushView,
   { changes, origin }: { changes: readonly TreeChange[]; origin: Origin },
@@ -66,7 +66,7 @@ export async function mergePush(
   return { neurons, files, conflicts }
 }
 
-/** A file of main in the place of one of the folders that a path needs. */
+/** A file on main whose path is that of a folder that a path needs. */
 function fileAbove({ sql }: PushView, path: string): string | undefined {
   const names = path.split('/')
   const folders = names.slice(1).map((_, at) => names.slice(0, at + 1).join('/'))
@@ -114,14 +114,17 @@ function leavesItsPlace(neuron: SubmittedNeuron): neuron is SubmittedNeuron & { 
   )
 }
 
-/** Where main is to have the page; undefined where both sides have moved it. */
+/** The path of the merged page; undefined if both sides moved it to different places. */
 function placeOf({ before, path, base }: SubmittedNeuron): string | undefined {
   if (before === undefined) return path
   if (base === undefined || base.path === path) return before.path
   return before.path === base.path || before.path === path ? path : undefined
 }
 
-/** A page that has changed since holds what nobody meant to remove; what the server adds to each page is no change. */
+/**
+ * Removes a page. It is a conflict if main changed the page since, because the pusher has not seen that. Fields that the server
+ * adds do not count.
+ */
 async function removal({ readText }: PushView, { base, ...pushed }: SubmittedNeuron): Promise<MergedNeuron> {
   const { before } = pushed
   if (before === undefined) return { neuron: undefined }
@@ -145,7 +148,7 @@ function conflictWith([conflict]: readonly Conflict[]): MergedNeuron {
   return { line, problem: `It conflicts with main, which has ${shown(current)} there, and you ${shown(proposed)}.` }
 }
 
-/** What main gets of another file: nothing where it has it already. Or why the two cannot be merged. */
+/** Merges a file that is no page. Returns its new content, nothing if main has it already, or the reason of a conflict. */
 async function mergeFile(
   view: PushView,
   { path, before, after }: TreeChange,

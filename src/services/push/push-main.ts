@@ -21,7 +21,7 @@ export type MainPush = {
   to: Oid
   /** All that differs between the two. */
   changes: readonly TreeChange[]
-  /** Who pushed: whatever the commits say, they are the approver. */
+  /** The pusher. They are the approver, whatever author the commits have. */
   approver: Actor
   /** As the maker of candidates. */
   proposer: Actor
@@ -37,9 +37,9 @@ const conflicting = 'it conflicts with main: git pull --no-rebase, solve it, and
 export const fetchFirst = 'fetch first: main has moved since; git pull --rebase, and push again'
 
 /**
- * Takes what was pushed onto main as one commit that merges it: each changed Neuron is a candidate that the pusher approves, and
- * gets what it lacks. Main's first-parent line so stays the record of approvals, whatever the pushed commits say of themselves.
- * @throws {PushRefused} where main has moved, or what is pushed conflicts with it.
+ * Merges a push into main as one commit. Each changed Neuron becomes a candidate that the pusher approves, and gets the ids that
+ * it lacks. So the first-parent line of main stays the record of approvals, whatever messages the pushed commits have.
+ * @throws {PushRefused} if main has moved, or the push conflicts with it
  */
 export async function pushToMain(
   kb: KnowledgeBase,
@@ -95,7 +95,7 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
 
 const verbs: Partial<Record<Decision['action'], string>> = { reopen: 'Reopen', dismiss: 'Dismiss' }
 
-/** Of the queue's commit that holds the candidates of a push. */
+/** Message of the queue's commit with the candidates of a push. */
 export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
   const [first] = candidates
   const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`

@@ -6,7 +6,7 @@ const maxTopic = 100
 export type PushOptions = {
   /** Keeps several proposals for one Neuron apart. */
   topic: string
-  /** Takes what is pushed to `refs/for/main` onto main at once. */
+  /** Merges a push to `refs/for/main` into main at once. */
   submit: boolean
 }
 

@@ -28,14 +28,14 @@ import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
 export type ProposedNeuron = {
   candidateId: string
   title: string
-  /** `waiting`: it was proposed before, and is not in this push. */
+  /** `waiting`: proposed earlier, and not part of this push. */
   state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
-  /** Of an earlier proposal of the same Neuron, by somebody else than the pusher. */
+  /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined
 }
 
 export type ProposalPush = {
-  /** All that differs between the commit of main that was worked upon and the pushed one. */
+  /** All differences between the base on main and the pushed commit. */
   changes: readonly TreeChange[]
   /** The commits of which the push consists. */
   range: PushRange
@@ -43,13 +43,14 @@ export type ProposalPush = {
   origin: Origin
 }
 
-/** `candidate`: to be written, where it is not as it was. */
+/** `candidate`: must be written, because it has changed. */
 type Proposed = ProposedNeuron & { candidate?: Candidate }
 
 /**
- * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as what the pending one says from now on
- * that its page names, or that the same pusher has made of it before. What the push takes out is dismissed. Nothing of it reaches main.
- * @throws {PushRefused} where the queue is full.
+ * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as the new content of the pending candidate
+ * that its page names, or that the same pusher proposed before. Proposals that the push withdraws are dismissed. Main does not
+ * change.
+ * @throws {PushRefused} if the queue is full
  */
 export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
   const onTheWay = await pagesOnTheWay(kb, push.range, push.origin)
@@ -77,7 +78,7 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
   })
 }
 
-/** Whether main does not say so already. */
+/** Whether main differs from it. */
 function isChange({ before, path, blob }: PushedNeuron): boolean {
   return before === undefined || before.path !== path || before.blob !== blob
 }
@@ -130,7 +131,9 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
   return named?.status === 'pending' ? named : own()
 }
 
-/** What somebody else said to the last proposal of the Neuron, its page's own or the pusher's. */
+/**
+ * The dismissal by somebody else of the last proposal for the Neuron: of the one that its page names, or of the pusher's own.
+ */
 async function earlierDismissal(
   kb: KnowledgeBase,
   staging: Staging,
@@ -147,14 +150,14 @@ async function earlierDismissal(
   return dismissal?.by.id === proposer.id ? undefined : dismissal
 }
 
-/** What main was given of this very page, on which the pusher's branch does not stand yet. */
+/** The version of this very page that main took, and that the pusher's branch does not contain yet. */
 function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
   return candidatesOfOrigin(kb.projection.write, connectorOf(origin), originOf(neuron, origin)).find(
     ({ status, fingerprint }) => status === 'approved' && fingerprint === fingerprintOf(neuron),
   )
 }
 
-/** The page as it was where the pusher began. */
+/** The page at the base of the push. */
 function baseOf({ before, path }: PushedNeuron, changes: readonly TreeChange[]): Oid | null {
   const was = (place: string | undefined) => changes.find((change) => change.path === place)?.before
   return was(path) ?? was(before?.path) ?? before?.blob ?? null

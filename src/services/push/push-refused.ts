@@ -1,6 +1,6 @@
 import type { Finding } from '../../knowledge/neuron.ts'
 
-/** Why a ref of a push is refused; one line, for the pusher's terminal. */
+/** The reason why a ref of a push is rejected; one line, for the pusher's terminal. */
 export class PushRefused extends Error {
   /** What is wrong in which file. */
   readonly findings: readonly Finding[]

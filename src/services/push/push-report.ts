@@ -59,7 +59,7 @@ function nextStep(pushed: readonly ProposedNeuron[]): string[] {
   return pushed.some(({ state }) => state === 'approved') ? ['git pull --rebase brings it from main.'] : []
 }
 
-/** A page that was taken out of a branch cannot be told from one that was never on it. */
+/** A page that was removed from a branch looks the same as one that was never on it. */
 function leftLines(left: readonly ProposedNeuron[]): string[] {
   if (left.length === 0) return []
   const lines = left

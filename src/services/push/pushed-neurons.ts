@@ -10,9 +10,9 @@ import { seqIdBefore } from './push-base.ts'
 export type PushedNeuron = {
   /** Undefined: it is new, and was given none yet. */
   seqId: string | undefined
-  /** As main has it; undefined where it is new, or was deleted and comes back. */
+  /** The version on main; undefined if it is new, or restored after it was deleted. */
   before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
-  /** Where it stands now, or stood before it was deleted. */
+  /** Its path, or the path it had before it was deleted. */
   path: string
   /** Where the push has it, if main has it elsewhere. */
   pushedPath?: string

@@ -34,10 +34,10 @@ type Request =
   | { kind: 'propose' | 'submit'; from: Oid; to: Oid }
   | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
 
-/** Who pushes, and the origin at which they reach the server. */
+/** The pusher, and the origin at which they reach the server. */
 type Pusher = { caller: Caller; reachedAt: string }
 
-/** Decides about the pushes of one caller to one knowledge base. */
+/** Checks and receives the pushes of one caller to one knowledge base. */
 export function receiverFor(ganglion: Ganglion, kb: KnowledgeBase, pusher: Pusher): Receiver {
   return {
     judge: (updates, quarantine, options) => judge(ganglion, kb, pusher, { updates, quarantine, options }),
@@ -101,7 +101,7 @@ async function judgeRequest(
   return [...findings, ...conflicts]
 }
 
-/** What keeps a submitted push from being merged into main as it is now. Main may still move before it is taken. */
+/** Returns what prevents a submitted push from being merged into main as it is now. Main may still move before the merge. */
 async function conflictsOf(
   kb: KnowledgeBase,
   caller: Caller,
@@ -121,9 +121,9 @@ function mainOrigin(caller: Caller): Origin {
 }
 
 /**
- * What a push to a ref asks for.
- * @param repository sees the push's objects.
- * @throws {PushRefused} where it may not.
+ * Returns what a push to a ref asks for.
+ * @param repository sees the push's objects
+ * @throws {PushRefused} if the push is not allowed
  */
 async function readRequest(
   kb: KnowledgeBase,

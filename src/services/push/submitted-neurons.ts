@@ -19,7 +19,7 @@ import { type ProposalView, proposalOf } from '../queue/proposal.ts'
 import { connectorOf, fingerprintOf, type Origin, originOf } from './git-candidate.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
-/** Main, as a push that began behind it is looked at upon. */
+/** Main, as a push whose base is behind it sees it. */
 export type PushView = ProposalView & {
   /** Whether main got a commit after the pusher began. */
   isSince(commit: Oid): Promise<boolean>
@@ -36,12 +36,12 @@ export type SubmittedNeuron = PushedNeuron & { base: { path: string; text: strin
 type Side = { blob: Oid; text: string; seqId: string | undefined }
 type Page = { path: string; before: Side | undefined; after: Side | undefined }
 
-/** Of two texts that are less alike, one is not the other after a move. */
+/** Minimum similarity of two texts for one to count as the other after a move. */
 const leastResemblance = 0.5
 
 /**
- * The Neurons among changed files, by path, where the pusher's branch may be behind main. Its pages need not have the seqIds that
- * main has given them since: they are found by what was pushed, by the candidate that they name, and by what they resemble.
+ * The Neurons among changed files, by path, if the pusher's branch may be behind main. Its pages may lack the seqIds that main
+ * has assigned since. They are matched by the pushed content, by the candidate that they name, and by similarity.
  */
 export async function submittedNeurons(
   view: PushView,
@@ -93,18 +93,18 @@ async function readPage({ sql, readText }: PushView, { path, before, after }: Tr
   }
 }
 
-/** The candidate by which main took a page as it was pushed. */
+/** The candidate by which main took a page exactly as it was pushed. */
 function takenPage(sql: PushView['sql'], page: { path: string; blob: Oid }): CandidateRow | undefined {
   return approvedOfFingerprint(sql, connectorOf({ door: 'main' }), fingerprintOf(page))
 }
 
-/** The candidate that a page names, as one does that was merged from the candidate's head. */
+/** The candidate that a page names, as a page does that was merged from the candidate's head. */
 function namedBy(sql: PushView['sql'], text: string): CandidateRow | undefined {
   const { candidate } = parseNeuronFile(text).fields
   return candidate === undefined ? undefined : findCandidate(sql, candidate)
 }
 
-/** The seqIds of pages that have none written in them and were moved, by their new path. */
+/** By new path, the seqIds of moved pages that have none in their front matter. */
 function movedPages(pages: readonly Page[]): Map<string, string> {
   const gone = pages.filter(
     ({ before, after }) => after === undefined && before?.seqId !== undefined && !hasSeqId(before.text),
@@ -134,7 +134,10 @@ function hasSeqId(text: string): boolean {
   return parseNeuronFile(text).fields.seqId !== undefined
 }
 
-/** What main has made since of an added page: of this very one, of the candidate that it names, or of an earlier one of this pusher. */
+/**
+ * The Neuron that an added page has become on main: by the same content, by the candidate that it names, or by an earlier push of
+ * this pusher.
+ */
 async function earlierPage(
   view: PushView,
   { path, blob, text }: { path: string; blob: Oid; text: string },
@@ -153,7 +156,7 @@ async function earlierPage(
   return undefined
 }
 
-/** Pages that this pusher has had at a path before they had a seqId. */
+/** Earlier versions that this pusher had at a path, before they had a seqId. */
 function ownPages(sql: PushView['sql'], path: string, origin: Origin): CandidateRow[] {
   return (['main', 'for'] as const).flatMap((door) =>
     pagesOfOrigin(sql, { seqId: undefined, path }, { ...origin, door }).slice(0, 1),
@@ -170,7 +173,10 @@ function pagesOfOrigin(
   )
 }
 
-/** The page of a candidate as its author had it: with those keys that approval sets only where `text`, which follows it, has them. */
+/**
+ * The page of a candidate as its author wrote it: without keys that the approval added, unless `text`, the next version, has
+ * them.
+ */
 async function earlierText(view: PushView, { blob }: CandidateRow, text: string): Promise<string> {
   const record = parseCandidate(await view.readText(blob))
   const { frontMatter, content } = record

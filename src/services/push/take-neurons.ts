@@ -27,11 +27,11 @@ export type TakenNeuron = {
   /** Where the push has the page, if main has it elsewhere. */
   pushedPath: string | undefined
   candidateId: string
-  /** The dismissal of the candidate that the push overrules. */
+  /** The dismissal that the push overrules. */
   dismissal: Decision | undefined
 }
 
-/** What a commit that takes Neurons writes over what was pushed, and what it puts on the queue. */
+/** What the commit that takes Neurons changes in the pushed files, and what it puts on the queue. */
 export type Taking = {
   files: Map<string, string | null>
   candidates: Candidate[]
@@ -42,7 +42,7 @@ export type Taking = {
 export type TakeOptions = {
   parser: ParserPool
   readText: (oid: Oid) => Promise<string>
-  /** Who made the candidates, and how they are found again. */
+  /** The author of the candidates, and the key by which they are found again. */
   actor: Actor
   origin: Origin
   /** For the audit trail. */
@@ -50,17 +50,17 @@ export type TakeOptions = {
   at: Date
   /** Other files that come in with them. */
   files?: FileContents
-  /** Aliases that Neurons must have, by seqId, beside those that their renames ask for. */
+  /** By seqId, aliases that Neurons must have in addition to those that their renames need. */
   aliases?: ReadonlyMap<string, readonly string[]>
-  /** What the push shows to have been given before a restore. */
+  /** The ids which, as the push shows, were assigned before a restore. */
   lost?: LostHistory
 }
 
 /**
- * Gives every Neuron that was changed with git what it lacks: a seqId, a document id, a candidate of its own, and the names by
- * which others link to it. A page that carries the id of a pending candidate of its own approves that one. Within a write, before
- * anything of it is staged.
- * @throws {PushRefused} where front matter would get larger than anybody may read.
+ * Adds to every Neuron that was changed with git what it lacks: a seqId, a document id, a candidate, and the names that others
+ * link to. A page with the id of a pending candidate for it approves that candidate. Must run within a write, before anything is
+ * staged.
+ * @throws {PushRefused} if the front matter would exceed its limit
  */
 export async function takeNeurons(
   kb: KnowledgeBase,
@@ -86,7 +86,7 @@ export async function takeNeurons(
   return taking
 }
 
-/** Neurons whose links to attachments lead to the same files where they have moved. */
+/** Adapts the links of moved Neurons, so that they still lead to the same attachments. */
 function withTheirFiles(
   kb: KnowledgeBase,
   neurons: readonly PushedNeuron[],

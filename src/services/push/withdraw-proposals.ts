@@ -8,17 +8,17 @@ import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { withDecision } from '../queue/decide-candidate.ts'
 import { connectorOf, fingerprintOf, type Origin, originPrefix } from './git-candidate.ts'
 
-/** What the same pusher proposed before with the same topic, and a push does not hold. */
+/** What the same pusher proposed before under the same topic, and the push does not contain. */
 export type LeftProposals = {
-  /** Their records, dismissed: the push has taken them out. */
+  /** Records of the proposals that the push withdraws, dismissed. */
   withdrawn: Candidate[]
-  /** They were pushed from elsewhere, and wait on. */
+  /** Proposals from another branch. They stay pending. */
   waiting: OriginRow[]
 }
 
 /**
- * The pages that the commits of a push have held on the way to its last one, by the fingerprints of `fingerprintOf`; none
- * where the pusher has nothing waiting. @throws {GitError}
+ * The pages in all commits of a push, as fingerprints of `fingerprintOf`; empty if the pusher has nothing pending.
+ * @throws {GitError}
  */
 export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
   const pages = new Set<string>()
@@ -30,8 +30,9 @@ export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin:
 }
 
 /**
- * Tells the earlier proposals that a push takes out from those that were pushed from another branch. With a topic a push is the
- * whole of what is proposed under it. Without one, a page was taken out if the push holds the commit that proposed it. Within a write.
+ * Separates earlier proposals that a push withdraws from those that came from another branch. With a topic, a push replaces
+ * everything under that topic. Without one, a page is withdrawn if the push contains the commit that proposed it. Must run within
+ * a write.
  * @throws {GanglionError} `record_full`
  */
 export async function leftProposals(

@@ -4,7 +4,7 @@ import type { Ganglion } from '../ganglion.ts'
 import { findSource } from './find-source.ts'
 
 /**
- * Archives a Source: its Neurons stay, its bytes may be uploaded again, and an ingest that waits is called off.
+ * Archives a Source. Its Neurons stay, its bytes may be uploaded again, and a waiting ingest is cancelled.
  * @throws {GanglionError} `not_found`, `already_processing`
  */
 export async function archiveSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<void> {

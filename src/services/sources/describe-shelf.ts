@@ -2,11 +2,11 @@ import type { Source } from '../../contract/documents.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 
-/** What a knowledge base takes, and where its Sources stand. */
+/** The file types that a knowledge base accepts, and the folders of its Sources. */
 export type Shelf = {
   /** Extensions without dot, sorted. */
   fileTypes: Source['fileType'][]
-  /** Folders with a Source, as curators are told of them. */
+  /** Folders with a Source; only for curators. */
   folders: string[]
 }
 
@@ -14,7 +14,7 @@ export type Shelf = {
 export async function describeShelf(ganglion: Ganglion, { tenantId, role }: Caller, kbName: string): Promise<Shelf> {
   const kb = await ganglion.kb(tenantId, kbName)
   const { sourceTypes } = await kb.settings()
-  // A folder's name may be all that is known of what stands in it.
+  // The name of a folder may reveal what is in it.
   const folders = role === 'curator' ? await ganglion.sources.folders(kb.identity.id) : []
   return { fileTypes: [...sourceTypes].toSorted(), folders }
 }

@@ -1,19 +1,20 @@
 import type { Anchor, Extracted } from '../../ingest/extracted.ts'
 
-/** Where in its original a passage begins; an empty one says nothing of it. */
+/** Where a passage begins in its original; empty if unknown. */
 export type Place = Omit<Anchor, 'line'>
 
 /** A run of a text from one place of its original. */
 export type Passage = {
   place: Place
-  /** Whether the place begins here; else the passage goes on with the one before. */
+  /** Whether the place begins here; otherwise this continues the previous passage. */
   isBeginning: boolean
   text: string
 }
 
 /**
- * Divides a text into passages where its original has a new page, slide, sheet or time, and these into parts that can be shown at
- * once. @param maxLength UTF-16 units of a part; a passage that is longer is cut, between words where that is possible.
+ * Divides a text into passages at each new page, slide, sheet or time of its original, and these into parts that can be shown at
+ * once.
+ * @param maxLength UTF-16 units of a part; a passage that is longer is cut, between words where that is possible.
  */
 export function divideText(
   { markdown, anchors }: Pick<Extracted, 'markdown' | 'anchors'>,
@@ -34,7 +35,7 @@ export function divideText(
   return parts
 }
 
-/** The index of the part where a place begins, or of the one that it stands in. */
+/** The index of the part where a place begins, or that contains it. */
 export function partAt(parts: readonly Passage[][], sought: { [Key in keyof Place]: Place[Key] | undefined }): number {
   const reached = ({ place }: Passage) =>
     (sought.page !== undefined && (place.page ?? Number.POSITIVE_INFINITY) <= sought.page) ||

@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { sourceSight } from './source-sight.ts'
 
-/** A Source that the caller may know of, archived or not. @throws {GanglionError} `not_found` */
+/** A Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */
 export async function findSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<Source> {
   const source = await ganglion.sources.find(caller.tenantId, docId)
   const isSeen = source !== undefined && (await sourceSight(ganglion, caller, source.kbId))(source)

@@ -9,7 +9,7 @@ const zipTypes: ReadonlySet<string> = new Set([...officeTypes, 'odt', 'ods', 'od
 const textTypes: ReadonlySet<string> = new Set([
   ...[...textFileTypes, 'svg', 'eml', 'ipynb', 'vtt', 'srt', 'tsv', 'json', 'xml'],
 ])
-/** What the signatures of images and sound are called, where it is not by the extension. */
+/** Names of the signatures of images and sound, if they differ from the extension. */
 const signatures: Readonly<Record<string, readonly string[]>> = {
   jpg: ['jpg'],
   jpeg: ['jpg'],
@@ -21,7 +21,7 @@ const signatures: Readonly<Record<string, readonly string[]>> = {
   mp3: ['mp3', 'mp2', 'mp1'],
 }
 
-/** Why a file cannot be read as what its extension says, for people; undefined where nothing speaks against it. */
+/** Returns why a file cannot have the format of its extension, for people; undefined if no problem was found. */
 export async function formatProblem(file: string, fileType: string): Promise<string | undefined> {
   const modern = modernTypes[fileType]
   if (modern !== undefined)
@@ -41,11 +41,11 @@ function fits(fileType: string, head: Buffer, found: string | undefined): boolea
   // Readers of PDF look for its mark in the first kilobyte.
   const isPdf = head.subarray(0, 1024).includes('%PDF-')
   if (fileType === 'pdf') return isPdf
-  // Its directories may be far behind what is looked at.
+  // The directories of a TIFF may be behind the bytes that are read here.
   if (fileType === 'tif' || fileType === 'tiff') return /^(?:II\*\0|MM\0\*)/.test(head.toString('latin1', 0, 4))
   if (zipTypes.has(fileType)) return head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))
   if (!textTypes.has(fileType)) return found !== undefined && (signatures[fileType] ?? [fileType]).includes(found)
-  // A signature may be two letters, which text can begin with as well; what it stands for has NULs, which text has in UTF-16 only.
+  // A signature may be two letters, which a text can begin with, too. Binary formats contain NULs, which text has only in UTF-16.
   return (
     !head.subarray(0, 5).equals(Buffer.from('%PDF-')) &&
     (found === undefined || !head.includes(0) || hasByteOrderMark(head))

@@ -14,8 +14,9 @@ const seq = /^[1-9][0-9]{0,14}$/
 export type SourceSearch = SourceQuery & SourceFilter
 
 /**
- * A page of the Sources of a knowledge base that the caller may know of, the newest first.
- * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ * A page of the Sources of a knowledge base that are visible to the caller, newest first.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for a cursor that no page gave.
  */
 export async function listSources(
   ganglion: Ganglion,

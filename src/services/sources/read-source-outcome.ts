@@ -6,14 +6,14 @@ import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
 import { visibilityFor } from '../read/visibility.ts'
 import { findSource } from './find-source.ts'
 
-/** What has become of a Source. Lists hold the first of what is counted. */
+/** The result of a Source. Counts are complete; lists have only the first entries. */
 export type SourceOutcome = {
   neurons: { seqId: string; title: string }[]
   neuronCount: number
-  /** That wait for a curator, who alone is told of them. */
+  /** Pending candidates; only for curators. */
   candidates: { candidateId: string; title: string; removes: boolean; warnings: string[] }[]
   candidateCount: number
-  /** Of the same document, the newest first, as curators are told of them. */
+  /** Editions of the same document, newest first; only for curators. */
   editions: (Pick<StoredSource, 'id' | 'seq' | 'createdAt' | 'archivedAt'> & { uploader: string })[]
 }
 

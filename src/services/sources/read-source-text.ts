@@ -9,7 +9,7 @@ import { findSource } from './find-source.ts'
 /** A part of a Source's text. `part` counts from 1. */
 export type SourceText = { passages: Passage[]; part: number; parts: number }
 
-/** A part by its number, or by a place that stands in it. */
+/** Selects a part by its number, or by a place in it. */
 export type AskedPart = {
   part?: number | undefined
   page?: number | undefined
@@ -23,8 +23,9 @@ export type AskedPart = {
 const maxPart = 24_000
 
 /**
- * A part of the text that was read from a Source: the one of a number, else the one where a place stands, else the first.
- * Undefined while it is not read. @throws {GanglionError} `not_found`
+ * A part of the text of a Source: by number, else the one that contains a place, else the first. Undefined if the text was not
+ * read yet.
+ * @throws {GanglionError} `not_found`
  */
 export async function readSourceText(
   ganglion: Ganglion,
@@ -41,7 +42,7 @@ export async function readSourceText(
   return { passages: parts[index] ?? [], part: index + 1, parts: parts.length }
 }
 
-/** What readers may see of a text: comments mean something in notes only. */
+/** The text as readers see it: only notes can have comments, which are removed. */
 export function shownMarkdown(
   { fileType }: Pick<Source, 'fileType'>,
   { markdown }: Pick<Extracted, 'markdown'>,

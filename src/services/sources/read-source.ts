@@ -8,7 +8,7 @@ import { findSource } from './find-source.ts'
 import { sourceSight } from './source-sight.ts'
 import { toSourceDetail } from './source-view.ts'
 
-/** A Source that the caller may know of. @throws {GanglionError} `not_found` */
+/** A Source that is visible to the caller. @throws {GanglionError} `not_found` */
 export async function readSource(ganglion: Ganglion, caller: Caller, docId: string): Promise<SourceDetail> {
   const source = await findSource(ganglion, caller, docId)
   const isSeen = await sourceSight(ganglion, caller, source.kbId)
@@ -16,7 +16,10 @@ export async function readSource(ganglion: Ganglion, caller: Caller, docId: stri
   return toSourceDetail(source)
 }
 
-/** The bytes of a Source, as they were uploaded: to be saved, never to be shown. @throws {GanglionError} `not_found` */
+/**
+ * The bytes of a Source as they were uploaded. Browsers must save them, never show them.
+ * @throws {GanglionError} `not_found`
+ */
 export async function sourceContent(ganglion: Ganglion, caller: Caller, docId: string): Promise<FileContent> {
   const { filename, contentHash, fileSize: size } = await findSource(ganglion, caller, docId)
   const read: FileContent['read'] = (range) => ganglion.blobs.get(contentHash, range)

@@ -6,7 +6,7 @@ import type { FileType } from '../../knowledge/kb-settings.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { pathProblem } from '../../knowledge/paths/portable-path.ts'
 
-/** What an uploader says of a file. */
+/** Metadata from the uploader of a file. */
 export type SourceDraft = {
   filename: string
   fileType: Source['fileType']
@@ -21,14 +21,15 @@ export type SourceDraft = {
 const AnyFileType = z.enum(fileTypes)
 const maxNameBytes = 255
 const defaultConnector = 'upload'
-/** What would break a line or turn it around where the name is shown. */
+/** Characters that would break a line or reverse its direction when the name is shown. */
 const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 /**
- * A file's name, and its type by its extension.
- * @param field of the request, for messages.
- * @param types that the knowledge base takes
- * @throws {ValidationError} for a name that is none. @throws {GanglionError} `file_type_not_allowed`
+ * Parses a file name, and the type from its extension.
+ * @param field name of the request's field, for messages
+ * @param types that the knowledge base accepts
+ * @throws {ValidationError} for an invalid name
+ * @throws {GanglionError} `file_type_not_allowed`
  */
 export function readFilename(
   name: string,
@@ -56,7 +57,7 @@ function typeNotAllowed(extension: string, types: ReadonlySet<FileType>): Gangli
   return new GanglionError('file_type_not_allowed', `File type .${extension} not allowed`, { message, allowedTypes })
 }
 
-/** A folder in the tree of Sources, absolute. @throws {ValidationError} for one that not every system could have. */
+/** Parses a folder in the tree of Sources; absolute. @throws {ValidationError} for a path that is not portable */
 export function readPath(path: unknown): string {
   if (typeof path !== 'string') throw new ValidationError({ path: ['must be text'] })
   const folder = path.normalize('NFC').replace(/^\/+|\/+$/g, '')

@@ -3,11 +3,11 @@ import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { visibilityFor } from '../read/visibility.ts'
 
-/** Which Sources somebody may know of. */
+/** Whether a Source is visible to somebody. */
 export type SourceSight = (source: Pick<Source, 'tags' | 'uploader'>) => boolean
 
 /**
- * Which Sources of a knowledge base a caller may know of. For a curator, who knows of all, its repository is not opened.
+ * Returns which Sources of a knowledge base are visible to a caller. A curator sees all, so their repository is not opened.
  * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function sourceSight(ganglion: Ganglion, caller: Caller, kbId: string): Promise<SourceSight> {

@@ -16,12 +16,12 @@ import { FolderJson } from '../ingest/folder-json.ts'
 import { ModelDrafts } from '../ingest/model-drafts.ts'
 import { SourceTexts } from '../ingest/source-texts.ts'
 
-/** Where the bytes of Sources are, and what was made of them. */
+/** The stores of Sources: their bytes and their extracted texts. */
 export type SourceStores = {
   blobs: BlobStore
   uploads: Uploads
   uploadBytes: UploadBytes
-  /** By the id of an upload. Held in this process while bytes are added to the upload, or it is ended. */
+  /** Locks by the id of an upload, held in this process while bytes are appended, or the upload is ended. */
   uploadLocks: KeyedLock
   sourceTexts: SourceTexts
   modelDrafts: ModelDrafts

@@ -1,12 +1,12 @@
 import { Source, SourceDetail } from '../../contract/documents.ts'
 import type { Source as StoredSource } from '../../store/sources/source.ts'
 
-/** A Source as the API tells of it. */
+/** A Source as the API shows it. */
 export function toSource(source: StoredSource): Source {
   return Source.parse(view(source))
 }
 
-/** A Source as curators are told of it. */
+/** A Source as the API shows it to curators. */
 export function toSourceDetail(source: StoredSource): SourceDetail {
   return SourceDetail.parse(view(source))
 }

@@ -15,9 +15,9 @@ export type StoreOptions = {
   /** For the Source. */
   id: string
   kbId: string
-  /** Also where the knowledge base has the bytes. */
+  /** Accepts bytes that the knowledge base already has. */
   force: boolean
-  /** As the next edition of what stands at its place under its name. */
+  /** Makes it the next edition of the document with its folder and name. */
   replace: boolean
   /** Written together with the Source. */
   together?: (transaction: Transaction<Schema>) => Promise<void>
@@ -26,8 +26,8 @@ export type StoreOptions = {
 const textTypes: ReadonlySet<string> = new Set(textFileTypes)
 
 /**
- * Makes a Source of a file that was received, tells of it and puts its ingest into the queue, all of it or nothing; a Source that
- * cannot be read as what its name says has failed, and stays out of the queue. The file is the caller's to remove.
+ * Makes a Source from a received file, writes its event and enqueues its ingest, all or nothing. A Source that does not have the
+ * format of its extension has failed, and is not enqueued. The caller removes the file.
  * @throws {GanglionError} `duplicate_source`
  */
 export async function storeSource(
@@ -46,7 +46,7 @@ export async function storeSource(
   const content = { fileSize: file.size, contentHash: file.sha256 }
   const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
   const sees = await sourceSight(ganglion, caller, kbId)
-  // Its own may have been made by another node.
+  // Another node may have made this very Source.
   const isVisible = (other: Source) => other.id !== id && sees(other)
   if (!force) await refuseDuplicate(ganglion, { kbId, sha256: file.sha256, isVisible })
   return blobs.keep(file, async (note) => {

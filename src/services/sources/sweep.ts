@@ -2,9 +2,9 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ganglion } from '../ganglion.ts'
 
-/** Removes what a process before this one was receiving or reading. For a process that has the data directory for itself. */
+/** Removes what an earlier process was receiving or reading. Only for a process that has the data directory to itself. */
 export async function removeReceived({ directory }: Ganglion): Promise<void> {
-  // A program that was reading a document for it may still be on its way out.
+  // A program that was reading a document for that process may still be ending.
   const options = { recursive: true, force: true, maxRetries: 5 }
   for (const name of await readdir(directory.incoming)) await rm(join(directory.incoming, name), options)
 }

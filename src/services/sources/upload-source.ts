@@ -13,7 +13,7 @@ import { readFilename, readPath, readSourceMetadata, type SourceDraft } from './
 import { toSource } from './source-view.ts'
 import { storeSource } from './store-source.ts'
 
-/** A part of a form, as it comes. The bytes of a file are to be read before the next part. */
+/** A part of a form. The bytes of a file must be read before the next part. */
 export type FormPart =
   | { name: 'file'; filename: string; bytes: AsyncIterable<Uint8Array> }
   | { name: 'path' | 'metadata'; value: unknown }
@@ -21,9 +21,10 @@ export type FormPart =
 type Form = { file: ReceivedFile; draft: SourceDraft }
 
 /**
- * Takes a file from a form whose parts may be in any order. Nothing is left of one that is refused.
+ * Receives a file from a form whose parts may be in any order. A rejected file leaves nothing behind.
  * @throws {GanglionError} `not_found`, `no_file`, `file_type_not_allowed`, `payload_too_large`, `duplicate_source`,
- *   `idempotency_key_reused`, and whatever the form throws @throws {ValidationError}
+ *   `idempotency_key_reused`, and whatever the form throws
+ * @throws {ValidationError}
  */
 export async function uploadSource(
   ganglion: Ganglion,

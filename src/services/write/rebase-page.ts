@@ -13,7 +13,7 @@ export type Rebased = {
 }
 
 /**
- * Puts a typed text upon the present version of its page.
+ * Rebases a typed text onto the current version of its page.
  * @throws {GanglionError} `insufficient_role`; `not_found` also where the page is deleted
  */
 export async function rebasePage(

@@ -2,14 +2,14 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Actor } from '../../knowledge/candidate.ts'
 import type { Schema } from '../database/schema.ts'
 
-/** Something that somebody did to a tenant, beside its knowledge: that is in git. */
+/** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
 export type AuditEntry = {
   actor: Actor
   /** `<what>.<done>`, e.g. `user.disabled`. */
   action: string
-  /** Whom or what it was done to, for people. */
+  /** Whom or what it was done to, in words. */
   subject: string
-  /** For people; empty where the action says it all. */
+  /** In words; empty if the action says it all. */
   detail: string
   /** The client's address; null for commands on the server's machine. */
   address: string | null
@@ -22,7 +22,7 @@ export type StoredAuditEntry = AuditEntry & {
   at: string
 }
 
-/** Milliseconds for which an entry is kept: 400 days, so that a year can be compared with the one before. */
+/** Milliseconds for which an entry is kept: 400 days, which is more than a year. */
 const lifetime = 400 * 24 * 60 * 60 * 1000
 
 export class Audit {

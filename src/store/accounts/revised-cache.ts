@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache'
 import { coalesce } from '../concurrency/coalesce.ts'
 
 /**
- * Keeps what was read from a database in memory for as long as nothing in it has changed. A database that does not tell whether it has
- * changed is read for each request; those that come while it is read share the next read, so that each sees what was true when it came.
+ * Caches what was read from a database until anything in the database changes. A database without a revision is read for each
+ * request; requests that arrive during a read share the next one, so each sees the state at its arrival.
  */
 export class RevisedCache<Value extends object> {
   readonly #revision: () => string | undefined
   readonly #values: LRUCache<string, Value>
-  /** Under way, where the database has no revision. */
+  /** Running reads, if the database has no revision. */
   readonly #reads = new Map<string, () => Promise<Value | undefined>>()
   #known = ''
 
@@ -18,9 +18,9 @@ export class RevisedCache<Value extends object> {
     this.#values = new LRUCache({ max })
   }
 
-  /** Returns the value under a key, read now or before. What is not there is not remembered. */
+  /** Returns the value of a key, from the cache or by reading it. Missing values are not cached. */
   async get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
-    // Before it is read: a change meanwhile makes the value one of an old revision.
+    // Taken before the read: if something changes meanwhile, the value counts as one of the old revision.
     const revision = this.#revision()
     if (revision === undefined) return this.#readTogether(key, read)
     if (revision !== this.#known) this.#values.clear()

@@ -3,7 +3,7 @@ import type { Schema } from '../database/schema.ts'
 
 export type TourMark = Schema['tour_marks']['mark']
 
-/** What people have seen of the tour of the demonstration. */
+/** The steps of the demo's tour that people have seen. */
 export class Tours {
   readonly #db: Kysely<Schema>
 

@@ -11,10 +11,12 @@ export class BlobNotFound extends Error {
   }
 }
 
-/** Notes where a blob is, in the transaction that names it. Throws where the blob was stored too long ago to be named. */
+/**
+ * Notes the place of a blob in the transaction that refers to it. Throws if the blob was stored too long ago to be referred to.
+ */
 export type NoteBlob = (transaction: Transaction<Schema>) => Promise<void>
 
-/** Milliseconds for which a blob that nothing names is kept. */
+/** Milliseconds for which an unreferenced blob is kept. */
 export const keptUnnamed = 24 * 60 * 60_000
 
 /** Bytes by their SHA-256. What was kept survives a power cut. */

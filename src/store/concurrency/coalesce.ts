@@ -1,6 +1,6 @@
 /**
- * Lets many callers share runs of the same work. Whoever calls gets a run that began after the call, so that it sees all
- * that was true then: the first caller's own, or, for all who call during a run, the next.
+ * Lets concurrent callers share runs of the same work. Every caller gets a run that began after the call, so it sees the state at
+ * the time of the call. All who call during a run share the next one.
  */
 export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined

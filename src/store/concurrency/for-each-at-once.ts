@@ -1,4 +1,6 @@
-/** Works on all items, some at a time. Throws the first error, after what had begun has ended; no more is begun then. */
+/**
+ * Processes all items, `count` at a time. After an error no more are started; it is thrown once the running ones have ended.
+ */
 export async function forEachAtOnce<Item>(
   items: Iterable<Item>,
   count: number,

@@ -1,4 +1,4 @@
-/** Lets one work at a time be done on each of many things, in the order in which they are asked for. */
+/** A lock for each key: runs one piece of work at a time for a key, in the order of the calls. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>()
 

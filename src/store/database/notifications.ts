@@ -19,13 +19,13 @@ export type Topic =
 export type Listener = (subject: string | undefined) => void
 
 /**
- * Tells whoever listens what was written, once it is committed. A notification only says that it is worth looking: what is true is in
- * the tables. This one tells within a process, which is all that there is on SQLite.
+ * Notifies listeners of writes, once they are committed. A notification is only a hint to look: the tables are the truth. This
+ * implementation works within a process, which is enough for SQLite.
  */
 export class Notifications {
   readonly #listeners = new Map<Topic, Set<Listener>>()
 
-  /** @param db the transaction that writes what is told of; told once it is over, or never where it is rolled back. */
+  /** @param db the transaction that writes; listeners are notified once it is committed */
   async send(db: Kysely<Schema>, topic: Topic, subject: string): Promise<void> {
     afterCommit(db, () => this.deliver(topic, subject))
   }

@@ -3,7 +3,7 @@ import { isPostgresAddress } from './engines/postgres-address.ts'
 import { openSqlite } from './engines/sqlite.ts'
 
 /**
- * Opens the operational state, made and migrated where needed. Several processes may do so at once.
+ * Opens the operational state, and creates or migrates it if needed. Several processes may do so at once.
  * @param address a file, or a PostgreSQL database: `postgres://…`
  * @throws {DatabaseTooNew}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
  */

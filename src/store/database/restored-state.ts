@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts'
 import { isVacant } from './state-tables.ts'
 import { inTransaction } from './transaction.ts'
 
-/** The database holds something that a restore would have to mix with what it brings. */
+/** The database is not empty: a restore would mix its rows with those of the backup. */
 class DatabaseNotVacant extends Error {
   constructor() {
     super('The database is not empty: restore into a new one.')
@@ -32,9 +32,9 @@ export async function beginRestore(db: Kysely<Schema>, mark: string): Promise<vo
 class Rehearsed extends Error {}
 
 /**
- * Tries whether the database takes all rows of a restore, and removes them again.
+ * Checks that the database accepts all rows of a restore: inserts them and rolls back.
  * @param load inserts them
- * @throws {DatabaseNotVacant}; what the database throws for a row that it does not take
+ * @throws {DatabaseNotVacant} and what the database throws for a row that it rejects
  */
 export async function rehearseRestore(
   db: Kysely<Schema>,
@@ -50,11 +50,7 @@ export async function rehearseRestore(
   })
 }
 
-/**
- * Ends a restore: brings all of its rows at once, or, if something throws, none.
- * @param load inserts them
- * @throws {DatabaseNotVacant}
- */
+/** Ends a restore: inserts all of its rows in one transaction. @param load inserts them @throws {DatabaseNotVacant} */
 export async function finishRestore(
   db: Kysely<Schema>,
   load: (transaction: Transaction<Schema>) => Promise<void>,
@@ -66,7 +62,7 @@ export async function finishRestore(
   })
 }
 
-/** Removes from the copy of a state what was of the processes and the stores there: leases, and where bytes are. */
+/** Removes from a copy of the state what belonged to its processes and stores: leases, and the places of bytes. */
 export async function forgetOrigin(db: Kysely<Schema>): Promise<void> {
   await db.updateTable('jobs').set({ owner: null, leased_until: null }).execute()
   await db.updateTable('idempotency_keys').set({ leased_until: null }).execute()

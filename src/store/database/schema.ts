@@ -336,9 +336,9 @@ export type AuditRow = {
   actor_name: string
   /** `<what>.<done>`, e.g. `user.disabled`. */
   action: string
-  /** Whom or what it was done to, for people. */
+  /** Whom or what it was done to, in words. */
   subject: string
-  /** For people; empty where the action says it all. */
+  /** In words; empty if the action says it all. */
   detail: string
   /** The client's address; null for commands on the server's machine. */
   address: string | null

@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts'
 
 export type Row = Record<string, unknown>
 
-/** Whether a copy of the state has the rows of a table. What a row refers to comes before it. */
+/** Tables, and whether a copy of the state contains their rows. A table comes after those that it refers to. */
 const tables = {
   ...{ tenants: true, knowledge_bases: true, api_keys: true, idempotency_keys: true },
   ...{ users: true, memberships: true, sessions: true, one_time_links: true, audit: true, tour_marks: true },
@@ -23,7 +23,7 @@ type Table = keyof typeof tables
 /** Tables whose rows are in every copy of the state, in the order in which they are inserted. */
 export const copiedTables = (Object.keys(tables) as Table[]).filter((table) => tables[table])
 
-/** Copied tables whose `id` the database counts up: no id is given twice, also not after its row was deleted. */
+/** Copied tables whose `id` the database counts up. No id is used again, even after its row was deleted. */
 export const numberedTables = ['audit', 'webhook_deliveries'] as const
 
 /** SQLite takes 32,766 values in a statement. */
@@ -39,7 +39,7 @@ export async function insertRows(db: Kysely<Schema>, table: string, rows: readon
   await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(db)
 }
 
-/** Whether no table has a row, but for what is over within minutes and the mark of a restore that was begun. */
+/** Whether all tables are empty, apart from short-lived rows and the mark of a restore that has begun. */
 export async function isVacant(db: Kysely<Schema>): Promise<boolean> {
   for (const table of [...copiedTables, 'repositories'] as const) {
     const other = table === 'stamps' ? sql`where name <> 'restore'` : sql``

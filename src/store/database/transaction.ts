@@ -9,19 +9,17 @@ import type { Schema } from './schema.ts'
 export type Isolation = 'serializable' | 'read committed'
 
 const maxAttempts = 10
-/** Attempts where a row is there already: another transaction may have made it after it was looked for. */
+/** Maximum attempts if a row exists already: another transaction may have inserted it after the check. */
 const maxRaces = 3
 /** Milliseconds before the second attempt, at most; twice as long before each one after it. */
 const firstPause = 10
 const longestPause = 500
 
 /**
- * Runs work in a transaction: all that it writes, or, where it throws, nothing. On SQLite one runs at a time. On PostgreSQL they
- * run beside each other as if one did; one that lost against others, or its connection before the commit, is rolled back and run
- * again. So the work must do nothing but read and write through its transaction.
- *
- * `read committed` is for work that first writes, or locks, a row for which all of its kind contend: they wait for each other there,
- * and each sees what the one before it committed.
+ * Runs work in a transaction, which is rolled back if the work throws. On SQLite one transaction runs at a time. On PostgreSQL
+ * they run concurrently and are serialisable; one that fails to serialise, or loses its connection before the commit, is retried.
+ * So the work may only read and write through its transaction. `read committed` is for work that first writes, or locks, a row
+ * for which all of its kind contend: they wait for each other there, and each sees what the one before it committed.
  */
 export async function inTransaction<Result>(
   db: Kysely<Schema>,
@@ -64,7 +62,7 @@ export function within<Result>(
 /** What is to be done once the transaction is committed. By the transaction. */
 const afterCommits = new WeakMap<Kysely<Schema>, (() => void)[]>()
 
-/** Acts once the transaction is committed, and never where it is rolled back; at once without a transaction. */
+/** Runs an action once the transaction is committed, and not if it is rolled back; at once without a transaction. */
 export function afterCommit(db: Kysely<Schema> | Transaction<Schema>, act: () => void): void {
   const acts = afterCommits.get(db)
   if (acts === undefined) act()
@@ -72,8 +70,8 @@ export function afterCommit(db: Kysely<Schema> | Transaction<Schema>, act: () =>
 }
 
 /**
- * Locks a row until the transaction is over: others that lock it wait. On SQLite all transactions wait for each other anyway.
- * Whoever refers to the row does not wait.
+ * Locks a row until the transaction ends: others that lock it wait. On SQLite transactions never run concurrently. Inserting a
+ * reference to the row does not wait.
  */
 export async function lockRow(
   transaction: Transaction<Schema>,

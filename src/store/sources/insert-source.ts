@@ -23,7 +23,7 @@ export class SourceExists extends Error {
 export type AddOptions = {
   /** Also where its bytes are there already. */
   force: boolean
-  /** As the next edition of what stands at its place under its name. */
+  /** Makes it the next edition of the document with its folder and name. */
   replace: boolean
   /** Of the Sources that the uploader may know of: to it there are no others. */
   isVisible: (source: Source) => boolean

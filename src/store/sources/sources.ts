@@ -260,7 +260,7 @@ export class Sources {
     return rows.map(toSource)
   }
 
-  /** Other whenever {@link read} gives others, or others of their texts. */
+  /** A mark that changes whenever {@link read} returns other Sources, or their texts change. */
   async readMark(kbId: string): Promise<string> {
     const row = await this.#db
       .selectFrom('sources')

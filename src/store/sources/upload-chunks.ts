@@ -6,7 +6,7 @@ import { openUploads } from './uploads.ts'
 /** Bytes of an upload as one object of a store: where they begin, how many they are, and the object's key. */
 export type UploadChunk = { start: number; size: number; key: string }
 
-/** The upload is over, or does not have as many bytes as was expected. */
+/** The upload has ended, or has another number of bytes than expected. */
 class OtherBytes extends Error {}
 
 /** Which objects of a store the bytes of uploads are in, for nodes that share them. */
@@ -84,7 +84,7 @@ export class UploadChunks {
   }
 }
 
-/** How many bytes are there up to the end of the last chunk. */
+/** Number of bytes up to the end of the last chunk. */
 export function endOf(last: UploadChunk | undefined): number {
   return last === undefined ? 0 : last.start + last.size
 }

@@ -11,7 +11,7 @@ export type UploadTarget = {
   uploadId: string | undefined
 }
 
-/** How far an upload is. */
+/** The progress of an upload. */
 export type Step = { sent: number; note?: string }
 
 /** How an upload ended. `paused`: by its signal. */

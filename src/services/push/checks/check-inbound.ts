@@ -16,8 +16,8 @@ type Sql = Projection['read']
 type Lookup = (key: string) => readonly NamedNeuron[]
 
 /**
- * Neurons that a push does not change, and whose links no longer lead to a Neuron that it removes. One that it renames keeps the
- * names by which others link to it: the server sees to that.
+ * Finds unchanged Neurons whose links would break because the push removes their target. A renamed Neuron keeps the names that
+ * others link to: the server adds them as aliases.
  */
 export async function checkInboundLinks(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function checkInboundLinks(
   return findings
 }
 
-/** The links of main's Neurons that lead to one of them; of very many only the first. */
+/** Links of main that lead to a Neuron, at most `maxLinks`. */
 export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
   const lookup = remembered((key) => namesByKey(sql, key))
   return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(

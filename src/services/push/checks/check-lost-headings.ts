@@ -12,14 +12,14 @@ import type { Projection } from '../../../store/projection/projection.ts'
 import { parsePage } from '../../check/parse-page.ts'
 import { linksToNeuron } from './check-inbound.ts'
 
-/** Pages that are read for one push, to see which heading they link to. */
+/** Number of pages that are read for one push to see which headings they link to. */
 const maxPages = 200
 const maxShown = 5
 
 type Sql = Projection['read']
 type Linking = { path: string; links: readonly WikiLink[] }
 
-/** Headings that a push takes from a page, or renames, and that others link to: `[[page#Heading]]`. */
+/** Finds headings that a push removes or renames although other pages link to them: `[[page#Heading]]`. */
 export async function checkLostHeadings(
   sql: Sql,
   { repository, changes, parser }: { repository: Repository; changes: readonly TreeChange[]; parser: ParserPool },

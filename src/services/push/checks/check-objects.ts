@@ -6,16 +6,16 @@ import type { Finding } from '../../../knowledge/neuron.ts'
 import { pathKey, pathProblem } from '../../../knowledge/paths/portable-path.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 
-/** Bytes above which a file is refused in any commit of a push. Of the last one, the check tells what else is too large. */
+/** Maximum size of a file in any commit of a push, in bytes. The check of the last commit has further limits. */
 const maxBlobBytes = 2 * 1024 * 1024
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-/** `isWhole`: every folder was looked into. Where one was not, none of the trees may be expanded. */
+/** `isWhole`: every folder was checked. If not, no tree may be expanded. */
 type CheckedObjects = { findings: Finding[]; isWhole: boolean }
 
 /**
- * Names, modes, sizes and collisions of what the commits of a push bring, also of what its last commit no longer shows: whoever
- * clones gets that as well.
+ * Checks names, modes, sizes and collisions in all commits of a push, also of files that the last commit no longer has: a clone
+ * contains them too.
  * @throws {PushTooLarge}
  */
 export async function checkObjects(repository: Repository, range: PushRange): Promise<CheckedObjects> {
@@ -67,7 +67,7 @@ function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
   return { found, folders, skipped }
 }
 
-/** Names that were added to a folder, and the names in it that some file system takes for the same. */
+/** Names that were added to a folder, and the names in it that some file system does not distinguish from them. */
 function collisions(tree: PushedFolder['tree'], added: ReadonlySet<string>): [name: string, other: string][] {
   if (added.size === 0) return []
   const names = tree.entries.map(({ name }) => name)

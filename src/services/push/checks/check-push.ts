@@ -8,9 +8,9 @@ import { checkObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
 
 /**
- * What is wrong with a push of `to` onto `from`, a commit of main that the projection holds: an error refuses it. The rules are
- * those of `ganglion check`; objects inside the range that its last commit no longer shows count too.
- * @param push.repository also sees the push's objects, where they are not in the knowledge base's yet.
+ * Returns the findings for a push from `from`, a commit of main that the projection holds, to `to`. An error rejects the push.
+ * The rules are those of `ganglion check`, applied also to objects that only earlier commits of the push have.
+ * @param push.repository sees the push's objects, too, even if the knowledge base's repository does not have them yet
  */
 export async function checkPush(
   kb: KnowledgeBase,

@@ -6,7 +6,7 @@ import type { KbIdentity } from '../../knowledge-base/knowledge-base.ts'
 /** A file of more bytes is an error by itself. */
 const maxSettingsBytes = 1024 * 1024
 
-/** What is wrong with `kb.yaml`, where the push changes it. */
+/** Returns the problems of `kb.yaml`, if the push changes it. */
 export async function settingsProblems(
   identity: KbIdentity,
   repository: Repository,
@@ -22,7 +22,7 @@ export async function settingsProblems(
   return problemsInSettings(identity, isReadable ? await repository.readTextOnce(change.after) : '')
 }
 
-/** What is wrong with the text of a `kb.yaml` that is to be on main. */
+/** Returns the problems of a text that is to become `kb.yaml` on main. */
 export function problemsInSettings(identity: KbIdentity, text: string): SettingsProblem[] {
   const { settings, problems } = parseKbFile(text)
   const fixed = (['id', 'slug', 'prefix'] as const)

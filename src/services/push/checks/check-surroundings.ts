@@ -17,20 +17,20 @@ const maxKeys = 50_000
 
 type Sql = Projection['read']
 
-/** What a check of changed files must know of the others. */
+/** What a check of changed files needs to know about the unchanged ones. */
 type Surroundings = {
-  /** Files that the push leaves as they are, with no more of them than what the changed ones may clash with or link to. */
+  /** Unchanged files, reduced to what changed files may clash with or link to. */
   stubs: CheckedFile[]
-  /** Of the changed files, where the pusher began, and of the stubs. */
+  /** By path: of the changed files as they were at the pusher's base, and of the stubs. */
   previousSeqIds: Map<string, string>
   /** Links that are too many to look at. */
   findings: Finding[]
 }
 
 /**
- * Reads what the rules need of the files that a push does not change. Takes time by the push, not by the knowledge base.
- * @param options.previousPaths by seqId, where main has the changed Neurons: they keep the files that they link to from there.
- * @param options.base the commit on which the push is made, where main is beyond it: what main has done since is not the pusher's fault.
+ * Reads what the rules need to know about unchanged files. The time depends on the size of the push, not of the knowledge base.
+ * @param options.previousPaths by seqId, the paths of the changed Neurons on main, from which their links to files resolve
+ * @param options.base the base of the push, if main has moved on: the pusher is not responsible for changes since then
  */
 export async function readSurroundings(
   sql: Sql,
@@ -92,7 +92,7 @@ export async function readSurroundings(
   return { stubs: [...stubs.values()], previousSeqIds, findings: keys.findings }
 }
 
-/** The names that the changed files link to. Files beyond the bound lose their links, and one finding says so. */
+/** The names that the changed files link to. Links beyond the limit are not checked, and one finding says so. */
 function linkedKeys(
   files: CheckedFile[],
   previousPaths: ReadonlyMap<string, string>,
@@ -123,7 +123,7 @@ function linkedKeys(
   return { all, findings }
 }
 
-/** A Neuron with no more than what others may mean it by; a copy goes by its path and seqId only. */
+/** A Neuron reduced to the names that others may link to; of a copy only its path and seqId. */
 function stubOf(sql: Sql, path: string, seqId: string): CheckedFile {
   const known = namesInFile(sql, seqId)
   const names = known?.path === path ? known : undefined

@@ -28,20 +28,26 @@ import { readSurroundings } from './check-surroundings.ts'
 /** Files that are read at a time. */
 const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
-/** Found in the trees, where whole folders can be compared; and what the server itself gives. */
+/**
+ * Rules that are left out here: collisions are checked on trees, where whole folders can be compared, and seqIds are assigned by
+ * the server.
+ */
 const otherwiseFound: ReadonlySet<string> = new Set(['path-collision', 'missing-seq-id'])
 
 type TipOptions = {
   repository: Repository
   changes: readonly TreeChange[]
   parser: ParserPool
-  /** The commit of main on which the changes are made; main itself where it is left out. */
+  /** The commit of main that the changes are based on; main itself by default. */
   base?: Oid
-  /** Reads what the push shows to have been given before a restore. */
+  /** Reads the ids which, as the push shows, were assigned before a restore. */
   lost?: () => Promise<LostHistory>
 }
 
-/** What is wrong with the files that a push changes, as they are in its last commit. Reads what else matters from the projection. */
+/**
+ * Returns the findings for the files that a push changes, as its last commit has them. Reads what else is needed from the
+ * projection.
+ */
 export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<Finding[]> {
   const { repository, changes, parser } = options
   const files = await readChanged(repository, changes, parser)
@@ -49,7 +55,9 @@ export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<
   return checkFiles(kb, files, { ...options, problems })
 }
 
-/** What is wrong with changed files, wherever they are. Reads what else matters from the projection. */
+/**
+ * Returns the findings for changed files, whether they are in git yet or not. Reads what else is needed from the projection.
+ */
 export async function checkFiles(
   kb: KnowledgeBase,
   files: CheckedFile[],
@@ -84,7 +92,7 @@ export async function checkFiles(
   })
 }
 
-/** By seqId, where main has the Neurons that a push changes. */
+/** By seqId, the paths on main of the Neurons that a push changes. */
 function pathsBefore(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string> {
   const seqIds = files.flatMap(({ neuron }) => neuron?.fields.seqId ?? [])
   return new Map(
@@ -96,8 +104,8 @@ function pathsBefore(sql: Projection['read'], files: readonly CheckedFile[]): Ma
 }
 
 /**
- * By seqId, the names that a push does not take from a Neuron: its title, and what links call it where it is renamed or moved.
- * An alias that is taken away on purpose goes.
+ * By seqId, the names that a Neuron keeps: its title, and if it is renamed or moved, the names that links use. An alias that the
+ * push removes is gone.
  */
 function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string[]> {
   const names = new Map<string, string[]>()
@@ -137,7 +145,7 @@ async function readChanged(
     if (!isPage(file)) return { path, oid, size }
     const { data } = await repository.read(oid)
     const { neuron, links } = await parsePageBytes(data, parser)
-    // No rule looks at the content, which is most of a page.
+    // Drops the content: no rule needs it, and it is most of a page.
     return { path, oid, size, neuron: { ...neuron, content: '' }, links }
   }
   const files: CheckedFile[] = []
@@ -156,12 +164,15 @@ async function contentFindings(
 
 type ChangedFile = { path: string; oid: Oid; type: ObjectInfo['type'] | undefined; size: number }
 
-/** Whether a file is read at all: what it holds matters, and its size is not an error by itself. */
+/** Whether a file needs to be read: a rule looks at its text, and its size alone is not an error. */
 function isPage({ path, type, size }: ChangedFile): boolean {
   return type === 'blob' && isNeuronPath(path) && size <= maxParsedBytes
 }
 
-/** New Neurons get their seqId from the server; one that was deleted, or lost by a restore, may come back with its own. */
+/**
+ * Finds new Neurons with a seqId that the server did not assign. A Neuron that was deleted, or lost in a restore, may come back
+ * with its own.
+ */
 async function unknownSeqIds(
   sql: Projection['read'],
   files: readonly CheckedFile[],
@@ -182,7 +193,7 @@ async function unknownSeqIds(
   })
 }
 
-/** The id of a Neuron that is no longer there, in a page that is not that Neuron come back. */
+/** Finds ids of deleted Neurons in pages that are not that Neuron restored. */
 function usedIds(sql: Projection['read'], files: readonly CheckedFile[], changedPaths: ReadonlySet<string>): Finding[] {
   const holders = Map.groupBy(files, ({ neuron }) => neuron?.fields.id?.toLowerCase())
   return files.flatMap(({ path, neuron }): Finding[] => {

@@ -18,13 +18,14 @@ import { recordLost } from './lost-records.ts'
 import { identityProblems } from './outside-identity.ts'
 import { outsideObjectProblems } from './outside-objects.ts'
 
-/** Neurons that are taken in one commit: main is held for as long. */
+/** Number of Neurons in one commit. Main is locked for as long as it takes to make it. */
 const chunkNeurons = 250
 const outside: Actor = { id: 'git', name: 'Git, around the server' }
 
 /**
- * Gives what reached main around the server, by path or ssh, what the server would have given it, in follow-up commits: seqIds,
- * document ids, and a candidate for every changed, new or deleted Neuron. What breaks a rule is left as it is, and told of once.
+ * Adopts commits that reached main without the server, by path or ssh. Follow-up commits add what the server would have added:
+ * seqIds, document ids, and a candidate for every changed, new or deleted Neuron. A Neuron that breaks a rule is left as it is,
+ * and reported once.
  */
 export class OutsideAdoption {
   readonly #kb: KnowledgeBase
@@ -32,10 +33,10 @@ export class OutsideAdoption {
   readonly #now: () => Date
   readonly #refused = new Set<string>()
   #seen: Oid | undefined
-  /** The position of main up to which records are there, or cannot be made. */
+  /** The position on main up to which records exist, or cannot be made. */
   #recorded = 0
 
-  /** @param seen the head of main up to which everything was looked at. */
+  /** @param seen the head of main up to which everything was checked */
   constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
     this.#kb = kb
     this.#seen = seen
@@ -43,7 +44,7 @@ export class OutsideAdoption {
     this.#now = now
   }
 
-  /** @returns what breaks a rule and was not told of before. */
+  /** @returns findings that were not reported before */
   async adopt(): Promise<Finding[]> {
     const problems = await this.#objectProblems()
     await this.#recordLost()
@@ -61,7 +62,7 @@ export class OutsideAdoption {
     }
   }
 
-  /** All of main at first: the server may have ended before it had made them. */
+  /** Begins with all of main: the server may have stopped before it had made them. */
   async #recordLost(): Promise<void> {
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
@@ -92,7 +93,7 @@ export class OutsideAdoption {
     return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
   }
 
-  /** Takes those that are still as they were when they were found sound. */
+  /** Takes the Neurons that have not changed since they passed the checks. */
   #take(sound: ReadonlySet<string>): Promise<void> {
     const kb = this.#kb
     return kb.write(async (staging) => {
@@ -115,7 +116,7 @@ export class OutsideAdoption {
       await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
       const trailers: [string, string][] = [['Connector', 'git'], ...removalTrailers(removals)]
       await kb.commitToMain(staging, {
-        // A deleted page is gone already, and another may stand in its place.
+        // A deleted page is gone already, and another file may have its path.
         files: new Map([...taking.files].filter(([, text]) => text !== null)),
         removals,
         message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
@@ -124,7 +125,7 @@ export class OutsideAdoption {
     })
   }
 
-  /** The Neuron with what it was before, and the title under which others may still link to it. */
+  /** The Neuron with its previous version, and with its previous title, which others may still link to. */
   async #read({ seqId, version, path, blob }: UnapprovedRow): Promise<{ neuron: PushedNeuron; aliases: string[] }> {
     const { projection, repository } = this.#kb
     const text = blob === undefined ? null : await repository.readTextOnce(blob)

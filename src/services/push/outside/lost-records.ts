@@ -15,9 +15,9 @@ import { proposalMessage } from '../push-main.ts'
 const chunkRecords = 250
 
 /**
- * Makes again the queue's records that a restore lost, of approvals that came back to main around the server: for each version of
- * a Neuron that the server's own commits brought. What else names a candidate that is not there is left as it is.
- * @param after the position of main up to which everything was looked at.
+ * Recreates queue records that a restore lost, for approvals that came back to main without the server: one for each version of a
+ * Neuron in the server's own commits. Other references to missing candidates are left as they are.
+ * @param after the position on main up to which everything was checked
  * @throws {GitError}
  */
 export async function recordLost(kb: KnowledgeBase, after: number, by: Actor, now: () => Date): Promise<void> {
@@ -32,7 +32,7 @@ export async function recordLost(kb: KnowledgeBase, after: number, by: Actor, no
   }
 }
 
-/** What the server's own commits on main gave, from the one at a position on. */
+/** What the server's own commits on main assigned, from a position on. */
 async function historySince(kb: KnowledgeBase, position: number): Promise<LostHistory | undefined> {
   const from = commitAt(kb.projection.read, position - 1)
   const { main: to } = kb.projection.heads(kb.projection.read)

@@ -6,8 +6,8 @@ import { type UnapprovedRow, unapproved, wasGiven } from '../../../store/project
 type Sql = Projection['read']
 
 /**
- * What is wrong with the seqIds of pages that no candidate has brought to main: made up, or taken from or changed in a page that
- * stands where it stood. The door refuses that; around it, it can only be told.
+ * Returns the problems of seqIds in pages that came to main without a candidate: invented, or removed or changed in a page that
+ * kept its path. A push with them is rejected; commits that came without the server can only be reported.
  */
 export function identityProblems(sql: Sql, rows: readonly UnapprovedRow[] = unapproved(sql)): Finding[] {
   const gone = new Map<string, string>()

@@ -9,8 +9,8 @@ import { checkObjects } from '../checks/check-objects.ts'
 import { settingsProblems } from '../checks/check-settings.ts'
 
 /**
- * What is wrong with the files, names and settings of what came to main around the server between two of its heads: nothing where
- * the server alone was at work.
+ * Returns the problems of files, names and settings in what came to main without the server between two heads; none if only the
+ * server wrote.
  */
 export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oid): Promise<Finding[]> {
   if (!(await hasOutsiders(kb, from, to))) return []
@@ -27,7 +27,7 @@ export async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oi
   }
 }
 
-/** Also where main was rewritten, so that nobody knows what came between. */
+/** Also if main was rewritten, so that the commits in between are unknown. */
 async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid, to: Oid): Promise<boolean> {
   const [begin, end] = [positionOf(projection.read, from), positionOf(projection.read, to)]
   if (begin === undefined || end === undefined) return true

@@ -8,11 +8,11 @@ import { toSource } from '../source-view.ts'
 import { storeSource } from '../store-source.ts'
 import { findUpload } from './find-upload.ts'
 
-/** What was taken when it began. */
+/** Any file type: it was checked when the upload began. */
 const everyType = new Set(fileTypes)
 
 /**
- * Makes the Source of an upload whose bytes are all there; asked again, gives it again.
+ * Makes the Source of a complete upload. Repeating the call returns the same Source.
  * @throws {GanglionError} `not_found`, `upload_expired`, `incomplete`, `hash_mismatch`, `duplicate_source`
  */
 export function finalizeUpload(

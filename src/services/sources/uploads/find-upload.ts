@@ -4,7 +4,7 @@ import type { Caller } from '../../caller.ts'
 import type { Ganglion } from '../../ganglion.ts'
 
 /**
- * An upload of the caller's tenant, with as many bytes as are there.
+ * An upload of the caller's tenant, with the number of bytes that have arrived.
  * @throws {GanglionError} `not_found`, `upload_expired`
  */
 export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: string): Promise<Upload> {
@@ -14,7 +14,7 @@ export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: s
   return asStored(ganglion, upload)
 }
 
-/** An upload with as many bytes as are there. */
+/** An upload with the number of bytes that have arrived. */
 export async function asStored({ uploadBytes }: Ganglion, upload: Upload): Promise<Upload> {
   return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
 }

@@ -5,7 +5,7 @@ import { findKb } from '../find-source.ts'
 import { asStored } from './find-upload.ts'
 import { statusOf } from './read-upload.ts'
 
-/** The uploads into a knowledge base that the caller has begun and not finished. @throws {GanglionError} `not_found` */
+/** The caller's unfinished uploads into a knowledge base. @throws {GanglionError} `not_found` */
 export async function listOpenUploads(ganglion: Ganglion, caller: Caller, kbName: string): Promise<UploadStatus[]> {
   const { id } = await findKb(ganglion, caller, kbName)
   const open = await ganglion.uploads.openOf(id, actorOf(caller).id, ganglion.now())

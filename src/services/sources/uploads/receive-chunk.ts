@@ -5,13 +5,14 @@ import type { Caller } from '../../caller.ts'
 import type { Ganglion } from '../../ganglion.ts'
 import { findUpload } from './find-upload.ts'
 
-/** Where a chunk belongs: its first and last byte, counted from 0, and the bytes of the whole file. */
+/** Position of a chunk: its first and last byte, counted from 0, and the size of the whole file. */
 export type ChunkRange = { first: number; last: number; total: number }
 
 /**
- * Takes a chunk of an upload, one after the other. Of a chunk that breaks off, what has come is kept.
+ * Appends a chunk to an upload; concurrent calls wait. If a chunk breaks off, the bytes that arrived are kept.
  * @throws {GanglionError} `not_found`, `upload_expired`, `upload_finalized`, `range_not_satisfiable`, `payload_too_large`,
- *   `offset_mismatch`, `chunk_differs`, `malformed_request` for more or fewer bytes than the range has, and whatever the bytes throw
+ *   `offset_mismatch`, `chunk_differs`, `malformed_request` for more or fewer bytes than the range has, and whatever the bytes
+ *   throw
  */
 export async function receiveChunk(
   ganglion: Ganglion,
