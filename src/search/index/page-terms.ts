@@ -97,30 +97,30 @@ function textTerms(text: string, analyser: Analyser): JoinedTerms & { offsets: U
 
 /** Joins the terms of texts, with a {@link boundary} behind each, and behind all what else words are found by. */
 class TermJoiner {
-  #terms = ''
-  #others = ''
+  readonly #terms: string[] = []
+  readonly #others: string[] = []
   #length = 0
   #isBegun = false
 
   add({ term, also }: Token): void {
-    this.#terms += term
-    this.#terms += ' '
+    this.#terms.push(term)
     this.#length++
     this.#isBegun = true
     for (const other of also) {
-      this.#others += `${other} ${boundary} `
+      this.#others.push(other, boundary)
       this.#length++
     }
   }
 
   endText(): void {
-    if (this.#isBegun) this.#terms += `${boundary} `
+    if (this.#isBegun) this.#terms.push(boundary)
     this.#isBegun = false
   }
 
   /** A space stands behind each term. */
   finish(): JoinedTerms {
-    return { terms: this.#terms + this.#others, length: this.#length }
+    const all = this.#others.length === 0 ? this.#terms : [...this.#terms, ...this.#others]
+    return { terms: all.length === 0 ? '' : `${all.join(' ')} `, length: this.#length }
   }
 }
 
