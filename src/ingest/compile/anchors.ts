@@ -1,7 +1,10 @@
 import type { Anchor } from '../extracted.ts'
 import type { Place, Span } from './compiled.ts'
 
-/** The place of lines, 1-based; nothing where no anchor is at or before the first. The anchors are in the order of their lines. */
+/**
+ * Returns the place in the original of a range of lines (1-based); empty if there is no anchor at or before the first. Anchors
+ * must be in the order of their lines.
+ */
 export function placeOf(anchors: readonly Anchor[], first: number, last: number): Place {
   const begin = anchors.findLast(({ line }) => line <= first)
   const end = anchors.findLast(({ line }) => line <= last)
@@ -17,7 +20,7 @@ function spanOf(name: 'pages' | 'slides', first: number | undefined, last = firs
   return first === undefined || last === undefined ? {} : { [name]: [first, Math.max(first, last)] }
 }
 
-/** How many pages, slides and sheets the anchors tell of. */
+/** Number of pages, slides and sheets that anchors name. */
 export function extentOf(anchors: readonly Anchor[]): { pages: number; slides: number; sheets: number } {
   let [pages, slides] = [0, 0]
   const sheets = new Set<string>()

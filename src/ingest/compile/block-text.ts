@@ -15,7 +15,7 @@ export function pageText(blocks: readonly SourceBlock[]): string {
     .join('\n\n')
 }
 
-/** About what a reader sees of paragraphs and lists, a line each, without addresses. */
+/** Approximate visible text of paragraphs and lists, one per line, without URLs. */
 export function proseOf(blocks: readonly SourceBlock[]): string {
   return blocks
     .filter(({ kind }) => kind === 'paragraph' || kind === 'list')

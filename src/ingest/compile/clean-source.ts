@@ -15,8 +15,8 @@ const maxBeforeTitle = 20
 const maxName = 120
 
 /**
- * A document's blocks, without the heads and feet of its pages, and its title, with the name of its file where a Neuron of another
- * origin has the title (`taken`, as `linkKey` has them).
+ * Returns the title of a document, and its blocks without running heads and feet. The title gets the file's name appended if a
+ * Neuron of another origin has it (`taken`, as `linkKey` gives them).
  */
 export function entitledSource(
   {
@@ -57,7 +57,7 @@ function firstLines(text: string, end = Number.POSITIVE_INFINITY): string {
   return text.slice(0, at)
 }
 
-/** Without control characters, byte order marks and other ends of lines; lines stay in number. */
+/** Replaces control characters and byte order marks by blanks, and CRLF by LF. The number of lines stays the same. */
 function cleaned(markdown: string): string {
   return markdown
     .toWellFormed()

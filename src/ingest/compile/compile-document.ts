@@ -36,11 +36,11 @@ export type CompileInput = {
   tags: readonly string[]
   /** BCP 47, of the knowledge base. */
   language: string
-  /** By which texts may mention other Neurons of the knowledge base. */
+  /** Names by which texts may mention other Neurons of the knowledge base. */
   names: readonly LinkName[]
-  /** The pages of its earlier editions, in their order; those of the same file are among them when it is compiled again. */
+  /** The pages of earlier editions, in their order. When the same file is compiled again, its pages are among them. */
   previous?: readonly OldPage[]
-  /** Why a curator must decide on all its pages, for them. */
+  /** Reasons, in words, why a curator must decide on all its pages. */
   doubts?: readonly string[]
 }
 
@@ -52,26 +52,26 @@ type Judged = Pick<CompiledPage, 'edges' | 'doubts' | 'isUncertain'>
 export type DocumentPlan = {
   title: string
   blocks: SourceBlock[]
-  /** What stands before the first part; all where one page is enough. */
+  /** The blocks before the first part; all blocks if one page is enough. */
   preamble: SourceBlock[]
   parts: TitledPart[]
-  /** How many parts there would be, were there no limit. */
+  /** Number of parts without the limit. */
   found: number
 }
 
 /** Characters of a document that becomes one page. */
 const maxSinglePage = 6000
-/** Characters of a document by which its language is told. */
+/** Characters of a document that are used to detect its language. */
 const maxSample = 100_000
-/** UTF-16 units of a heading that a title always shows. */
+/** UTF-16 units of a heading that a title always contains. */
 const maxShown = 90
 /** Pages that are made before others get their turn. */
 const turn = 8
 
 /**
- * The pages that a document becomes, the same from the same input: a small one a single page, any other a summary (its own best
- * sentences, what stands before its first section, an outline) and a page for each section that stands on its own. Takes time
- * linear in the text, and now and then lets others have their turn. What a draft says stands in the place of the parts it is of.
+ * Compiles a document into pages; deterministic. A small document becomes a single page. A larger one becomes a summary (its best
+ * sentences, the text before its first section, an outline) and a page for each section that is large enough. Takes time linear
+ * in the text, and yields to the event loop now and then. The text of a draft replaces that of its parts.
  */
 export async function compileDocument(
   input: CompileInput,
@@ -141,7 +141,10 @@ export async function compileDocument(
   return pages
 }
 
-/** A document's title and parts. But for titles, which no Neuron of another origin has, it depends on the document alone. */
+/**
+ * Plans the title and the parts of a document. Depends on the document alone, except that no title is one of a Neuron of another
+ * origin.
+ */
 export function planDocument({
   extracted,
   filename,
@@ -189,7 +192,7 @@ function shownBlocks({ heading, blocks }: PlannedPart): SourceBlock[] {
   return heading && (line.length > maxShown || line.includes('](')) ? [heading, ...blocks] : blocks
 }
 
-/** Titles of the document's own parts; a single word of one could mean anything. */
+/** Titles of the document's own parts, except single words, which could mean anything. */
 function siblingNames(parts: readonly TitledPart[]): LinkName[] {
   return parts.flatMap(({ title }) => (title.includes(' ') ? { name: title, title } : []))
 }
@@ -200,7 +203,7 @@ function textLanguage(texts: readonly { text: string }[], fallback: string): str
   return languageOf(wordsOf(sample, fallback), fallback)
 }
 
-/** A text of one's own notes may hold wiki links; in any other, brackets are just that. */
+/** Whether a file is notes, which may contain wiki links. In other formats brackets are plain text. */
 function isMarkdown(filename: string): boolean {
   return /\.(?:md|markdown|txt)$/i.test(filename)
 }

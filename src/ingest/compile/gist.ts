@@ -17,7 +17,7 @@ const end = /[.!?。！？][)"'”“»]?$/u
 /** After these a sentence goes on. */
 const abbreviation =
   /(?:^|[\s(])(?:\p{L}|[A-Z][a-z]?|Dr|Mr|Mrs|Ms|Prof|St|cf|e\.g|i\.e|vs|al|Figs?|Eqs?|Nos?|Vol|pp?|z\.\s?B|d\.\s?h|bzw|ca)\.$/u
-/** What a sentence begins with that leans on the one before it. */
+/** Beginnings of sentences that refer to the previous one. */
 const leaning =
   /^(?:it|its|they|their|this|these|that|those|he|she|his|her|such|but|and|or|so|also|however|moreover|thus|then|er|sie|es|dies\p{Ll}*|aber|und|auch|dabei|damit|daher|deshalb)(?!\p{L})/iu
 const noProse = /^(?:\s{4}|\t|[>|<]|[-+*_=]{3}|\[\^?[^\]]+\]:)/
@@ -111,7 +111,7 @@ function* wholeSentences(segmenter: Intl.Segmenter, text: string): Generator<str
   if (open !== '') yield open.trim()
 }
 
-/** Whole, neither short nor long, and more words than figures. */
+/** Whether a sentence is complete, neither short nor long, and has more words than figures. */
 function isGood(text: string, all: readonly string[], words: readonly string[]): boolean {
   if (text.length < shortest || text.length > longest || !beginning.test(text) || !end.test(text)) return false
   if (all.length < fewestWords || words.length < 3 || leader.test(text) || /:\/\//.test(text)) return false

@@ -7,13 +7,13 @@ const footnote = /\[\^[^[\]\s]+\]/g
 const tag = /<\/?[a-z][^<>]*>/gi
 const delimiters = /(?<![\p{L}\p{N}])[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?![\p{L}\p{N}])/gu
 const escaped = /\\([!-/:-@[-`{-~])/g
-/** A place for what was escaped, so that it is not taken for markup. */
+/** Placeholders for escaped characters, so that they are not taken for markup. */
 const escapedPlace = /[\uE000-\uE07F]/g
 const placeOffset = 0xe000
 
 /**
- * About what a reader sees of inline Markdown, on one line, in time linear in it. A parser would be exact, but could be held up;
- * what this is for, words to count and sentences to show, may err where markup is strange.
+ * Approximate visible text of inline Markdown, on one line, in linear time. A parser would be exact, but hostile text could slow
+ * it down. The result is used to count words and show sentences, and may be wrong for unusual markup.
  */
 export function inlineText(source: string): string {
   return source
@@ -34,7 +34,7 @@ export function inlineText(source: string): string {
     .trim()
 }
 
-/** Text as inline Markdown that shows it as it is; for the midst of a line. */
+/** Escapes text, so that it shows as it is in the middle of a line of Markdown. */
 export function escapeInline(text: string): string {
   return text.replace(/[\\`*[\]<~|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=[#\p{L}])/gu, '\\$&')
 }

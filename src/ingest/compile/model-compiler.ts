@@ -23,7 +23,7 @@ export interface Drafts {
 export type ModelCompilerOptions = {
   client: ModelClient
   drafts: Drafts
-  /** Is told of every failure of the model: an operator must learn of a wrong key. */
+  /** Called for every failure of the model: an operator must notice a wrong key. */
   failed: (error: ModelError) => void
 }
 
@@ -41,9 +41,9 @@ type Context = {
   onProgress: OnProgress
 }
 
-/** Raised whenever documents are asked about or checked otherwise: what was kept before counts for nothing. */
+/** Raised whenever prompts or checks change: results that were kept before are then ignored. */
 const version = 1
-/** Characters of a document below which it is its own gist. */
+/** A document with fewer characters is its own gist. */
 const shortest = 1500
 const maxConcepts = 8
 /** Pieces of a document that a model is given. */
@@ -181,7 +181,7 @@ class Drafting {
       const { statements, tags, edges } = await this.#client.ask(request, this.#context.signal)
       const supported = supportedClaims(statements, shown)
       page.statements.push(...supported.statements)
-      // A part that no statement is of would be lost: its own page stays.
+      // A part without statements would be lost: it keeps its own page.
       page.parts = [...new Set([...page.parts, ...supported.parts])]
       if (page.tags.length === 0) page.tags = supportedTags(tags, shown)
       page.edges.push(...supportedEdges(edges, shown, (target) => own.has(linkKey(target))))
@@ -208,7 +208,7 @@ class Drafting {
   }
 }
 
-/** Those that the document mentions, then others, as many as fit. */
+/** Titles that the document mentions, then others, as many as fit. */
 function titlesToShow(titles: readonly string[], text: string, language: string): string[] {
   const names = new NameTrie(
     titles.map((title) => ({ name: title, title })),

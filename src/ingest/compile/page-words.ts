@@ -44,12 +44,12 @@ const german: PageWords = {
     `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
 }
 
-/** A page's content without the line that says where it is from. */
+/** Content of a page without the line that names its origin. */
 export function withoutOrigin(content: string): string {
   return content.replace(/\n\n(?:From|Aus) \[\[[^\]\n]+\]\][^\n]*\.$/, '')
 }
 
-/** By the language (BCP 47) of the knowledge base; English where there are none. */
+/** Words in the language (BCP 47) of the knowledge base; else in English. */
 export function pageWordsFor(language: string): PageWords {
   return /^de(?:-|$)/i.test(language) ? german : english
 }

@@ -1,11 +1,11 @@
 import { fold } from '../../knowledge/text/fold.ts'
 import type { Anchor } from '../extracted.ts'
 
-/** Lines at the top and at the bottom of a page that may be its head and foot. */
+/** Number of lines at the top and at the bottom of a page that may be its head and foot. */
 const edgeLines = 2
 /** Pages that repeat a head. */
 const fewest = 3
-/** Pages from one to the next that repeats it: left and right pages may have heads of their own. */
+/** Maximum distance in pages between repetitions: left and right pages may have different heads. */
 const nextPages = 2
 /** UTF-16 units of the longest head or foot. */
 const longest = 150
@@ -16,8 +16,8 @@ const pageNumber =
 type EdgeLine = { line: number; page: number; text: string }
 
 /**
- * The heads and feet that pages repeat, as 1-based lines of a document: those of which at least three pages near each other say the
- * same at an edge, but for numbers that grow with the pages; and page numbers alone.
+ * Finds running heads and feet, as 1-based lines of a document: lines at the edge of at least three nearby pages that are equal
+ * apart from numbers that grow with the pages; and lines with only a page number.
  */
 export function runningLines(lines: readonly string[], anchors: readonly Anchor[]): Set<number> {
   const edges = edgesOf(lines, anchors)
@@ -29,7 +29,7 @@ export function runningLines(lines: readonly string[], anchors: readonly Anchor[
   return running
 }
 
-/** What is compared of a line: its words, without numbers. */
+/** The part of a line that is compared: its words, without numbers. */
 export function keyOf(text: string): string {
   return isNumber(text) ? '' : (fold(bare(text)).match(/\p{L}+/gu) ?? []).join(' ')
 }
@@ -71,7 +71,7 @@ function isRunning(chain: readonly EdgeLine[]): boolean {
   return others.every(({ text }) => bare(text) === bare(first?.text ?? '')) || growing(chain).length === chain.length
 }
 
-/** Those of the lines that are nothing but the number of their page. */
+/** Lines with nothing but the number of their page. */
 function numbered(found: readonly EdgeLine[]): EdgeLine[] {
   const grown = growing(found)
   return grown.length >= fewest ? grown : []

@@ -1,4 +1,4 @@
-/** A stretch of a document's lines that belong together. */
+/** A range of a document's lines that belong together. */
 export type SourceBlock = {
   kind: 'heading' | 'paragraph' | 'list' | 'table' | 'code'
   /** 1-based line of the document that it begins on. */
@@ -26,8 +26,8 @@ const word = /[\p{L}\p{M}]{2}|[\p{N}\p{Lo}]/u
 const delimiterCell = /^:?-+:?$/
 
 /**
- * The blocks of a document, in time linear in its lines and without a parser, which hostile text could hold up. A list goes on over
- * blank lines as long as what follows is indented or an item. Blank lines between blocks belong to none.
+ * Divides a document into blocks, in time linear in its lines. Uses no parser, because hostile text could slow it down. A list
+ * continues over blank lines if an indented line or an item follows. Blank lines between blocks belong to none.
  */
 export function sourceBlocks(markdown: string): SourceBlock[] {
   const scan = new BlockScan()

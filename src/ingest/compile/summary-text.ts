@@ -10,7 +10,7 @@ export type Summary = {
   /** Markdown of what stands before the first section. */
   opening: string
   parts: readonly TitledPart[]
-  /** How many parts there would be, were there no limit. */
+  /** Number of parts without the limit. */
   found: number
   figures: { words: number; pages: number; slides: number; sheets: number }
 }

@@ -56,7 +56,7 @@ export function languageOf(words: readonly string[], fallback: string): string {
   return best !== undefined && best.count > folded.length / 8 ? best.language : primaryLanguage(fallback)
 }
 
-/** Words, folded, that say little of what a text is about. */
+/** Stop words, folded. */
 export function stopWordsFor(language: string): ReadonlySet<string> {
   const primary = primaryLanguage(language)
   return new Set([...functionWordsFor(primary), ...(common[primary]?.split(/\s+/) ?? [])])

@@ -5,7 +5,7 @@ import { neuronsAfter } from '../../store/projection/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { ingestConnector, originPrefix } from './source-candidate.ts'
 
-/** A name by which a text may mention a Neuron, and the Neuron's title. */
+/** A name that a text may use for a Neuron, and the Neuron's title. */
 export type LinkableName = { name: string; title: string }
 
 /**

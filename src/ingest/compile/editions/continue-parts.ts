@@ -10,7 +10,7 @@ export type OldPage = OldSection & {
   /** See `CompiledPage`. */
   key: string
   title: string
-  /** The part of the same file that it was made of, if its file had the same bytes. */
+  /** The part that it was made from, if its file had the same bytes. */
   part?: string | undefined
 }
 
@@ -19,20 +19,21 @@ export type ContinuedPart = WrittenPart & { part: string; doubt?: string }
 
 type Document = {
   title: string
-  /** Titles that none of its parts may have, as `linkKey` has them. */
+  /** Titles that its parts must not have, as `linkKey` gives them. */
   taken: ReadonlySet<string>
 }
 
 export const summaryKey = 'summary'
 /** Bytes of a key. */
 const maxKey = 300
-/** Resemblance, or containment, from which a document is the next edition of another. */
+/** Minimum resemblance or containment for a document to be the next edition of another. */
 const [leastResemblance, leastContainment] = [0.1, 0.3]
 const count = / \((\d+)\)$/
 
 /**
- * Gives each part the key of the page that it continues, and its title where the document still names it so; any other gets a key
- * and a title that no page ever had. `texts` are the parts' own, in Markdown; `olds` are in the order of their document.
+ * Gives each part the key of the page that it continues, and that page's title if the document still names it so. Other parts get
+ * a key and a title that no page ever had. `texts` are the texts of the parts, in Markdown; `olds` are in the order of their
+ * document.
  */
 export async function continueParts(
   parts: readonly WrittenPart[],
@@ -73,7 +74,10 @@ export async function continueParts(
   })
 }
 
-/** Why a curator must look whether a document is the next edition of the one before; `undefined` if there is none, or it is. */
+/**
+ * Why a curator must check whether a document is the next edition of the previous one; `undefined` if it is, or there is no
+ * previous one.
+ */
 export async function doubtOfDocument(text: string, olds: readonly OldPage[]): Promise<string | undefined> {
   const before = olds.filter(({ isGone }) => !isGone).map((page) => page.text)
   if (before.length === 0) return undefined

@@ -1,43 +1,43 @@
 import { type Overlap, overlapsOf } from './overlaps.ts'
 
-/** A section of the edition before, or a Neuron that was one once. */
+/** A section of the previous edition, or a Neuron that was made from an earlier one. */
 export type OldSection = {
   /** Markdown, as it was proposed last. */
   text: string
-  /** Its Neuron is gone from main, or its text was refused: only a text that surely is its own brings it back. */
+  /** Its Neuron was removed from main, or its text was rejected. Only a text that is certainly the same restores it. */
   isGone: boolean
-  /** What a curator refused to take for its next version. */
+  /** A text that a curator rejected as its next version. */
   refused?: string | undefined
 }
 
-/** Whether a section is named as an old one is; `sure` where it is known to be the same part of the same file. */
+/** Whether a section has the name of an old one; `sure` if it is known to be the same part of the same file. */
 export type SameName = (section: number, old: number) => 'sure' | boolean
 
 /** The old section that a new one continues. */
 export type SectionMatch = {
   old: number
-  /** Why a curator must look at it, for them; absent where it is sure. */
+  /** Why a curator must look at it, in words; absent if it is certain. */
   doubt?: string
 }
 
-/** Resemblance from which two sections are the same, however they are named. */
+/** Minimum resemblance of two sections to be the same, whatever their names. */
 const enough = 0.3
-/** Containment from which two sections of one name are the same. */
+/** Minimum containment of two sections with the same name to be the same. */
 const mostly = 0.6
-/** Resemblance below which two texts of one language have nothing to do with each other. */
+/** Below this resemblance, two texts in one language are unrelated. */
 const noise = 0.1
-/** Resemblance of a text to what was refused from which it is that. */
+/** Minimum resemblance of a text to a rejected one to count as the same. */
 const refusal = 0.9
-/** Resemblance by which one old section must stand before another. */
+/** Margin by which the best old section must resemble a new one more than the second best. */
 const margin = 0.05
 const rounding = 1e-9
 
 /**
- * Which old section each new one continues. A section continues the one that its text resembles most, if it is the one that
- * resembles that most; where several are alike, they are aligned in their order (dynamic programming: Needleman and Wunsch, 1970), and
- * what is left over has moved. So an old section never gets a text that resembles another more. A section whose text has nothing to do
- * with any old one is the one that alone has its name, if no other has the name, and a curator is asked; any other is new. `olds` are
- * in the order of their document.
+ * Finds the old section that each new one continues. A section continues the old one that its text resembles most, if the old one
+ * resembles no other new one more. Similar ones are aligned in their order (dynamic programming: Needleman and Wunsch, 1970); the
+ * others have moved. So an old section never gets a text that resembles another more. A section whose text is unrelated to all
+ * old ones continues the one with its name, if the name is unique on both sides, and a curator is asked. All others are new.
+ * `olds` are in the order of their document.
  */
 export async function matchSections(
   olds: readonly OldSection[],
@@ -79,7 +79,7 @@ export async function matchSections(
   return matches
 }
 
-/** The second half of the old texts are what was refused. */
+/** The second half of the old texts are rejected ones. */
 function refusedBy({ old, resemblance }: Overlap, olds: readonly OldSection[]): number[] {
   const of = old - olds.length
   return olds[of]?.refused !== undefined && resemblance >= refusal ? [of] : []
@@ -91,7 +91,7 @@ function strongestClaims(claims: readonly Overlap[][]): Overlap[][] {
   return claims.map((list) => list.filter(({ old, resemblance }) => resemblance > (most.get(old) ?? 0) - rounding))
 }
 
-/** The alignment of the greatest resemblance in which both sides keep their order. */
+/** The alignment with the greatest total resemblance in which both sides keep their order. */
 function inOrder(claims: readonly Overlap[][], olds: number): [section: number, overlap: Overlap][] {
   const width = olds + 1
   const sums = new Float64Array((claims.length + 1) * width)
@@ -116,7 +116,7 @@ function inOrder(claims: readonly Overlap[][], olds: number): [section: number, 
   return aligned.reverse()
 }
 
-/** The only old section that a new one shares its name with, if no other new one does. */
+/** The old section with the same name, if both are the only ones with that name. */
 function namesake(
   section: number,
   { olds, news, sameName }: { olds: readonly OldSection[]; news: readonly string[]; sameName: SameName },

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { wordsWithin } from '../../../knowledge/resemblance.ts'
 import { inlineText } from '../inline-text.ts'
 
-/** How much of an old text a new one holds, each from 0 to 1. */
+/** How similar a new text is to an old one, each value from 0 to 1. */
 export type Overlap = {
   /** Index of the old text. */
   old: number
@@ -12,13 +12,13 @@ export type Overlap = {
   containment: number
 }
 
-/** Shingles of all texts together; of longer ones a sample is compared. */
+/** Maximum of shingles of all texts together. If there are more, a sample is compared. */
 const maxShingles = 1_000_000
-/** A shingle in more texts than this, and in more than a tenth of them, tells none from the others. */
+/** A shingle in more texts than this, and in more than a tenth of them, does not distinguish any. */
 const fewest = 20
 /** Above the number of different words. */
 const wordBase = 2 ** 25
-/** Texts that are looked at before others get their turn. */
+/** Number of texts that are processed before yielding to the event loop. */
 const turn = 16
 
 /**
@@ -97,7 +97,7 @@ async function shinglesOf(sides: readonly (readonly string[])[]): Promise<Shingl
   return shingled
 }
 
-/** A number that says nothing of the two, by which shingles are sampled. */
+/** A hash of two words, by which shingles are sampled. */
 function spread(one: number, other: number): number {
   let mixed = Math.imul(one ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(other, 0xc2b2ae35)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x27d4eb2f)

@@ -28,9 +28,8 @@ const wordCharacter = /[\p{L}\p{N}]/u
 const near = 8
 
 /**
- * Without the wiki links that a Source must not forge: those to other knowledge bases and with a type, and where it is no
- * Markdown, all. They stay as the text that they are. In time linear in the content, and without a parser: code that is not certain
- * to be some is taken for text.
+ * Escapes wiki links that a Source must not forge: those to other knowledge bases and those with a type; if the Source is not
+ * Markdown, all of them. They stay visible as text. Takes linear time, and uses no parser: what may be code is treated as text.
  */
 export function withoutForgedLinks(content: string, keepsPlain: boolean): string {
   if (!content.includes('[[')) return content
@@ -57,8 +56,8 @@ export function withoutForgedLinks(content: string, keepsPlain: boolean): string
 }
 
 /**
- * With a wiki link where the text first mentions a Neuron, but those of `linked` (as `linkKey` has them). Only in text that is
- * certain to be neither code nor heading nor part of a link or an address; the rest of the content stays byte for byte.
+ * Adds a wiki link to the first mention of each Neuron, except those in `linked` (as `linkKey` gives them). Changes only text
+ * that is certainly not code, a heading, or part of a link or URL. The rest stays the same, byte for byte.
  */
 export function linkMentions(content: string, names: NameTrie, linked: ReadonlySet<string>): string {
   const seen = new Set(linked)
@@ -105,7 +104,7 @@ function clashes(block: string, start: number, end: number): boolean {
   return mayClose || (mayOpen && !before.endsWith(closing))
 }
 
-/** The lines with NUL for what is no text; `undefined` when that is not certain of any. */
+/** Replaces what is not text by NUL in each line; `undefined` if that cannot be decided for certain. */
 function textPlaces(lines: readonly Line[]): string[] | undefined {
   const source = lines.map(({ text }) => text).join('\n')
   if (/ {4}|\t|\]:/.test(source) || html.test(source)) return undefined

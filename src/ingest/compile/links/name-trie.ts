@@ -3,10 +3,10 @@ import { fold } from '../../../knowledge/text/fold.ts'
 import { isWritableTarget } from '../../../markdown/links/rewrite-links.ts'
 import { isGenericName } from '../titles/generic-names.ts'
 
-/** A name by which a text may mention a Neuron, and the Neuron's title. */
+/** A name that a text may use for a Neuron, and the Neuron's title. */
 export type LinkName = { name: string; title: string }
 
-/** A stretch of a line that names a Neuron; offsets in UTF-16 units. */
+/** A range of a line that names a Neuron; offsets in UTF-16 units. */
 export type Mention = { start: number; end: number; title: string }
 
 /** `exact` are the spellings that alone are meant. */
@@ -18,12 +18,12 @@ const shortestWord = 4
 /** Characters of a line that are looked through. */
 const maxLine = 20_000
 const tokenPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}_\p{Pd}]/gu
-/** What makes one word of two, as in `on-call` or `node.js`. */
+/** Joins two words to one, as in `on-call` or `node.js`. */
 const joinedBefore = /[\p{L}\p{M}\p{N}_][.\-_/@&+\p{Pd}]?$/u
 const capitalInside = /\p{L}.*\p{Lu}/u
-/** What a sentence, an item or a cell begins behind, at the end of what stands before it. */
+/** Matches the end of a text after which a sentence, an item or a cell begins. */
 const sentenceStart = /(?:^[\s>*+-]*(?:\d{1,9}[.)]\s+)?|[.!?:…]["'”’»)\]*_~]*\s+|\|\s*)["'“„«‘([*_~]*$/u
-/** Characters before a word in which that is looked for. */
+/** Characters before a word that are searched for it. */
 const maxBefore = 40
 const joinedAfter = /^(?:[.\-_/@&+\p{Pd}]?[\p{L}\p{M}\p{N}]|_)/u
 

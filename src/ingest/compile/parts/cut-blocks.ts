@@ -4,9 +4,9 @@ import { type SourceBlock, sizeOf } from '../source-blocks.ts'
 export const longest = 12_000
 /** Characters of a part that is cut out of more. */
 export const target = 6000
-/** Characters up to which code and lists stay whole, though they are longer than a part. */
+/** Code and lists up to this many characters stay whole, even if they are longer than a part. */
 const longestWhole = 48_000
-/** Characters of a table's first two lines up to which they are repeated. */
+/** A table's header is repeated if its first two lines have at most this many characters. */
 const longestHeader = 2000
 
 /**

@@ -4,7 +4,7 @@ import { isPlaceholder } from '../titles/generic-names.ts'
 import { headingText } from '../titles/heading-text.ts'
 import { cutBlocks, longest, packBlocks, target } from './cut-blocks.ts'
 
-/** Characters below which a section does not stand alone. */
+/** A section with fewer characters is joined to a neighbour. */
 const least = 400
 const maxParts = 500
 
@@ -12,11 +12,11 @@ const maxParts = 500
 export type PlannedPart = {
   /** Text of the heading that it is named by; absent where there is none. */
   name?: string
-  /** Of the last of several little sections that stand together. */
+  /** Heading of the last of several small sections in one part. */
   lastName?: string
-  /** Names of the sections that it stands in, outermost first. */
+  /** Names of the sections that contain it, outermost first. */
   path: string[]
-  /** Which piece of its section it is, from 1; absent where the section is whole. */
+  /** Number of this piece of its section, from 1; absent if the section is whole. */
   piece?: number
   /** Its own heading, where that is not among the blocks. */
   heading?: SourceBlock
@@ -29,7 +29,7 @@ export type Plan = {
   /** What stands before the first section. */
   preamble: SourceBlock[]
   parts: PlannedPart[]
-  /** How many parts there would be, were there no limit. */
+  /** Number of parts without the limit. */
   found: number
 }
 
@@ -69,7 +69,7 @@ function shallowest(blocks: readonly SourceBlock[]): number | undefined {
   return least
 }
 
-/** What follows each heading down to the level. What stands before the first is a section without a heading, if it is anything. */
+/** Splits blocks into sections at headings down to a level. Text before the first heading is a section without a heading. */
 function sectionsAt(blocks: readonly SourceBlock[], level: number, path: string[]): Section[] {
   const sections: Section[] = []
   for (const block of blocks) {
@@ -86,7 +86,7 @@ function asSection(blocks: SourceBlock[], path: string[]): Section {
   return { path, blocks, before: [], after: [] }
 }
 
-/** Little ones go to the section before them, or else the one after; those that meet stand together. */
+/** Joins small sections to the previous section, else to the next; adjacent small ones form a section. */
 function joinSmall(sections: readonly Section[]): Section[] {
   const joined: Section[] = []
   let size = 0

@@ -6,9 +6,9 @@ import { linkableTitle } from './linkable-title.ts'
 
 /** UTF-16 units, and words, of a line that may be a title. */
 const [longestLine, mostWords] = [120, 16]
-/** Blocks that are looked at for the title that a document shows. */
+/** Number of blocks that are searched for the title that a document shows. */
 const firstBlocks = 3
-/** Lines that the title of a printed page may be set in. */
+/** Maximum lines of a title on a printed page. */
 const titleLines = 3
 const suffix =
   /\.(?:docx?|docm|pptx?|xls[xm]?|od[tsp]|rtf|pdf|html?|md|txt|csv|tex|dvi|e?ps|indd|qxd|pages|key|numbers|epub|png|jpe?g|gif|webp|svg|tiff?|bmp)$/i
@@ -25,8 +25,8 @@ export type TitleSource = {
 }
 
 /**
- * A document's title: as it calls itself, or as its first lines show it, or the name of its file, without suffix. What programs give
- * where nobody gave a title, labels of chapters, running heads and names of files count only where nothing else is there.
+ * Returns the title of a document: from its metadata, from its first lines, or the file name without suffix. Placeholders of
+ * programs, chapter labels, running heads and file names count only if there is nothing else.
  */
 export function documentTitle({ own = '', blocks, filename, isRunning }: TitleSource): string {
   const stem = stemOf(filename)

@@ -1,7 +1,7 @@
 import { fold } from '../../../knowledge/text/fold.ts'
 import { stopWordsFor } from '../../../knowledge/text/stop-words.ts'
 
-/** Words of titles that tell no document and no section from others, folded. */
+/** Words of titles that do not distinguish documents or sections; folded. */
 const genericWords = new Set(
   `abstract added additional agenda annex answer answers appendix article articles author authors background basics begin
   bibliography blog body book box caption category changed changelog changes chapter column columns comment comments company
@@ -32,7 +32,7 @@ const functionWords = ['en', 'de', 'fr', 'es'].map(stopWordsFor)
 const word = /[\p{L}\p{M}]+|\p{N}+/gu
 const numeral = /^(?:\p{N}+|[ivxlcdm]+|\p{L})$/u
 
-/** Names that programs give, and labels: `Sheet1`, `Page 3`, `(anonymous)`, `Chapter IV`. */
+/** Default names of programs, and labels: `Sheet1`, `Page 3`, `(anonymous)`, `Chapter IV`. */
 const placeholder = new RegExp(
   `^[^\\p{L}\\p{N}]*(?:${[
     '(?:sheet|tabelle|feuil|hoja|foglio|blatt|slide|folie|diapositive|page|seite|p\\.|document|dokument|doc|presentation|prasentation|book|workbook|mappe|scan|image|img|figure|untitled|unbenannt|new document|section)[ _-]?\\d*',

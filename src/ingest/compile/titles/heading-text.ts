@@ -1,7 +1,7 @@
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { inlineText } from '../inline-text.ts'
 
-/** Characters of a heading that may count; the rest stays in the text. */
+/** Characters of a heading that are used; the rest stays in the text. */
 const maxLength = 1000
 
 const numbering = /^(?:\d{1,3}(?:\.\d{1,3})+\.?|\d{1,3}[.)]|[IVXL]{1,6}\.|[A-Z]\.)\s+(?=[\p{L}\p{N}"'“„(])/u

@@ -11,7 +11,7 @@ const replacements: Readonly<Record<string, string>> = { '[': '(', ']': ')', '|'
 const wideHash = '＃'
 const wideColon = '：'
 
-/** A title of at most `max` UTF-16 units that can be the target of a wiki link; empty where there is nothing to see. */
+/** Returns a title of at most `max` UTF-16 units that can be the target of a wiki link; empty if nothing visible is left. */
 export function linkableTitle(text: string, max = maxTitle): string {
   const bare = withoutOuterFormatSigns(oneLine(text, text.length)).replace(
     /[[\]|\\]/g,

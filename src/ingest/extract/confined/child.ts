@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { type ExtractReply, extractRequest } from './reply.ts'
 import { failure, runExtractor } from './run-extractor.ts'
 
-/** Libraries, and the native code in them, may print what they like to the others. */
+/** Libraries and their native code may print to the other file descriptors. */
 const outputDescriptor = 3
 const progressDescriptor = 4
 

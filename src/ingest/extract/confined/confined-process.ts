@@ -9,7 +9,7 @@ import { processUsage } from './process-usage.ts'
 export type Confinement = {
   /** Flags of Node and the program. */
   args: string[]
-  /** Is written to its standard input, which then stays open until the end. */
+  /** Written to its standard input, which stays open until it ends. */
   input: string
   /** The folder for temporary files, where it has one. */
   scratch: string | undefined
@@ -18,7 +18,7 @@ export type Confinement = {
   onProgress?: OnProgress | undefined
 }
 
-/** How a process ended: by itself, or because it took too much of something. */
+/** How a process ended: by itself, or because it exceeded a limit. */
 export type Ending =
   | { kind: 'ended'; output: Buffer; errors: string; exit: string }
   | { kind: 'exceeded'; limit: keyof ExtractLimits }
@@ -27,12 +27,13 @@ const pollInterval = 100
 const maxErrorBytes = 16 * 1024
 const progressLine = /^(\d{1,9}) (\d{1,9})$/
 const maxProgressLine = 20
-/** The system ends it too, whatever becomes of this process. Shells of Windows know no limits. */
+/** The system limits the CPU time as well, even if this process dies. Windows has no such limits. */
 const limitedShell = 'ulimit -t "$1" || exit 1; ulimit -c 0; shift; exec "$@"'
 
 /**
- * Runs Node with next to no environment, and ends it when it takes more than `limits`, or when `signal` says so. What it writes to
- * file descriptor 3 is its output, to 4 lines of how much is done and of how much, as two numbers. When this returns or throws, the process is gone.
+ * Runs Node with a minimal environment, and kills it when it exceeds `limits`, or `signal` aborts. File descriptor 3 is its
+ * output. File descriptor 4 is its progress: lines with two numbers, done and total. When this returns or throws, the process has
+ * ended.
  * @throws what starting it throws, and the signal's reason.
  */
 export async function runConfined({ args, input, scratch, limits, signal, onProgress }: Confinement): Promise<Ending> {
@@ -84,7 +85,7 @@ function start(args: string[], scratch: string | undefined, { cpuTime }: Extract
     windowsHide: true,
   })
   try {
-    // Whoever waits for an answer of the server goes first.
+    // Requests to the server have priority.
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
     // It has ended, or the system does not allow it.

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 /** Of Linux's `stat`, for all programs. */
 const ticksPerSecond = 100
 
-/** What a process uses; `undefined` where it has ended, or where the system does not tell. Never throws. */
+/** Resource usage of a process; `undefined` if it has ended, or the system does not provide it. Never throws. */
 export async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
   try {
     if (process.platform === 'linux') return await linuxUsage(pid)

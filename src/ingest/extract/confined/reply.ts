@@ -27,7 +27,7 @@ const problem = z.enum([
   ...(['unsupported', 'empty', 'not-configured', 'crashed'] as const),
 ])
 
-/** What the process that extracts answers: trusted no more than the document that it has read. */
+/** The reply of the process that extracts. It is trusted no more than the document that it has read. */
 export const extractReply = z.discriminatedUnion('ok', [
   z.strictObject({ ok: z.literal(true), extracted }),
   z.strictObject({ ok: z.literal(false), problem, message: cleanText.max(1000) }),

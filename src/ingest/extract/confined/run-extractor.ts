@@ -7,7 +7,7 @@ import type { ExtractReply } from './reply.ts'
 const tooMuch = /call stack|invalid (?:string|array|typed array) length|allocation failed/i
 const systemError = /^(?:E[A-Z]+|ERR_ACCESS_DENIED)$/
 
-/** Reads a document in this process, without any limits, and gives its text or why there is none. Never rejects. */
+/** Reads a document in this process, without limits. Returns its text, or why there is none. Never rejects. */
 export function runExtractor(input: ExtractInput, onProgress: OnProgress): Promise<ExtractReply> {
   return extract(input, onProgress).catch(failure)
 }
@@ -30,7 +30,7 @@ async function load(fileType: string): Promise<Extractor> {
   throw new ExtractionError('crashed', `The program that reads .${fileType} could not be loaded.`)
 }
 
-/** What a library throws is about the document, but where the system is at fault. */
+/** An error of a library is about the document, unless it is an error of the system. */
 export function failure(error: unknown): ExtractReply {
   if (error instanceof ExtractionError) return { ok: false, problem: error.problem, message: error.message }
   console.error(error)

@@ -25,18 +25,18 @@ const patternBytes = 4096
 const guessedBytes = 64 * 1024
 /** Characters; what is text so far is taken for text. */
 const checkedLength = 2 ** 20
-/** Different bytes beyond ASCII that say too little, in a text that has ten times as many of ASCII. */
+/** So few different non-ASCII bytes are not enough for a guess, if a text has ten times as many ASCII ones. */
 const fewSpecial = 3
-/** The part of the characters beyond ASCII that may be odd. */
+/** Maximum share of non-ASCII characters that may be odd. */
 const maxOddShare = 0.06
-/** The part of the characters beyond ASCII that damaged UTF-8 may have lost. */
+/** Maximum share of non-ASCII characters that may be invalid in damaged UTF-8. */
 const maxDamaged = 0.2
-/** Of a text's characters, what may be control characters. */
+/** Maximum share of control characters in a text. */
 const maxControlShare = 0.005
 
 /**
- * Decodes a file whose encoding is found out: by its byte order mark, its pattern of NULs (UTF-16), `declared`, strict UTF-8, and
- * else by its statistics. Line ends become `\n`.
+ * Decodes a file after detecting its encoding: by byte order mark, pattern of NULs (UTF-16), `declared`, strict UTF-8, else by
+ * statistics. Line ends become `\n`.
  * @param declared a label that the document gives itself, or its sender
  * @throws {ExtractionError} `wrong-type` where the bytes are no text.
  */
@@ -98,14 +98,14 @@ function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
   return utf8 === undefined ? undefined : sure(utf8, 'utf-8')
 }
 
-/** Of what is no UTF-8 by accident, most is; of texts in other encodings hardly a letter is. */
+/** Damaged UTF-8 is mostly valid; in texts of other encodings hardly a letter is valid UTF-8. */
 function decodeDamagedUtf8(bytes: Uint8Array): Decoded | undefined {
   const text = new TextDecoder().decode(bytes)
   const damaged = text.match(/\ufffd/g)?.length ?? 0
   return damaged <= countSpecial(text) * maxDamaged ? { text, encoding: 'utf-8', isDoubtful: true } : undefined
 }
 
-/** By the guess, or by an encoding that the guesser does not know where that leaves fewer odd letters. */
+/** Decodes by the guess, or by an encoding that the guesser does not know, if that gives fewer odd letters. */
 function decodeGuessed(bytes: Uint8Array): Decoded {
   const firstSpecial = bytes.findIndex((byte) => byte > 127)
   const sample = bytes.subarray(Math.max(0, firstSpecial - 1024), firstSpecial + guessedBytes)
@@ -123,7 +123,7 @@ function hasFewSpecial(sample: Uint8Array): boolean {
   return new Set(special).size <= fewSpecial && sample.length > 11 * special.length
 }
 
-/** The part of the characters beyond ASCII that are odd, or cannot be decoded. */
+/** Share of non-ASCII characters that are odd, or cannot be decoded. */
 function oddShare(sample: Uint8Array, encoding: string): number {
   const text = new TextDecoder(encoding).decode(sample)
   return countOddLetters(text) / Math.max(1, countSpecial(text))
@@ -133,7 +133,7 @@ function countSpecial(text: string): number {
   return text.match(/\P{ASCII}/gu)?.length ?? 0
 }
 
-/** Returns `undefined` for what is not wholly in that encoding, or an encoding that is not known. */
+/** Returns `undefined` if the bytes are not valid in that encoding, or the encoding is unknown. */
 function decodeAs(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes)

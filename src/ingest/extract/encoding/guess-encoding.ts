@@ -39,7 +39,7 @@ export function guessEncoding(bytes: Uint8Array): string {
   return encoding === 'GBK' ? 'gb18030' : encoding.toLowerCase()
 }
 
-/** The package's own loader needs imports of WebAssembly, which Node has as an experiment only. */
+/** The package's own loader imports WebAssembly as a module, which is only experimental in Node. */
 function load(): Detector {
   const file = import.meta.resolve('chardetng-wasm/dist/chardetng_wasm_bg.wasm')
   const module = new WebAssembly.Module(readFileSync(fileURLToPath(file)))

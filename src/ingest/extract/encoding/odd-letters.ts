@@ -11,8 +11,8 @@ const oddInWords = [
 const meaningless = /[\u{80}-\u{84}\u{86}-\u{9f}\p{Co}\p{Cn}\ufffd]/gu
 
 /**
- * Counts what sound text hardly ever has, and what text that was decoded by the wrong encoding is full of. Words of ASCII do not
- * count.
+ * Counts character sequences that are rare in correct text and frequent in text that was decoded with the wrong encoding. Skips
+ * ASCII words.
  */
 export function countOddLetters(text: string): number {
   const words = text.split(/\s+/).filter((word) => /\P{ASCII}/u.test(word))

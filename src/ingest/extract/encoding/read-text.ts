@@ -5,7 +5,7 @@ import { decodeText } from './decode-text.ts'
 
 export type TextDocument = {
   text: string
-  /** As in `Extracted`: whether its encoding is not known for sure. */
+  /** As in `Extracted`: whether its encoding is uncertain. */
   doubts: string[]
 }
 

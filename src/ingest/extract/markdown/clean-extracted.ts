@@ -9,8 +9,8 @@ const maxNote = 500
 const maxNotes = 50
 
 /**
- * What every extractor's result becomes: Markdown without HTML, images and front matter, links outwards only, anchors in order and
- * inside.
+ * Cleans the result of every extractor: Markdown without HTML, images and front matter; only links to http, https and mailto;
+ * anchors in order and in range.
  * @throws {ExtractionError} `empty`, `too-large`
  */
 export function cleanExtracted(extracted: Extracted): Extracted {

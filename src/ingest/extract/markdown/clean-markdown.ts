@@ -3,13 +3,13 @@ import { cleanLine } from './clean-line.ts'
 import { fencedLines } from './fenced-lines.ts'
 import { withoutTags } from './without-tags.ts'
 
-/** What becomes of tags in Markdown: `escape` shows them as text. */
+/** How tags in Markdown are treated: `escape` shows them as text. */
 export type OwnHtml = 'escape' | 'drop'
 
 /**
- * Makes the Markdown of a document safe, line for line: well-formed, without control characters, HTML, images (they become their
- * alternative text) and links to elsewhere than http, https and mailto (they become their text). A first line that would open
- * front matter becomes another thematic break. Takes linear time.
+ * Makes the Markdown of a document safe, line by line: well-formed, without control characters and HTML. Images become their
+ * alternative text, and links other than http, https and mailto their text. A first line that would open front matter becomes
+ * another thematic break. Takes linear time.
  */
 export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): string {
   const text = markdown

@@ -7,7 +7,7 @@ const maxValue = 60
 const number = /^-?\d{1,15}(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i
 const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/
 
-/** What can be said of the values of a column without keeping them. */
+/** Statistics of the values of a column, which are not kept. */
 export class ColumnStatistics {
   filled = 0
   #numbers = 0
@@ -34,7 +34,7 @@ export class ColumnStatistics {
     else this.#isFull = true
   }
 
-  /** Filled, distinct, least, greatest, mean, most frequent: Markdown; blank where it makes no sense. */
+  /** Filled, distinct, minimum, maximum, mean, most frequent, as Markdown; empty if not applicable. */
   summary(): string[] {
     const distinct = this.#isFull ? `over ${maxDistinct}` : String(this.#counts.size)
     return [String(this.filled), distinct, ...this.#range(), this.#frequent()]

@@ -4,8 +4,8 @@ const fence = /^((?:[\s>]|[*+-] |\d{1,9}[.)] )*)(`{3,}|~{3,})(.*)$/
 type Fence = { prefix: string; sign: string; length: number }
 
 /**
- * Which lines of a Markdown text belong to fenced code, as far as it can be seen without a parser: code in a quote or a list ends
- * with it.
+ * Returns which lines of Markdown are fenced code, as far as can be seen without a parser: code in a quote or a list ends with
+ * it.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {
   let open: Fence | undefined

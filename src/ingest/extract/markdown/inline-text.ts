@@ -1,6 +1,6 @@
 import { isOutwardLink } from './outward-link.ts'
 
-/** Text as the text that it is in the middle of a line of Markdown, without more escapes than that takes. */
+/** Escapes text for the middle of a line of Markdown, with as few escapes as possible. */
 export function inlineText(text: string): string {
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -11,14 +11,14 @@ export function inlineText(text: string): string {
     .replace(/&(?=#?\w+;)/g, '\\&')
 }
 
-/** The same where it is all of a paragraph, a heading or an item. */
+/** Escapes text that is a whole paragraph, heading or item. */
 export function plainLine(text: string): string {
   return inlineText(text)
     .replace(/^(?=[-+](?: |$)|#{1,6}(?: |$)|>|[-=]+$)/, '\\')
     .replace(/^(\d{1,9})([.)])(?= |$)/, '$1\\$2')
 }
 
-/** A link where its address may stand in a document, else its text. */
+/** A Markdown link if its URL is allowed in a document, else its text. */
 export function linkTo(address: string | undefined, label: string): string {
   const url = address === undefined ? undefined : URL.parse(address)?.href
   if (label === '' || url === undefined || !isOutwardLink(url)) return label

@@ -4,14 +4,14 @@ import { type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Rows of a table before its header is said again. */
 const batch = 100
-/** What a table is written out to; a larger one is told of by statistics and its first rows. */
+/** Maximum size of a table that is written in full. A larger one is shown by statistics and its first rows. */
 const maxRows = 5_000
 const maxCharacters = 4 * 2 ** 20
 const maxSampleCharacters = 2 ** 17
 
 /**
- * A table that rows are put into one by one, of any size: what it keeps is bounded. The first row is its header. Cells are plain
- * text. Where it is summarized, the rows that it does not show are left for search.
+ * A table of any size that rows are added to one by one, in bounded memory. The first row is its header. Cells are plain text. If
+ * it is summarised, the rows that it does not show are left for search.
  */
 export class DataTable {
   /** Of all rows, the header too. */
@@ -54,12 +54,12 @@ export class DataTable {
     return this.isSummarized ? this.#sample().length - 1 : this.size
   }
 
-  /** The rows after those that the blocks show, as text: all for which there was room. */
+  /** The rows that the blocks do not show, as text, as far as there is room. */
   furtherRows(): string[] {
     return [...this.#rows.slice(this.shown + 1).map(rowLine), ...this.#further]
   }
 
-  /** Puts text into a cell that has none, as cells that are merged have it; row 0 is the header. */
+  /** Fills an empty cell, as for merged cells; row 0 is the header. */
   fill(row: number, column: number, text: string): void {
     const cells = this.#rows[row]
     if (cells === undefined || cells[column]) return
@@ -71,7 +71,7 @@ export class DataTable {
     return this.#rows[row]?.[column]
   }
 
-  /** Markdown, without the columns that are blank throughout. */
+  /** Markdown without empty columns. */
   blocks(): string[] {
     const used = this.#columns.flatMap((column, at) =>
       column.filled > 0 || this.#rows.some((row) => row[at]) ? [at] : [],

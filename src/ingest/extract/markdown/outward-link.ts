@@ -1,6 +1,6 @@
 const outward = /^(?:https?:\/\/|mailto:)[^\s<>]+$/i
 
-/** Whether an address may stand in the Markdown of a document: absolute, and of http, https or mailto. */
+/** Whether a URL is allowed in the Markdown of a document: absolute, with http, https or mailto. */
 export function isOutwardLink(url: string): boolean {
   return url.length <= 2048 && outward.test(url)
 }

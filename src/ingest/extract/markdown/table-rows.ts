@@ -1,16 +1,16 @@
 import { plainLine } from './inline-text.ts'
 
-/** Bytes of the rows of a document that are kept beside its pages. */
+/** Maximum bytes of a document's rows that are kept for search only. */
 const maxBytes = 16 * 2 ** 20
-/** Bytes of a document with them, so that there is room for what makes its Markdown safe. */
+/** Maximum bytes of a document with them. Leaves room for the escapes that make Markdown safe. */
 const maxDocumentBytes = 19 * 2 ** 20
-/** Characters of the rows that stand together: as much as search shows at a time. */
+/** Maximum characters of a paragraph of rows: as much as search shows at a time. */
 const maxParagraph = 900
 
-/** What is left for the rows that tables do not write out themselves; the tables of a document share it. */
+/** Remaining bytes for rows that are kept for search only. The tables of a document share it. */
 export type Room = { bytes: number }
 
-/** Rows of a large table that no page shows, as text. `first` is the number of the first one. */
+/** Rows of a large table that no page shows, as text. `first` is the number of the first row. */
 export type LooseRows = { name: string | undefined; first: number; rows: readonly string[] }
 
 export function roomForRows(): Room {
@@ -23,8 +23,8 @@ export function rowLine(cells: readonly string[]): string {
 }
 
 /**
- * Lines of Markdown with rows for search alone below them, as far as there is room: paragraphs, which search takes in without the
- * time that large tables would take.
+ * Appends rows for search to Markdown, as far as there is room. They are paragraphs, because search reads these faster than large
+ * tables.
  * @returns how many rows of each table are among them
  */
 export function withLooseRows(
@@ -65,7 +65,7 @@ function paragraphs(rows: readonly string[]): string {
 /** A table that its page does not show as a whole. `table` says which it is, `size` counts its rows. */
 export type LargeTable = { table: string; size: number; loose: LooseRows }
 
-/** Markdown with the further rows of its large tables below it, and what is told of each. */
+/** Appends the rows of large tables to Markdown. Returns a warning for each table. */
 export function withLargeTables(
   markdown: string,
   tables: readonly LargeTable[],
@@ -80,7 +80,7 @@ export function withLargeTables(
   return { ...text, warnings }
 }
 
-/** What is told of a table whose page has not all of its rows. */
+/** Warning for a table whose page does not have all of its rows. */
 export function largeTableWarning(table: string, size: number, shown: number, kept: number): string {
   const isWhole = shown + kept >= size
   const found = isWhole

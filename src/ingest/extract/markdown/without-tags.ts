@@ -25,7 +25,7 @@ export function withoutTags(line: string): string {
     sign.lastIndex = tagEnd ?? endOfOther(line, at, codeRuns)
   }
   const rest = kept.join('') + line.slice(from)
-  // What a line of HTML was indented by would make code of the rest.
+  // The indentation of removed HTML would turn the rest into code.
   return /^[ \t]*</.test(line) ? rest.trim() : rest
 }
 

@@ -1,9 +1,9 @@
 import { htmlToMarkdown } from '../html/html-to-markdown.ts'
 
-/** Characters of HTML that are converted together: what a tree of it takes is many times as much. */
+/** Characters of HTML that are converted at a time: their syntax tree takes many times as much memory. */
 const pieceSize = 2 ** 16
 
-/** Markdown of the HTML that mammoth writes, piece by piece; notes stand after the piece that refers to them. */
+/** Converts the HTML that mammoth writes to Markdown, piece by piece. Notes follow the piece that refers to them. */
 export function docxHtmlToMarkdown(html: string): string {
   const start = html.search(/<ol><li id="(?:foot|end)note-/)
   const body = start < 0 ? html : html.slice(0, start)

@@ -16,7 +16,7 @@ export class FormField {
     else if (name === 'listEntry') this.#entries.push(value ?? '')
   }
 
-  /** What was chosen; nothing where the value is text, which follows. */
+  /** The chosen value; empty if the value is text, which follows. */
   value(): string {
     const chosen = this.#chosen ?? this.#default
     if (this.#kind === 'box') return isTrue(chosen) ? '☒' : '☐'

@@ -16,7 +16,7 @@ const namespaces = [
   'xmlns:v="urn:schemas-microsoft-com:vml"',
 ].join(' ')
 
-/** What is kept, and which of its attributes. All else goes, but what is in it stays. */
+/** Elements that are kept, with the attributes that are kept. Other elements are replaced by their content. */
 const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ...['document', 'body', 'footnotes', 'endnotes', 'p', 'r', 'cr', 'noBreakHyphen', 'softHyphen'].map(
     (name): [string, string[]] => [name, []],
@@ -34,7 +34,7 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 /** What may come in millions. A run that continues the one before is not counted. */
 const counted: ReadonlySet<string> = new Set(['p', 'r', 'tr', 'tc', 'hyperlink', 'br', 'footnote', 'endnote'])
-/** What goes with all that is in it: what was deleted or moved away, and what says nothing. */
+/** Elements that are dropped with their content: deleted or moved text, and elements without text. */
 const dropped: ReadonlySet<string> = new Set([
   ...['del', 'moveFrom', 'Fallback', 'sectPr', 'sdtPr', 'tblPr', 'tblGrid', 'tabs', 'pPrChange', 'rPrChange', 'rt'],
   ...['tcPrChange', 'trPrChange', 'tblPrChange', 'annotationRef', 'numberingChange', 'delText', 'background'],
@@ -173,7 +173,7 @@ class PartWriter {
     } else this.#out.push('</w:p>')
   }
 
-  /** Programs cut a sentence into many runs that look the same. */
+  /** Joins runs: programs cut a sentence into many runs that look the same. */
   #endRun(): void {
     const [, ...parts] = this.#out.splice(this.#runs.pop() ?? this.#out.length)
     const begin = parts.indexOf('</w:rPr>') + 1
