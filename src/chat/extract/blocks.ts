@@ -18,11 +18,17 @@ const heading = /^\s{0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/
 const definition = /^\s{0,3}:\s+(?=\S)/
 const underline = /^\s{0,3}(?:=+|-+)\s*$/
 const rule = /^\s{0,3}(?:[-*_]\s*){3,}$/
+/** Between cells. */
+const bar = /\S\s*(?<!\\)\|\s*\S/
 const separatorRow = /^[\s|:-]*-[\s|:-]*$/
 /** One of several lines that each say one thing: `Developed by: Ada`. */
 const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_]{1,2}:)\s+\S/u
-/** What opens a box or a tab in MkDocs and like tools: `!!! note "Before you begin"`, `=== "Linux"`. */
-const container = /^\s*(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?\s*$/
+/**
+ * What opens or closes a box or a tab: `!!! note "Before you begin"` and `=== "Linux"` of MkDocs, `:::caution` of Docusaurus,
+ * `{{< hint >}}` of Hugo, `{% note %}` of Jekyll.
+ */
+const container =
+  /^\s*(?:(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?|:::+\s*[\w-]*(?:\s.*)?|\{\{[<%].*[>%]\}\}|\{%.*%\})\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
@@ -65,7 +71,7 @@ export function blocksOf(content: string): Block[] {
         marker: bullet === undefined ? `${number}. ` : '- ',
         headings: under(),
       })
-    } else if (isRow(line, lines[at + 1], header !== undefined)) {
+    } else if (isRow(line, [lines[at - 1], lines[at + 1]], header !== undefined)) {
       const cells = cellsOf(line)
       if (header === undefined && separatorRow.test(lines[at + 1] ?? '')) header = cells
       else if (!separatorRow.test(line))
@@ -84,10 +90,13 @@ export function blocksOf(content: string): Block[] {
   return blocks.map((block) => (block.kind === 'code' ? block : { ...block, text: quotable(block.text) }))
 }
 
-/** Rows need no bar at their beginning where a line of dashes says what they are. */
-function isRow(line: string, next: string | undefined, isInTable: boolean): boolean {
+/**
+ * Rows need no bar at their beginning where a line of dashes says what they are, or where lines beside them have bars, too: the
+ * rest of a long table is a chunk without its header.
+ */
+function isRow(line: string, beside: readonly (string | undefined)[], isInTable: boolean): boolean {
   if (line.trimStart().startsWith('|')) return true
-  return line.includes('|') && (isInTable || (next?.includes('|') === true && separatorRow.test(next)))
+  return isInTable ? line.includes('|') : bar.test(line) && beside.some((other = '') => bar.test(other))
 }
 
 function add(blocks: Block[], block: Block): Block {
