@@ -108,9 +108,14 @@ export function hasNewDate(text: string, asked: string): boolean {
   return addsMatch(asksForVersion.test(asked) ? version : date, text, asked)
 }
 
-/** Whether a text has a name that the question has not. */
+/** The names that a text has. */
+export function namesIn(text: string): string[] {
+  return [...text.matchAll(name)].map(([found]) => found)
+}
+
+/** Whether a text has a name that the question has not; of several words, the last tells: `Since Hugo` is no other than `Hugo`. */
 export function hasNewName(text: string, asked: string): boolean {
-  return [...text.matchAll(name)].some(([found]) => isNew(found, asked))
+  return namesIn(text).some((found) => isNew(found.split(' ').at(-1) ?? '', asked))
 }
 
 const asksForSize = /\bhow (?:large|big|small|high|low|wide|deep|heavy|far|old|strong)\b/i

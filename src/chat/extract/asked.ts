@@ -2,6 +2,7 @@ import type { Analyser } from '../../search/text/analyser.ts'
 import { foldWord } from '../../search/text/fold-word.ts'
 import { isUnspaced } from '../../search/text/script.ts'
 import type { Token } from '../../search/text/tokens.ts'
+import { namesIn } from './answer-shape.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { holds, type Unit } from './units.ts'
 import { type Equivalents, equivalents, wordGroups } from './word-groups.ts'
@@ -23,6 +24,8 @@ export type AskedWord = {
 /** What a question asks for. */
 export type Asked = {
   text: string
+  /** What is no news to who asks: the question, and the names that all pages have, e.g. the product's. */
+  known: string
   words: AskedWord[]
   /** Whether it is about anything: a greeting is not. */
   hasSubject: boolean
@@ -57,6 +60,8 @@ const lightWeight = 0.25
 /** What a word that stands in most of what was found weighs at least, in parts of one that stands nowhere else. */
 const minRarity = 0.5
 const maxWords = 64
+/** Of fewer, half says nothing. */
+const minPages = 3
 
 /**
  * @param texts the question, then those before it that it leans on. @param synonyms groups of words and phrases that count as
@@ -118,6 +123,7 @@ export function askedBy(
   const act = isEnglish ? actOf(text, analyser) : ''
   return {
     text,
+    known: [text, ...commonNames(units)].join('\n'),
     words: [...words.values()],
     hasSubject: [...words.values()].some(({ isLight }) => !isLight),
     kind: isEnglish ? kindOf(text) : undefined,
@@ -126,6 +132,16 @@ export function askedBy(
     ending: isEnglish ? endingOf(text) : undefined,
     focus: isEnglish ? runsOf(focusOf(text), analyser).map((run) => run.map(({ term }) => term).join(' ')) : [],
   }
+}
+
+/** The names that stand on at least half of three or more pages: what everything is about. */
+function commonNames(units: readonly Unit[]): string[] {
+  const pages = new Map<string, Set<string>>()
+  for (const { text, passage } of units) {
+    for (const name of namesIn(text)) pages.set(name, (pages.get(name) ?? new Set()).add(passage.seqId))
+  }
+  const all = new Set(units.map(({ passage }) => passage.seqId)).size
+  return [...pages].flatMap(([name, on]) => (all >= minPages && on.size * 2 >= all ? [name] : []))
 }
 
 /** The phrases of several terms that the terms of a question hold, with what stands for them. */
@@ -192,9 +208,9 @@ function exactly(surface: string): RegExp {
   return new RegExp(`(?<![\\d.])${surface.replace(/^v/i, '').replaceAll('.', '\\.')}(?!\\.?\\d)`)
 }
 
-/** A capital that does not begin the question, or a digit. */
+/** A capital that does not begin the question, one within a word as in `iOS`, or a digit. */
 function isName(text: string, word: string, start: number): boolean {
-  if (/\d/.test(word)) return true
+  if (/\d|\p{Ll}\p{Lu}/u.test(word)) return true
   const isFirst = !/[\p{L}\p{N}]/u.test(text.slice(0, start)) || /[.!?]\s+$/.test(text.slice(0, start))
   return !isFirst && /^\p{Lu}/u.test(word)
 }

@@ -79,7 +79,7 @@ function evidenceOf(
   const { words, kind } = asked
   const share = (counts: Counts) => shareOf(words, counts)
   for (const [at, word] of words.entries()) {
-    if (isNamedKind(asked, word) && (best[at] ?? 0) < byName && hasNewName(unit.text, asked.text)) best[at] = byName
+    if (isNamedKind(asked, word) && (best[at] ?? 0) < byName && hasNewName(unit.text, asked.known)) best[at] = byName
   }
   const support = share(best)
   const held = new Set(words.filter((_, at) => (own[at] ?? 0) > 0))
@@ -137,18 +137,18 @@ function evidenceOf(
 
 /** Whether a unit, with what is quoted beside it, has what the kind of the question wants. */
 function showsWhatIsAsked(
-  { kind, text, act, focus }: Asked,
+  { kind, text, known, act, focus }: Asked,
   terms: ReadonlySet<string>,
   unit: Unit,
   quoted: readonly Unit[],
 ): boolean {
   if (kind === undefined) return true
   if (kind === 'quantity' && !hasNumberNear(focus, unit.terms, unit.text)) return false
-  if (kind === 'who' && saysWho(act, terms, unit.terms)) return true
+  if (kind === 'who' && saysWho(act, terms, unit.terms, known)) return true
   if (kind === 'quantity') return hasShapeOf(kind, unit.text, text)
   // What a pronoun stands for says nothing of it.
   const own = quoted.filter(({ position }) => position >= unit.position)
-  return hasShapeOf(kind, own.map((one) => one.text).join('\n'), text)
+  return hasShapeOf(kind, own.map((one) => one.text).join('\n'), kind === 'who' ? known : text)
 }
 
 /** Whether a word is the thing that is asked for, or the number of. */

@@ -18,9 +18,9 @@ const noSubject = setOf(
 export function defines(subject: readonly AskedWord[], unit: Unit): boolean {
   if (unit.kind === 'code' || isQuestion(unit)) return false
   const terms = termsIn(unit.terms)
-  const isOfSubject = (term: string) => countsIn(subject, ` ${term} `, '').some((count) => count > 0)
-  const last = terms.slice(0, subject.length + 4).findLastIndex(isOfSubject)
-  const begins = holdsAll(subject, ` ${terms.slice(0, last + 1).join(' ')} `)
+  const beginning = terms.slice(0, subject.length + 4)
+  const last = beginning.findIndex((_, at) => holdsAll(subject, ` ${beginning.slice(0, at + 1).join(' ')} `))
+  const begins = last >= 0
   const isSaid = terms.slice(last + 1, last + 3).some((term) => saying.has(term))
   if (begins && last < subject.length + 2 && isSaid) return true
   const [, named] = /^\W*([^:–—]{1,60}?)\W*(?::|\s[–—-])\s/.exec(unit.text) ?? []
@@ -28,10 +28,14 @@ export function defines(subject: readonly AskedWord[], unit: Unit): boolean {
   return unit.isFirst && holdsAll(subject, unit.heading) && isOnly(subject, unit.heading)
 }
 
-/** Whether terms have somebody before what is done, or `by` after it: `Finance approves refunds`. */
-export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, terms: string): boolean {
+/**
+ * Whether terms have somebody before what is done, or `by` after it: `Finance approves refunds`.
+ * @param known a text whose words, as the product's name, are nobody.
+ */
+export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, terms: string, known: string): boolean {
   const words = termsIn(terms)
-  const acts = (word: string) => word.length > 2 && !asked.has(word) && !noSubject.has(word)
+  const isKnown = (word: string) => known.toLowerCase().includes(word) || /\d/.test(word)
+  const acts = (word: string) => word.length > 2 && !asked.has(word) && !noSubject.has(word) && !isKnown(word)
   return words.some((word, at) => {
     if (!act.has(word)) return false
     return words.slice(at + 1, at + 3).includes('by') || words.slice(Math.max(0, at - 2), at).some(acts)
