@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasNumberNear, hasShapeOf } from '../../src/chat/extract/answer-shape.ts'
+import { hasShapeOf } from '../../src/chat/extract/answer-shape.ts'
 
 describe('what a kind of question wants', () => {
   test.each([
@@ -48,12 +48,4 @@ describe('what a kind of question wants', () => {
     expect(hasShapeOf('quantity', 'Lift 4 is out of order.', 'How much does it cost?')).toBe(false)
     expect(hasShapeOf('quantity', 'A ride is 4 euros.', 'How much does it cost?')).toBe(true)
   })
-})
-
-test('a number counts things that it stands near', () => {
-  const far = ` 7 ${'x '.repeat(20)}key `
-  expect(hasNumberNear(['key'], ' there are 7 key ', '')).toBe(true)
-  expect(hasNumberNear(['key'], far, '')).toBe(false)
-  expect(hasNumberNear(['key'], far, 'The number of keys')).toBe(true)
-  expect(hasNumberNear([], ' 7 ', '')).toBe(true)
 })

@@ -85,24 +85,6 @@ const measured = new RegExp(
   'iu',
 )
 
-/** A number that an asked noun goes with stands so many words before it at most, or after it: `512 MB of RAM`, `RAM: 512 MB`. */
-const maxBefore = 5
-const maxAfter = 2
-const countOf = /\b(?:number|count|amount|total|maximum|minimum|limit) (?:of|for)\b|\blimit/i
-
-/** Whether terms hold a number near one of the nouns; true where no noun was asked for, or none stands there. */
-export function hasNumberNear(nouns: readonly string[], terms: string, text: string): boolean {
-  const words = terms.trim().split(' ')
-  const places = words.flatMap((word, at) => (nouns.includes(word) ? [at] : []))
-  if (places.length === 0 || countOf.test(text)) return true
-  return words.some(
-    (word, at) => numeric.test(word) && places.some((place) => place - at <= maxBefore && at - place <= maxAfter),
-  )
-}
-
-const numeric =
-  /^(?:\d.*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelv|dozen|hundr|thousand|million|half|none|unlimit)$/
-
 /** Whether a text has a date that the question has not, or the version that it asks for. */
 export function hasNewDate(text: string, asked: string): boolean {
   return addsMatch(asksForVersion.test(asked) ? version : date, text, asked)

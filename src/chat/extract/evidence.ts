@@ -1,6 +1,7 @@
-import { hasNewDate, hasNewName, hasNumberNear, hasShapeOf } from './answer-shape.ts'
+import { hasNewDate, hasNewName, hasShapeOf } from './answer-shape.ts'
 import type { Asked, AskedWord } from './asked.ts'
 import { belonging, isQuestion, isStep } from './belonging.ts'
+import { counts } from './counting.ts'
 import { type Counts, type Coverage, countsIn, coverageOf, worth } from './coverage.ts'
 import { kindOf } from './question-kind.ts'
 import { defines, posedBy, saysWho } from './statement.ts'
@@ -137,13 +138,13 @@ function evidenceOf(
 
 /** Whether a unit, with what is quoted beside it, has what the kind of the question wants. */
 function showsWhatIsAsked(
-  { kind, text, known, act, focus }: Asked,
+  { kind, text, known, act, focusText }: Asked,
   terms: ReadonlySet<string>,
   unit: Unit,
   quoted: readonly Unit[],
 ): boolean {
   if (kind === undefined) return true
-  if (kind === 'quantity' && !hasNumberNear(focus, unit.terms, unit.text)) return false
+  if (kind === 'quantity' && !counts(focusText, unit.text)) return false
   if (kind === 'who' && saysWho(act, terms, unit.terms, known)) return true
   if (kind === 'quantity') return hasShapeOf(kind, unit.text, text)
   // What a pronoun stands for says nothing of it.

@@ -48,9 +48,12 @@ const kinds: readonly [kind: Kind, asks: RegExp][] = [
   ['other', /\bwhat\b|\bwhich\b/i],
 ]
 
+const auxiliary = 'is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have'
 /** The nouns of `which …` and `how many …`, which end before a verb that cannot be one of them. */
-const nouns =
-  /\b(?:which|how many|how much)\s+((?:[^\s?,]+\s+){0,2}?[^\s?,]+)(?=\s+(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|comes?|needs?|gets?|gives?|exists?|works?|there|i|we|you)\b|\s*\??\s*$)/i
+const nouns = new RegExp(
+  String.raw`\b(?:which|how many|how much)\s+(?!(?:${auxiliary}|of)\b)(?:((?:[^\s?,]+\s+){0,3}?[^\s?,]+)(?=\s+(?:${auxiliary}|comes?|needs?|gets?|gives?|exists?|works?|there|i|we|you)\b)|((?:[^\s?,]+\s+){0,2}?[^\s?,]+)(?=\s*\??\s*$))`,
+  'i',
+)
 /** Where no such verb follows, the first word: what comes after it may be another verb. */
 const firstNoun = /\b(?:which|how many|how much)\s+(?!(?:is|are|of|do|does|did|can|should|will|would)\b)([^\s?,]+)/i
 
@@ -62,5 +65,6 @@ export function kindOf(question: string): Kind {
 
 /** The thing that an English question wants one of, or the number of: `free disk space`; nothing where it names none. */
 export function focusOf(question: string): string {
-  return (nouns.exec(question) ?? firstNoun.exec(question))?.[1] ?? ''
+  const [, before, last] = nouns.exec(question) ?? firstNoun.exec(question) ?? []
+  return before ?? last ?? ''
 }
