@@ -46,6 +46,9 @@ const endingBonus = 0.25
 /** For the part of the question that stands in the sentence itself, and that which stands in its title and headings. */
 const ownBonus = 0.3
 const contextBonus = 0.2
+/** For a sentence that begins with what is asked of `what is`, and a verb. */
+const asksWhatIs = /^\W*what(?:['’]s| is| are)\b/i
+const statementBonus = 0.3
 /** For what stands on a page that the question names by its whole title, and under a heading that says what it asks. */
 const titleBonus = 0.1
 const headingBonus = 0.25
@@ -112,7 +115,8 @@ function evidenceOf(
     (adjacencyBonus * adjacent(words, unit)) / Math.max(1, words.length - 1) +
     rankBonus * unit.passage.rank +
     (asked.ending?.test(unit.text) ? endingBonus : 0) +
-    (isIn(unit.title, terms) ? titleBonus : 0) -
+    (isIn(unit.title, terms) ? titleBonus : 0) +
+    (kind === 'other' && asksWhatIs.test(asked.text) && defines(words, unit) ? statementBonus : 0) -
     (unit.text.length < short && unit.kind === 'paragraph' ? shortPenalty : 0) -
     (isEcho(unit, terms) ? echoPenalty : 0) -
     (unit.kind === 'code' ? codePenalty : 0) -
