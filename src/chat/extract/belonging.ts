@@ -16,6 +16,7 @@ export function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   if (unit.text.endsWith(':')) return following(unit, units)
   const [before, after] = [units[unit.position - 1], units[unit.position + 1]]
   if (isQuestion(unit)) return reply(unit, units)
+  if (unit.isFirst && unit.path.at(-1)?.endsWith('?')) return section(unit, units)
   const announcing =
     after?.block === unit.block && announcement.test(after.text) ? [after, ...following(after, units)] : []
   return before?.block === unit.block && anaphor.test(unit.text) ? [before, ...announcing] : announcing
@@ -45,6 +46,20 @@ function reply(question: Unit, units: readonly Unit[]): Unit[] {
   const sentences = second?.block === first.block && !isQuestion(second) ? [first, second] : [first]
   const last = sentences.at(-1)
   return [...sentences, ...(last?.text.endsWith(':') ? following(last, units) : [])]
+}
+
+/** What follows the first unit under a question as a heading, as far as a paragraph goes, with what its end announces. */
+function section(first: Unit, units: readonly Unit[]): Unit[] {
+  const rest: Unit[] = []
+  let left = maxParagraph - first.text.length
+  for (let at = first.position + 1; ; at++) {
+    const unit = units[at]
+    if (unit?.passage !== first.passage || unit.context !== first.context || unit.text.length > left) break
+    left -= unit.text.length
+    rest.push(unit)
+  }
+  const last = rest.at(-1) ?? first
+  return last.text.endsWith(':') ? [...rest, ...following(last, units)] : rest
 }
 
 /** Whether a unit is a question, in emphasis or not. */
