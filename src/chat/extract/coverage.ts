@@ -24,6 +24,7 @@ export const worth = {
   context: 0.8,
   block: 0.7,
   neighbour: 0.6,
+  comment: 0.9,
   code: 0.4,
   passage: 0.4,
   sibling: 0.4,
@@ -55,6 +56,7 @@ export function coverageOf(words: readonly AskedWord[], units: readonly Unit[]):
     const around = [index - 1, index + 1].filter((at) => units[at]?.passage === passage).map((at) => own[at])
     const places: [number, Counts | undefined][] = [
       [isCode ? worth.code : worth.own, own[index]],
+      [worth.comment, countsIn(words, unit.comments, '')],
       [worth.lead, lead && own[lead.position]],
       [worth.heading, ofPath.heading],
       [worth.context, ofPath.context],

@@ -22,6 +22,8 @@ export type Unit = Pick<Block, 'kind' | 'text' | 'marker'> & {
   position: number
   /** Analysed, with a space before, between and after. */
   terms: string
+  /** The terms of the comments in code; of a text, none. */
+  comments: string
   /** The terms of its page's title and of the headings that it stands under. */
   context: string
   /** Its page's title and the headings that it stands under, outermost first. */
@@ -70,6 +72,7 @@ export function unitsOf(passages: readonly Passage[], analyser: Analyser, langua
           block,
           position,
           terms,
+          comments: kind === 'code' ? termsOf(commentsOf(bounded), analyser) : '',
           context,
           path,
           title,
@@ -118,6 +121,14 @@ function closingMarks(before: string, after: string): number {
 
 function isOpen(text: string): boolean {
   return text.split('`').length % 2 === 0 || /\[[^[\]]*$|\]\([^()]*$/.test(text)
+}
+
+/** The lines of code that are comments, and what stands behind a statement. */
+function commentsOf(code: string): string {
+  return code
+    .split('\n')
+    .flatMap((line) => /(?:^|\s)(?:#|\/\/|--|;)\s+(?<comment>.*)$/.exec(line)?.groups?.comment ?? [])
+    .join('\n')
 }
 
 /** A text's terms as one text: ` page on call lead `. */
