@@ -1,7 +1,9 @@
 import { maxQuestion } from '../../contract/search.ts'
+import type { Passage } from '../../search/passage.ts'
 import { questionTerms } from '../../search/query/question.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import type { Turn } from '../answerer.ts'
+import { kindOf } from './question-kind.ts'
 
 /** How far back a question may lean on the ones before it. */
 const maxTurns = 3
@@ -30,6 +32,21 @@ export function questionContext(message: string, history: readonly Turn[], analy
  */
 export function searchQuestion(message: string, history: readonly Turn[], analyser: Analyser): string {
   return questionContext(message, history, analyser).join('\n').slice(0, maxQuestion).toWellFormed()
+}
+
+/** No term of a question about what everything is about is rarer than this, of 1 for one that stands nowhere. */
+const maxRarity = 0.15
+
+/**
+ * The text to search with again for a question such as `What is Hugo?` in Hugo's manual, whose words stand on all pages alike;
+ * undefined for any other. English.
+ * @param found what the question itself found.
+ */
+export function introductionQuery(query: string, found: readonly Passage[], language: string): string | undefined {
+  const rarities = Object.values(found[0]?.rarity ?? {})
+  const isOnAll = rarities.length > 0 && rarities.every((rarity) => rarity < maxRarity)
+  const asks = isOnAll && /^en\b/i.test(language) && kindOf(query) === 'definition'
+  return asks ? `${query.slice(0, maxQuestion / 2)} introduction overview` : undefined
 }
 
 function leans(question: string, analyser: Analyser): boolean {

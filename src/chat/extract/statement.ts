@@ -25,7 +25,12 @@ export function defines(subject: readonly AskedWord[], unit: Unit): boolean {
   if (begins && last < subject.length + 2 && isSaid) return true
   const [, named] = /^\W*([^:–—]{1,60}?)\W*(?::|\s[–—-])\s/.exec(unit.text) ?? []
   if (begins && named !== undefined && last === termsIn(named).length - 1) return true
-  if (terms.some((term, at) => /^\d/.test(term) && holdsAll(subject, ` ${terms.slice(at + 1, at + 1 + subject.length).join(' ')} `)))
+  if (
+    terms.some(
+      (term, at) =>
+        /^\d/.test(term) && holdsAll(subject, ` ${terms.slice(at + 1, at + 1 + subject.length).join(' ')} `),
+    )
+  )
     return true
   return unit.isFirst && holdsAll(subject, unit.heading) && isOnly(subject, unit.heading)
 }

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Answerer } from '../../chat/answerer.ts'
-import { searchQuestion } from '../../chat/extract/question-context.ts'
+import { introductionQuery, searchQuestion } from '../../chat/extract/question-context.ts'
 import { askForKnowledgeBase, extractName } from '../../chat/refusal.ts'
 import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
@@ -50,7 +50,11 @@ export async function* chat(
   const history = known === undefined ? lastTurnsOf(question.history) : readable.history
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
-  const passages = await retrievePassages(ganglion, kb, { query, audience, limit: maxPassages, reach: 'section' })
+  const retrieve = (query: string) =>
+    retrievePassages(ganglion, kb, { query, audience, limit: maxPassages, reach: 'section' })
+  const found = await retrieve(query)
+  const more = introductionQuery(query, found, language)
+  const passages = more === undefined ? found : await retrieve(more)
   signal.throwIfAborted()
   const { text, cited, answeredBy, notice } = yield* answerer.answer(
     { message, history, passages, tone, audience, language, synonyms },
