@@ -15,12 +15,12 @@ const duration = new RegExp(
   'iu',
 )
 const date = new RegExp(
-  String.raw`\b(?:19|20)\d\d\b|\b${month}\.?\s+\d|\d\.?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\b(?:today|tomorrow|noon|midnight)\b`,
+  String.raw`(?<![\d.])(?:19|20)\d\d(?!\d|\.\d)|\b${month}\.?\s+\d|\d(?:\.|st|nd|rd|th)?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\b(?:today|tomorrow|noon|midnight)\b`,
   'iu',
 )
 const version = /\bv?\d+\.\d+/i
 const condition =
-  /\b(?:when(?:ever)?|if|after|before|once|until|while|during|as soon as|as long as|on (?:start(?:up)?|exit|demand|restart|save)|every|each|daily|weekly|monthly|at night|at (?:the )?(?:end|start|beginning)|by default|within|upon|unless|immediately|always|never)\b/i
+  /\b(?:when(?:ever)?|if|after|before|once|twice|until|while|during|as soon as|as long as|on (?:start(?:up)?|exit|demand|restart|save)|every|each|daily|weekly|monthly|at night|at (?:the )?(?:end|start|beginning)|by default|within|upon|unless|immediately|always|never|triggers?)\b/i
 const quantity = new RegExp(
   String.raw`${number}|\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?)(?! of\b)|half|none|no|unlimited|any number|free)\b`,
   'iu',
@@ -38,7 +38,7 @@ const reason =
 const verbs =
   'activate|add|adjust|allow|append|apply|approve|ask|assign|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|contact|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|escalate|export|fetch|fill|find|follow|generate|give|go|hand|hold|import|include|inform|initiali[sz]e|insert|install|invoke|keep|launch|load|log|make|mount|move|merge|navigate|notify|open|override|page|pass|paste|place|press|provide|pull|push|put|raise|read|reject|reload|reopen|remove|rename|replace|reply|report|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|supply|switch|tap|tell|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
 const imperative = new RegExp(
-  String.raw`(?:^|[.:,;]\s|\b(?:you|one|must|should|can|may|need to|have to|please|first|simply|then)\s)["“*_\x60]*(?:${verbs})\b|\bby \p{L}+ing\b|\b(?:is|are) \p{L}+(?:ed|en) (?:by|in|with|at|via|through|using|from)\b`,
+  String.raw`(?:^|[.:,;]\s|\b(?:you|one|must|should|can|may|need to|have to|please|first|simply|then)\s)["“*_\x60]*(?:${verbs})\b|\bby \p{L}+ing\b|\b(?:allows?|lets?|enables?) (?:you|us|one|users?)\b|\b(?:is|are) \p{L}+(?:ed|en) (?:by|in|with|at|via|through|using|from)\b`,
   'imu',
 )
 const code = /`[^`]*[\s(=/.-][^`]*`|[a-z]\(|\s--?[a-z]/i
