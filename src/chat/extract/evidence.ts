@@ -135,7 +135,7 @@ function evidenceOf(
     support,
     score: support + (held.size > 0 || inHeading > 0.5 ? bonus : 0),
     own: held,
-    isAnswer: hasShape && isThere && (kind !== 'definition' || defines(words, unit)),
+    isAnswer: hasShape && isThere && (kind !== 'definition' || defines(words, unit, units[unit.position + 1])),
     isDatedByHeading,
   }
 }

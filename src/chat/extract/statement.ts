@@ -15,8 +15,9 @@ const noSubject = setOf(
 )
 
 /** Whether a unit says what the subject of a question is: it begins with it and a verb, or is the first to be said of it. */
-export function defines(subject: readonly AskedWord[], unit: Unit): boolean {
+export function defines(subject: readonly AskedWord[], unit: Unit, next?: Unit): boolean {
   if (unit.kind === 'code' || isQuestion(unit)) return false
+  if (next?.block === unit.block && /^(?:it|they)\b/i.test(next.text) && holdsAll(subject, unit.terms)) return true
   const terms = termsIn(unit.terms)
   const beginning = terms.slice(0, subject.length + 4)
   const last = beginning.findIndex((_, at) => holdsAll(subject, ` ${beginning.slice(0, at + 1).join(' ')} `))
