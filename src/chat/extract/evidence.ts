@@ -52,6 +52,8 @@ const statementBonus = 0.3
 /** For what stands on a page that the question names by its whole title, and under a heading that says what it asks. */
 const titleBonus = 0.1
 const headingBonus = 0.25
+/** On top, for the first of what stands there. */
+const firstBonus = 0.3
 const minHeading = 0.7
 /** For what answers a question that the text asks itself in much the same words, and how much of the question those are. */
 const posedBonus = 0.3
@@ -108,7 +110,7 @@ function evidenceOf(
   const bonus =
     ownBonus * share(own) +
     contextBonus * inContext +
-    (inHeading >= minHeading ? headingBonus * inHeading : 0) +
+    (inHeading >= minHeading ? headingBonus * inHeading + (unit.isFirst ? firstBonus : 0) : 0) +
     (isPosed ? posedBonus : 0) +
     (hasShape && kind !== undefined ? shapeBonus : 0) +
     (isProcedure ? procedureBonus : 0) +
