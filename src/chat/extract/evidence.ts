@@ -1,6 +1,6 @@
 import { hasNewDate, hasNewName, hasShapeOf } from './answer-shape.ts'
 import type { Asked, AskedWord } from './asked.ts'
-import { belonging, isQuestion, isStep } from './belonging.ts'
+import { belonging, following, isQuestion, isStep } from './belonging.ts'
 import { counts } from './counting.ts'
 import { type Counts, type Coverage, countsIn, coverageOf, worth } from './coverage.ts'
 import { kindOf } from './question-kind.ts'
@@ -12,6 +12,8 @@ export type Evidence = {
   unit: Unit
   /** 0 to 1: the part of the question that the unit holds, or what stands around it. */
   support: number
+  /** 0 to 1: the part of the question that its innermost heading holds. */
+  heading: number
   /** Support, and what makes a good answer besides; to rank by. */
   score: number
   /** Words of the question that it holds itself. */
@@ -90,7 +92,7 @@ function evidenceOf(
   const support = share(best)
   const held = new Set(words.filter((_, at) => (own[at] ?? 0) > 0))
   if (support < minSupport)
-    return { unit, support, score: support, own: held, isAnswer: false, isDatedByHeading: false }
+    return { unit, support, heading: 0, score: support, own: held, isAnswer: false, isDatedByHeading: false }
   const quoted = [unit, ...belonging(unit, units)]
   const posed = posedBy(unit)
   const isPosed =
@@ -135,11 +137,20 @@ function evidenceOf(
   return {
     unit,
     support,
+    heading: inHeading,
     score: support + (held.size > 0 || inHeading > 0.5 ? bonus : 0),
     own: held,
-    isAnswer: hasShape && isThere && (kind !== 'definition' || defines(words, unit, units[unit.position + 1])),
+    isAnswer:
+      hasShape &&
+      isThere &&
+      !announcesNothing(unit, units) &&
+      (kind !== 'definition' || defines(words, unit, units[unit.position + 1])),
     isDatedByHeading,
   }
+}
+
+function announcesNothing(unit: Unit, units: readonly Unit[]): boolean {
+  return unit.text.endsWith(':') && following(unit, units).length === 0
 }
 
 /** Whether a unit, with what is quoted beside it, has what the kind of the question wants. */

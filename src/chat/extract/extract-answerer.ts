@@ -3,29 +3,14 @@ import type { Answer, Answerer, Question } from '../answerer.ts'
 import { extractName, refuse } from '../refusal.ts'
 import { askedBy } from './asked.ts'
 import { compose } from './compose.ts'
-import { type Evidence, weigh } from './evidence.ts'
+import { isSure } from './confidence.ts'
+import { weigh } from './evidence.ts'
 import { questionContext } from './question-context.ts'
-import type { Kind } from './question-kind.ts'
 import { select } from './select.ts'
 import { type Unit, unitsOf } from './units.ts'
 
 /** Passages that are read: the answer is not in those that rank below. */
 const maxPassages = 10
-/**
- * So much of an English question must be in a sentence or around it, weighed by how rare each word is; less where the kind of the
- * question wants what few sentences have, a length of time or a date, and where no other page holds nearly as much.
- */
-const minSupport: Readonly<Partial<Record<Kind, number>>> = {
-  duration: 0.58,
-  way: 0.65,
-  when: 0.6,
-  other: 0.72,
-  'yes or no': 0.75,
-}
-const minSupportOfOthers = 0.8
-const minSupportAlone = 0.58
-/** How much less of the question another page holds at most. */
-const minLead = 0.25
 /**
  * So much of a question in another language, where nothing is known of what it wants. Items and rows need more: those beside them
  * seldom go on with the same thing, and long lists hold any few words by chance.
@@ -65,24 +50,13 @@ function supporting({ message, history, passages, language, synonyms }: Question
   const units = unitsOf(passages.slice(0, maxPassages), analyser, language)
   const asked = askedBy(questionContext(message, history, analyser), units, analyser, { language, synonyms })
   if (!asked.hasSubject) return []
-  const evidence = weigh(asked, units)
-  const { kind } = asked
-  const rivals = bestOfOthers(evidence)
-  const minOf = ({ unit, support }: Evidence) => {
-    if (kind === undefined) return minSupportByUnit[unit.kind]
-    const isAlone = unit.kind !== 'item' && support - rivals(unit.passage.seqId) >= minLead
-    return isAlone ? minSupportAlone : (minSupport[kind] ?? minSupportOfOthers)
-  }
-  return select(evidence, minOf)
-}
-
-/** The support of the best unit of any page but one. */
-function bestOfOthers(evidence: readonly Evidence[]): (seqId: string) => number {
-  const best = new Map<string, number>()
-  for (const { unit, support } of evidence) {
-    const { seqId } = unit.passage
-    best.set(seqId, Math.max(best.get(seqId) ?? 0, support))
-  }
-  const [first, second] = [...best].sort(([, a], [, b]) => b - a)
-  return (seqId) => (seqId === first?.[0] ? second : first)?.[1] ?? 0
+  const answers = weigh(asked, units)
+    .filter(({ isAnswer }) => isAnswer)
+    .sort((a, b) => b.score - a.score)
+  const [best] = answers
+  if (asked.kind !== undefined) return best && isSure(best) ? select(answers, units) : []
+  return select(
+    answers.filter(({ unit, support }) => support >= minSupportByUnit[unit.kind]),
+    units,
+  )
 }

@@ -1,4 +1,4 @@
-import { belonging, following, paragraphOf } from './belonging.ts'
+import { belonging, paragraphOf } from './belonging.ts'
 import type { Evidence } from './evidence.ts'
 import { headingOf, type Unit } from './units.ts'
 
@@ -10,22 +10,14 @@ const minPartOfBest = 0.9
 const maxSimilarity = 0.6
 
 /**
- * The units to quote, in the order of passages and places: the best ones that do not repeat each other (maximal marginal
- * relevance, Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without. None where no
- * unit answers with the support that it takes.
+ * The units to quote of the best evidence, in the order of passages and places: the best ones that do not repeat each other
+ * (maximal marginal relevance, Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without.
+ * @param answers best first. @param units all units, by position.
  */
-export function select(evidence: readonly Evidence[], minSupport: (one: Evidence) => number): Unit[] {
-  const units = evidence.map(({ unit }) => unit)
-  const supported = evidence.filter(
-    (one) =>
-      one.isAnswer &&
-      one.support >= minSupport(one) &&
-      !(one.unit.text.endsWith(':') && following(one.unit, units).length === 0),
-  )
-  const candidates = supported.toSorted((a, b) => b.score - a.score)
+export function select(answers: readonly Evidence[], units: readonly Unit[]): Unit[] {
   const chosen: Evidence[] = []
-  for (const candidate of candidates) {
-    if (chosen.length === maxChosen || candidate.score < minPartOfBest * (candidates[0]?.score ?? 0)) break
+  for (const candidate of answers) {
+    if (chosen.length === maxChosen || candidate.score < minPartOfBest * (answers[0]?.score ?? 0)) break
     if (chosen.every((other) => adds(candidate, other))) chosen.push(candidate)
   }
   const quoted = new Set(chosen.flatMap((one) => quotedFor(one, units)))
