@@ -19,7 +19,7 @@ export function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   if (unit.isFirst && unit.path.at(-1)?.endsWith('?')) return section(unit, units)
   const announcing =
     after?.block === unit.block && announcement.test(after.text) ? [after, ...following(after, units)] : []
-  return before?.block === unit.block && anaphor.test(unit.text) ? [before, ...announcing] : announcing
+  return before?.block === unit.block && isAnaphoric(unit) ? [before, ...announcing] : announcing
 }
 
 /** A unit's paragraph, with what its last sentence announces; of a long one the sentences around it, first those that follow. */
@@ -87,6 +87,11 @@ export function following(unit: Unit, units: readonly Unit[]): Unit[] {
     ({ passage, kind, context }) => passage !== unit.passage || kind === 'paragraph' || context !== unit.context,
   )
   return end < 0 ? rest : rest.slice(0, end)
+}
+
+/** Whether a unit begins with a pronoun, for what stands in the sentence before it. */
+export function isAnaphoric({ text }: Unit): boolean {
+  return anaphor.test(text)
 }
 
 /** Whether a unit is a part of a procedure. */

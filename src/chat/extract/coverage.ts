@@ -1,4 +1,5 @@
 import type { AskedWord } from './asked.ts'
+import { isAnaphoric } from './belonging.ts'
 import { holds, type Unit } from './units.ts'
 
 /** What words of a question count, in their order: 0 to 1 each. */
@@ -58,6 +59,7 @@ export function coverageOf(words: readonly AskedWord[], units: readonly Unit[]):
       [isCode ? worth.code : worth.own, own[index]],
       [worth.comment, countsIn(words, unit.comments, '')],
       [worth.lead, lead && own[lead.position]],
+      [worth.lead, isAnaphoric(unit) && units[index - 1]?.block === block ? own[index - 1] : undefined],
       [worth.heading, ofPath.heading],
       [worth.context, ofPath.context],
       [isCode ? 0 : worth.block, blocks.get(block)],
