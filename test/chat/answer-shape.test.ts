@@ -33,6 +33,25 @@ describe('what a kind of question wants', () => {
     expect(hasShapeOf('when', 'It is included since 7.2.', 'When was it added?')).toBe(true)
   })
 
+  test.each([
+    ['way', 'The console allows you to paint the gate.', ''],
+    ['when', 'It is painted twice, in summer.', 'When is the gate painted?'],
+    ['when', 'There are three triggers that open the gate:', 'When does the gate open?'],
+    ['when', 'The gate opened on the 4th May.', 'When did the gate open?'],
+  ] as const)('%s, too: %s', (kind, said, asked) => {
+    expect(hasShapeOf(kind, said, asked)).toBe(true)
+  })
+
+  test('a number of a version is no year', () => {
+    expect(hasShapeOf('when', 'Take 13.2024.0429 or later.', 'On which day was it released?')).toBe(false)
+  })
+
+  test('a known name is no answer, with a word before it or not', () => {
+    const known = 'Who built the house?\nGatekeeper'
+    expect(hasShapeOf('who', 'Since Gatekeeper came, the house is shut.', known)).toBe(false)
+    expect(hasShapeOf('who', 'It was, says Gatekeeper, built by Ada.', known)).toBe(true)
+  })
+
   test('the number of a ticket counts nothing', () => {
     expect(hasShapeOf('quantity', 'Ticket #4421 adds users.', 'How many users are there?')).toBe(false)
   })

@@ -108,9 +108,47 @@ describe('the extract', () => {
     )
   })
 
-  test('does not quote the marks of boxes and tabs', async () => {
-    const content = '!!! note "Mind the night"\n    Backups run at night.\n\n=== "Linux"\n\n    Feed the dog.'
+  test.each([
+    ['MkDocs', '!!! note "Mind the night"\n    Backups run at night.\n\n=== "Linux"\n\n    Feed the dog.'],
+    ['Docusaurus', ':::note Mind the night\nBackups run at night.\n:::\n\nFeed the dog.'],
+    ['Hugo', '{{< hint type="info" >}}\nBackups run at night.\n{{</ hint >}}\n\nFeed the dog.'],
+    ['Jekyll', '{% note %}\nBackups run at night.\n{% endnote %}\n\nFeed the dog.'],
+  ])('does not quote the marks of boxes and tabs of %s', async (_, content) => {
     expect(await answerTo('When do backups run?', content)).toBe('Backups run at night. [kb_00000001]')
+  })
+
+  test('quotes one row of a table without bars at the ends, whose header is in another chunk', async () => {
+    const content =
+      '**open** | Opens the gate at noon\n**close** | Closes the gate at night\n**paint** | Paints the gate'
+    expect(await answerTo('What closes the gate at night?', content)).toBe(
+      '- **close**; Closes the gate at night [kb_00000001]',
+    )
+  })
+
+  test('answers a question that a heading asks with the beginning of its section', async () => {
+    const content = 'That is up to the porter.\n\nChange this line:\n\n```ini\nmax_guests = 20\n```\n\n'
+    const headings = ['How to change the number of guests?']
+    const passages = [passage({ seqId: 'kb_00000001', title: 'Gate', headings, content })]
+    const message = 'How do I change the number of guests?'
+    const { answer } = await ask(extractAnswerer, question({ message, passages }))
+    expect(answer.text).toContain('max_guests = 20')
+  })
+
+  test('reads the comments in code', async () => {
+    const content = '```ini\n# Where the keys of the gate are stored, by default\nkeys = /var/keys\n```'
+    expect(await answerTo('Where are the keys of the gate stored by default?', content)).toContain('/var/keys')
+    expect(await answerTo('Where are the keys of the gate stored by default?', content.replace('#', ''))).toBe(
+      refusalIn('en'),
+    )
+  })
+
+  test('prefers the sentence that begins with what is asked for', async () => {
+    const content = [
+      '- If the requested gate code is the default (`4321`), the porter is told of the default gate code.',
+      '- The default gate code is `1234`.',
+    ]
+    const text = await answerTo('What is the default gate code?', content.join('\n'))
+    expect(text).toBe('- The default gate code is `1234`. [kb_00000001]')
   })
 
   test('says nothing twice', async () => {
@@ -154,8 +192,8 @@ describe('the extract', () => {
   })
 
   test('takes a greeting for what is asked only where it does not greet', async () => {
-    const contents = ['You say what you mean. They say it twice.', 'The greeter says hello to each guest.']
-    expect(await answerTo('Who says hello?', ...contents)).toBe('The greeter says hello to each guest. [kb_00000002]')
+    const contents = ['The greeter says hello to each guest.', 'You say what you mean. They say it twice.']
+    expect(await answerTo('Who says hello?', ...contents)).toBe('The greeter says hello to each guest. [kb_00000001]')
     expect(await answerTo('Hello! Thanks', ...contents)).toBe(refusalIn('en'))
     expect(await answerTo('Hi there, when do backups run, please?', 'Backups run at night.')).toBe(
       'Backups run at night. [kb_00000001]',
@@ -206,13 +244,22 @@ describe('the extract', () => {
     )
   })
 
-  test('takes less for an answer in prose than in a list', async () => {
-    const message = 'Who approves large refunds?'
-    const said = 'Refunds are approved by the head of finance.'
-    const others = ['Coffee is free.', 'Tea is free.', 'Lunch is not.']
+  test('refuses where a word is missing that tells', async () => {
+    const content = 'Refunds are approved by the head of finance. Coffee is free. Tea is free. Lunch is not.'
+    expect(await answerTo('Who approves large refunds?', content)).toBe(refusalIn('en'))
+  })
+
+  test('takes less for an answer in prose than in a list where it does not know what is asked for', async () => {
+    const said = 'Erstattungen genehmigt die Leitung der Finanzen.'
+    const others = ['Kaffee ist frei.', 'Tee ist frei.', 'Essen nicht.']
+    const answerIn = async (content: string) => {
+      const passages = [passage({ seqId: 'kb_00000001', title: 'Seite', content })]
+      const message = 'Wer genehmigt späte Erstattungen?'
+      return (await ask(extractAnswerer, question({ message, passages, language: 'de' }))).answer.text
+    }
     const paragraph = [said, ...others].join(' ')
-    expect(await answerTo(message, paragraph)).toBe(`${paragraph} [kb_00000001]`)
-    expect(await answerTo(message, [said, ...others].map((text) => `- ${text}\n`).join(''))).toBe(refusalIn('en'))
+    expect(await answerIn(paragraph)).toBe(`${paragraph} [kb_00000001]`)
+    expect(await answerIn([said, ...others].map((text) => `- ${text}\n`).join(''))).toBe(refusalIn('de'))
   })
 
   test.each(['Hello!', 'ok, thank you very much', 'hi there'])('a greeting is no question: %s', async (message) => {

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
-import { searchQuestion } from '../../src/chat/extract/question-context.ts'
+import { describe, expect, test } from 'vitest'
+import { introductionQuery, searchQuestion } from '../../src/chat/extract/question-context.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
+import { passage } from './support/passages.ts'
 
 const turns = (...questions: string[]) =>
   questions.map((question) => ({ question, answer: 'An answer. [kb_00000001]' }))
@@ -41,4 +42,30 @@ test('a chain of such questions leads back to the one that says what it is about
 test('the text is bounded', () => {
   expect(search('Why?', '😀'.repeat(8000))).toHaveLength(8000)
   expect(search('Why?', '😀'.repeat(8000)).isWellFormed()).toBe(true)
+})
+
+describe('a question about what everything is about', () => {
+  const found = (rarity: Record<string, number>) => [
+    passage({ seqId: 'kb_00000001', content: 'Gate 7 is shut.', rarity }),
+  ]
+
+  test('looks for the introduction', () => {
+    expect(introductionQuery('What is Gatekeeper?', found({ gatekeep: 0.1 }), 'en')).toBe(
+      'What is Gatekeeper? introduction overview',
+    )
+  })
+
+  test.each([
+    ['a rare word', 'What is a portcullis?', { portculli: 0.8 }, 'en'],
+    ['a rare word among others', 'What is gate Alpha?', { gate: 0.1, alpha: 0.5 }, 'en'],
+    ['another kind', 'Where is Gatekeeper?', { gatekeep: 0.1 }, 'en'],
+    ['another language', 'What is Gatekeeper?', { gatekeep: 0.1 }, 'de'],
+    ['words that are not known', 'What is it?', {}, 'en'],
+  ])('a question with %s does not', (_, message, rarity, language) => {
+    expect(introductionQuery(message, found(rarity), language)).toBeUndefined()
+  })
+
+  test('does not where nothing was found', () => {
+    expect(introductionQuery('What is Gatekeeper?', [], 'en')).toBeUndefined()
+  })
 })

@@ -90,14 +90,14 @@ export function hasNewDate(text: string, asked: string): boolean {
   return addsMatch(asksForVersion.test(asked) ? version : date, text, asked)
 }
 
-/** The names that a text has. */
+/** The names that a text has: of several words, the last tells, so `Since Hugo` is no other than `Hugo`. */
 export function namesIn(text: string): string[] {
-  return [...text.matchAll(name)].map(([found]) => found)
+  return [...text.matchAll(name)].map(([found]) => found.split(' ').at(-1) ?? '')
 }
 
-/** Whether a text has a name that the question has not; of several words, the last tells: `Since Hugo` is no other than `Hugo`. */
-export function hasNewName(text: string, asked: string): boolean {
-  return namesIn(text).some((found) => isNew(found.split(' ').at(-1) ?? '', asked))
+/** Whether a text has a name that is not known. */
+export function hasNewName(text: string, known: string): boolean {
+  return namesIn(text).some((found) => isNew(found, known))
 }
 
 const asksForSize = /\bhow (?:large|big|small|high|low|wide|deep|heavy|far|old|strong)\b/i

@@ -38,9 +38,8 @@ const byName = 0.7
 const namedKinds =
   /\b(?:languages?|cit(?:y|ies)|countr(?:y|ies)|compan(?:y|ies)|organi[sz]ations?|vendors?|person|people)$/i
 
-/** For what has what the kind of the question wants; for steps, or code, to a question how to do something. */
+/** For what has what the kind of the question wants. */
 const shapeBonus = 0.12
-const procedureBonus = 0.1
 const adjacencyBonus = 0.1
 const rankBonus = 0.15
 /** For the verb of the question with its preposition: `written in` of `Which language is it written in?`. */
@@ -67,8 +66,6 @@ const shortPenalty = 0.15
 const echoPenalty = 0.4
 /** For a question in the text, which says less than what answers it. */
 const questionPenalty = 0.1
-/** For code, which says less than the sentence that announces it. */
-const codePenalty = 0.1
 
 /** How well each unit answers, in their order. */
 export function weigh(asked: Asked, units: readonly Unit[]): Evidence[] {
@@ -115,7 +112,6 @@ function evidenceOf(
     (inHeading >= minHeading ? headingBonus * inHeading + (unit.isFirst ? firstBonus : 0) : 0) +
     (isPosed ? posedBonus : 0) +
     (hasShape && kind !== undefined ? shapeBonus : 0) +
-    (isProcedure ? procedureBonus : 0) +
     (adjacencyBonus * adjacent(words, unit)) / Math.max(1, words.length - 1) +
     rankBonus * unit.passage.rank +
     (asked.ending?.test(unit.text) ? endingBonus : 0) +
@@ -123,7 +119,6 @@ function evidenceOf(
     (kind === 'other' && asksWhatIs.test(asked.text) && defines(words, unit) ? statementBonus : 0) -
     (unit.text.length < short && unit.kind === 'paragraph' ? shortPenalty : 0) -
     (isEcho(unit, terms) ? echoPenalty : 0) -
-    (unit.kind === 'code' ? codePenalty : 0) -
     (isQuestion(unit) && !isPosed ? questionPenalty : 0)
   const leastOfFocus = inContext >= minContext ? worth.passage : kind === 'quantity' ? minClose : minFocus
   const isThere = words.every((word, at) => {
