@@ -10,10 +10,13 @@ const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)days?'
 /** A number that is none of a name or an identifier: not the 1 of `SEV1`. */
 const number = String.raw`(?<![\p{L}\d_.#-])\d[\d.,]*(?![\d_])`
 
-const duration = new RegExp(
-  String.raw`(?:${number}|\b(?:${numberWord}))[\s-]*(?:business |working |calendar )?${timeUnit}\b|\b(?:daily|hourly|nightly|weekly|monthly|quarterly|yearly|annually|once|twice|immediately|instantly|at once|always|never|forever|indefinitely|every|each)\b`,
+const lengthOfTime = new RegExp(
+  String.raw`(?:${number}|\b(?:${numberWord}))[\s-]*(?:business |working |calendar )?${timeUnit}\b`,
   'iu',
 )
+const lasting = /\b(?:immediately|instantly|at once|forever|indefinitely|always|never|until)\b/i
+const frequency =
+  /\b(?:daily|hourly|nightly|weekly|monthly|quarterly|yearly|annually|once|twice|immediately|instantly|at once|always|never|every|each)\b/i
 const date = new RegExp(
   String.raw`(?<![\d.])(?:19|20)\d\d(?!\d|\.\d)|\b${month}\.?\s+\d|\d(?:\.|st|nd|rd|th)?\s+${month}\b|\b\d{1,2}:\d\d|\b\d{1,2}\s*[ap]m\b|\b${weekday}\b|\b(?:today|tomorrow|noon|midnight)\b`,
   'iu',
@@ -57,7 +60,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
     case 'when':
       return hasNewDate(text, asked) || (!asksForDate.test(asked) && condition.test(text))
     case 'duration':
-      return addsMatch(duration, text, asked)
+      return addsMatch(lengthOfTime, text, asked) || (asksHowLong.test(asked) ? lasting : frequency).test(text)
     case 'quantity':
       return hasQuantity(text, asked)
     case 'way':
@@ -75,6 +78,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
   }
 }
 
+const asksHowLong = /\bhow long\b/i
 const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
 const asksForVersion = /\b(?:what|which) version\b|\bwhen .*\b(?:add|introduc|deprecat|remov|chang|drop|support)\w*/i
 const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu

@@ -29,6 +29,8 @@ const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_
  */
 const container =
   /^\s*(?:(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?|:::+\s*[\w-]*(?:\s.*)?|\{\{[<%].*[>%]\}\}|\{%.*%\})\s*$/
+/** A line of MDX that shows nothing: `import Note from './note'`. */
+const moduleLine = /^(?:import\s.*\sfrom\s+|import\s+)['"][^'"]+['"];?\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
 /** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
@@ -59,7 +61,7 @@ export function blocksOf(content: string): Block[] {
         { depth: depthMark.length, text: quotable(title) },
       ]
       open = undefined
-    } else if (line.trim() === '' || rule.test(line) || container.test(line)) {
+    } else if (line.trim() === '' || rule.test(line) || container.test(line) || moduleLine.test(line)) {
       open = undefined
     } else if (definition.test(line) && defined(blocks.at(-1), lines[at - 1])) {
       open = define(blocks, line.replace(definition, '').trim())
