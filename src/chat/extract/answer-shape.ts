@@ -11,7 +11,7 @@ const weekday = '(?:mon|tues|wednes|thurs|fri|satur|sun)days?'
 const number = String.raw`(?<![\p{L}\d_.#-])\d[\d.,]*(?![\d_])`
 
 const lengthOfTime = new RegExp(
-  String.raw`(?:${number}|\b(?:${numberWord}))[\s-]*(?:business |working |calendar )?${timeUnit}\b`,
+  String.raw`(?:${number}[\s-]*|\b(?:${numberWord})[\s-]+)(?:business |working |calendar )?${timeUnit}\b`,
   'iu',
 )
 const lasting = /\b(?:immediately|instantly|at once|forever|indefinitely|always|never|until)\b/i
@@ -60,7 +60,7 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
     case 'when':
       return hasNewDate(text, asked) || (!asksForDate.test(asked) && condition.test(text))
     case 'duration':
-      return addsMatch(lengthOfTime, text, asked) || (asksHowLong.test(asked) ? lasting : frequency).test(text)
+      return addsMatch(lengthOfTime, text, asked) || saysHowOftenOrLong(text, asked)
     case 'quantity':
       return hasQuantity(text, asked)
     case 'way':
@@ -78,7 +78,6 @@ export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
   }
 }
 
-const asksHowLong = /\bhow long\b/i
 const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
 const asksForVersion = /\b(?:what|which) version\b|\bwhen .*\b(?:add|introduc|deprecat|remov|chang|drop|support)\w*/i
 const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu
@@ -112,6 +111,11 @@ function hasQuantity(text: string, asked: string): boolean {
   if (/\bhow much\b/i.test(asked)) return addsMatch(measured, text, asked)
   if (asksForSize.test(asked)) return addsMatch(measured, text, asked) || addsMatch(counted, text, asked)
   return addsMatch(quantity, text, asked)
+}
+
+function saysHowOftenOrLong(text: string, asked: string): boolean {
+  if (/\bhow many\b/i.test(asked)) return false
+  return (/\bhow long\b/i.test(asked) ? lasting : frequency).test(text)
 }
 
 function addsMatch(pattern: RegExp, text: string, asked: string): boolean {
