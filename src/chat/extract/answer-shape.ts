@@ -44,6 +44,11 @@ const imperative = new RegExp(
   String.raw`(?:^|[.:,;]\s|\b(?:you|one|must|should|can|may|need to|have to|please|first|simply|then)\s)["“*_\x60]*(?:${verbs})\b|\bby \p{L}+ing\b|\b(?:allows?|lets?|enables?) (?:you|us|one|users?)\b|\b(?:is|are) \p{L}+(?:ed|en) (?:by|in|with|at|via|through|using|from)\b`,
   'imu',
 )
+/** An instruction, at the beginning of a text or after where: `In the menu, click …`. */
+export const instruction = new RegExp(
+  String.raw`^(?:(?:in|on|at|under|from|to|then)\b[^,.]{0,60},\s)?["“*_\x60]*(?:${verbs})\b`,
+  'i',
+)
 const code = /`[^`]*[\s(=/.-][^`]*`|[a-z]\(|\s--?[a-z]/i
 /** What cannot be done is no way to do it. */
 const impossible = /\b(?:cannot|can['’]t|(?:is|are) not)\b/i

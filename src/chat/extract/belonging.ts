@@ -1,3 +1,4 @@
+import { instruction } from './answer-shape.ts'
 import type { Unit } from './units.ts'
 
 /** Steps or rows that follow one sentence. */
@@ -12,7 +13,7 @@ const announcement = /^(?:\S+\s+){0,4}\S+:$/
 
 /** What a unit is not understood without: steps that it announces, the rest of its procedure, its answer, what its pronoun stands for. */
 export function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
-  if (isStep(unit)) return procedure(unit, units)
+  if (isStep(unit) || isInstruction(unit, units)) return procedure(unit, units)
   if (unit.text.endsWith(':')) return following(unit, units)
   const [before, after] = [units[unit.position - 1], units[unit.position + 1]]
   if (isQuestion(unit)) return reply(unit, units)
@@ -92,6 +93,13 @@ export function following(unit: Unit, units: readonly Unit[]): Unit[] {
 /** Whether a unit begins with a pronoun, for what stands in the sentence before it. */
 export function isAnaphoric({ text }: Unit): boolean {
   return anaphor.test(text)
+}
+
+/** Whether a unit is one of several instructions in a list without numbers. */
+function isInstruction(unit: Unit, units: readonly Unit[]): boolean {
+  const instructs = (one: Unit | undefined) =>
+    one?.kind === 'item' && one.passage === unit.passage && one.context === unit.context && instruction.test(one.text)
+  return instructs(unit) && [units[unit.position - 1], units[unit.position + 1]].some(instructs)
 }
 
 /** Whether a unit is a part of a procedure. */
