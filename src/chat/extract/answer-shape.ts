@@ -61,7 +61,7 @@ const impossible = /\b(?:cannot|can['’]t|(?:is|are) not)\b/i
 export function hasShapeOf(kind: Kind, text: string, asked: string): boolean {
   switch (kind) {
     case 'who':
-      return hasNewName(text, asked) || addsMatch(role, text, asked)
+      return !instruction.test(text) && (hasNewName(text, asked) || addsMatch(role, text, asked))
     case 'when':
       return hasNewDate(text, asked) || (!asksForDate.test(asked) && condition.test(text))
     case 'duration':
