@@ -42,6 +42,18 @@ describe('what a kind of question wants', () => {
     expect(hasShapeOf(kind, said, asked)).toBe(true)
   })
 
+  test.each([
+    ['How long is the gate open?', 'The gate opens and shuts.'],
+    ['How long is the gate open?', 'The gate rings for every guest.'],
+    ['How many hours is the gate open?', 'The gate is painted daily.'],
+  ])('%s is not answered by: %s', (asked, said) => {
+    expect(hasShapeOf('duration', said, asked)).toBe(false)
+  })
+
+  test('how often is answered by a frequency', () => {
+    expect(hasShapeOf('duration', 'The gate is painted daily.', 'How often is the gate painted?')).toBe(true)
+  })
+
   test('a number of a version is no year', () => {
     expect(hasShapeOf('when', 'Take 13.2024.0429 or later.', 'On which day was it released?')).toBe(false)
   })

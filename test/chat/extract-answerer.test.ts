@@ -49,6 +49,23 @@ describe('the extract', () => {
     )
   })
 
+  test('quotes a list of instructions whole, without numbers too', async () => {
+    const steps = ['In the menu, choose **Gate**', 'Click on **Open**', 'Wait for the bell']
+    const content = `The gate is blue.\n\nTo open the gate:\n\n${steps.map((step) => `* ${step}\n`).join('')}`
+    const text = await answerTo('How do I open the gate in the menu?', content)
+    for (const step of steps) expect(text).toContain(step)
+  })
+
+  test('does not take an instruction for an answer to who does something', async () => {
+    const content = '- Choose the gate that you would like to open under **Gate Settings**.\n- An owner opens the gate.'
+    expect(await answerTo('Who opens the gate?', content)).toBe('- An owner opens the gate. [kb_00000001]')
+  })
+
+  test('does not quote what MDX imports', async () => {
+    const content = "import Backups from './run'\nimport './run.css';\nBackups run at night."
+    expect(await answerTo('When do backups run?', content)).toBe('Backups run at night. [kb_00000001]')
+  })
+
   test('finds a procedure by the heading that it stands under', async () => {
     const passages = [
       passage({
