@@ -11,7 +11,7 @@ const saying = setOf(
 const framing = setOf('a about an introduct is of overview the to us what')
 /** What stands before a verb without being who acts: stems. */
 const noSubject = setOf(
-  'and are but can for has have may must not should that the then this was were when which will you your',
+  'abl and are but can easi for has have how like may must not should that the then this want was were when which will you your',
 )
 
 /** Whether a unit says what the subject of a question is: it begins with it and a verb, or is the first to be said of it. */
