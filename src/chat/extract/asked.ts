@@ -98,9 +98,7 @@ export function askedBy(
         terms: instead === undefined ? terms : [],
         others:
           instead === undefined
-            ? isAgent(surface, key)
-              ? []
-              : (groups.get(key) ?? [])
+            ? (groups.get(key) ?? [])
             : runsOf(instead, analyser).flatMap((one) => one.map(({ term }) => term)),
         exact: versionLike.test(surface) ? exactly(surface) : undefined,
         weight: (index === 0 ? 1 : earlierWeight) * (isLight ? lightWeight : 1) * rarity(run, units),
@@ -193,11 +191,6 @@ function runsOf(text: string, analyser: Analyser): Token[][] {
     ([first, ...rest]) =>
       rest.length > 0 || (first && !analyser.isStopWord(foldWord(text.slice(first.start, first.end)))),
   )
-}
-
-/** Whether a word is for who does what its term says: `developers` do not stand for `created`. */
-function isAgent(surface: string, term: string): boolean {
-  return /[eo]rs?$/i.test(surface) && !/[eo]r$/.test(term)
 }
 
 /** Whether a token is of a script that puts spaces between words. */

@@ -157,7 +157,7 @@ function showsWhatIsAsked(
 ): boolean {
   if (kind === undefined) return true
   if (kind === 'quantity' && !counts(focusText, unit.text)) return false
-  if (kind === 'who' && saysWho(act, terms, unit.terms, known)) return true
+  if (kind === 'who' && saysWho(act, terms, unit.terms)) return true
   if (kind === 'quantity') return hasShapeOf(kind, unit.text, text)
   // What a pronoun stands for says nothing of it.
   const own = quoted.filter(({ position }) => position >= unit.position)

@@ -36,14 +36,10 @@ export function defines(subject: readonly AskedWord[], unit: Unit, next?: Unit):
   return unit.isFirst && holdsAll(subject, unit.heading) && isOnly(subject, unit.heading)
 }
 
-/**
- * Whether terms have somebody before what is done, or `by` after it: `Finance approves refunds`.
- * @param known a text whose words, as the product's name, are nobody.
- */
-export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, terms: string, known: string): boolean {
+/** Whether terms have somebody before what is done, or `by` after it: `Finance approves refunds`. */
+export function saysWho(act: ReadonlySet<string>, asked: ReadonlySet<string>, terms: string): boolean {
   const words = termsIn(terms)
-  const isKnown = (word: string) => known.toLowerCase().includes(word) || /\d/.test(word)
-  const acts = (word: string) => word.length > 2 && !asked.has(word) && !noSubject.has(word) && !isKnown(word)
+  const acts = (word: string) => word.length > 2 && !asked.has(word) && !noSubject.has(word)
   return words.some((word, at) => {
     if (!act.has(word)) return false
     return words.slice(at + 1, at + 3).includes('by') || words.slice(Math.max(0, at - 2), at).some(acts)
