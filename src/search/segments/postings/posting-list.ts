@@ -136,8 +136,8 @@ export class TermPostings implements PostingList {
     this.#frontiers = new Uint32Array(blocks > 1 ? blocks : 0)
     this.positionStarts = new Uint32Array(blocks + 1)
     const docs = segment.docsOf(entry)
-    // What is read is a part of more.
-    this.#docs = blocks > 1 ? docs.slice() : nothing
+    // A copy: what is read is a view of a longer part of the file, and `slice` of a Buffer would be one, too.
+    this.#docs = blocks > 1 ? new Uint8Array(docs) : nothing
     if (blocks > 1) this.#readDirectory()
     else this.#readOnlyBlock(docs, entry)
   }

@@ -118,6 +118,11 @@ export class WindowScorer {
     const [ofChunk, ofPage] = [this.#ofChunk, this.#ofPage]
     let page = 0
     let inPage = 0
+    const addToPage = () => {
+      if (inPage === 0) return
+      const score = pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+      ofPage[page] = (ofPage[page] ?? 0) + score
+    }
     for (let at = first; at < count; at++) {
       if (at % blockSize === 0) list.load(at / blockSize)
       const chunk = chunks[at] ?? 0
@@ -125,9 +130,7 @@ export class WindowScorer {
       const pageOfChunk = pagesOfChunks[chunk] ?? 0
       if (among[pageOfChunk] !== 1) continue
       if (pageOfChunk !== page) {
-        if (inPage > 0)
-          ofPage[page] =
-            (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+        addToPage()
         page = pageOfChunk
         inPage = 0
       }
@@ -137,8 +140,7 @@ export class WindowScorer {
       ofChunk[chunk] = known + chunkWeight * saturation(frequency, chunkLengths[chunk] ?? 0, averageChunkLength)
       inPage += frequency
     }
-    if (inPage > 0)
-      ofPage[page] = (ofPage[page] ?? 0) + pageWeight * saturation(inPage, pageLengths[page] ?? 0, averagePageLength)
+    addToPage()
   }
 
   /** Offers what was scored, and forgets it. */
