@@ -33,4 +33,8 @@ describe('a number of what was asked for', () => {
   ])('not of %s: %s', (thing, text) => {
     expect(counts(thing, text)).toBe(false)
   })
+
+  test.each(['-', '*', ' ', '1 ', '1,', '1-', 'x-', '1 key '])('is found or not at once in many of %j', (part) => {
+    expect(counts('doors', `7 ${part.repeat(2000)} doors.`)).toBeTypeOf('boolean')
+  })
 })

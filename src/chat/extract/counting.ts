@@ -8,8 +8,8 @@ const many = String.raw`(?:${digits}(?![\p{L}\d%])|\b(?:${words})\b)`
 const much = String.raw`(?:${digits}(?:\s?(?:${unit})|(?![\p{L}\d]))|\b(?:${words})\b)`
 /** One thing, or none, goes by the singular, with a word between at most: `one paid day`. */
 const single = String.raw`(?:(?<![\p{L}\d_.-])[01](?![\p{L}\d.%])|\b(?:one|single|no|none)\b)`
-/** Up to five words between a number and what it counts, within a sentence: `20 fully paid days`. */
-const between = String.raw`(?:[\s*_"(-]+[^\s.;:]+){0,5}?[\s*_"(-]+`
+/** Up to five words between a number and what it counts, within a sentence: `20 fully paid days`. In time linear in the text. */
+const between = String.raw`(?:[\s-]+[^\s.;:-]+){0,5}?[\s-]+["*_(]*`
 const amountOf = /\b(?:number|count|amount|total|maximum|minimum|limit) (?:of|for)\b|\blimit/i
 /** A number that counts nothing which is named after it, and so may count what a heading names: `Default: 70.` A year does not. */
 const bare = new RegExp(

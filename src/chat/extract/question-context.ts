@@ -46,7 +46,7 @@ export function introductionQuery(query: string, found: readonly Passage[], lang
   const rarities = Object.values(found[0]?.rarity ?? {})
   const isOnAll = rarities.length > 0 && rarities.every((rarity) => rarity < maxRarity)
   const asks = isOnAll && /^en\b/i.test(language) && kindOf(query) === 'definition'
-  return asks ? `${query.slice(0, maxQuestion / 2)} introduction overview` : undefined
+  return asks ? `${query.slice(0, maxQuestion / 2).toWellFormed()} introduction overview` : undefined
 }
 
 function leans(question: string, analyser: Analyser): boolean {
