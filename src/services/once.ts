@@ -3,7 +3,7 @@ import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from './caller.ts'
 import type { Ganglion } from './ganglion.ts'
 
-/** What a client sent with an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`. */
 export type KeyedRequest<Result> = {
   idempotencyKey: string | undefined
   /** Method and path. */
@@ -17,7 +17,8 @@ export type KeyedRequest<Result> = {
 }
 
 /**
- * Does work at most once for an idempotency key, also across a crash: the id is reserved first. Without a key, it is just done.
+ * Does work at most once for an idempotency key, even across a crash: the id is reserved first. Without a key the work is simply
+ * done.
  * @param work may find that what it is to create under the id is there.
  * @throws {GanglionError} `idempotency_key_reused`
  */
@@ -39,7 +40,7 @@ export async function once<Result>(
     await idempotency.finish(request, { status: 201, body: result })
     return result
   } catch (error) {
-    // A retry may stand on an attempt that got further than this one.
+    // A retry may continue an attempt that got further than this one.
     if (attempt.state === 'new' && error instanceof GanglionError) await idempotency.forget(request)
     else await idempotency.abandon(request)
     throw error

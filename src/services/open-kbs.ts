@@ -4,7 +4,7 @@ import type { OpenKb } from './load-kb.ts'
 const openAtOnce = 64
 const idleMs = 60_000
 
-/** The knowledge bases that are open, of which those that nobody asks for are closed. */
+/** The open knowledge bases. Idle ones are closed. */
 export class OpenKbs {
   readonly #load: (identity: KbIdentity) => Promise<OpenKb>
   readonly #onError: (error: unknown) => void

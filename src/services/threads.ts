@@ -4,7 +4,10 @@ import { ParserPool } from '../markdown/parse/parser-pool.ts'
 import { RenderPool } from '../markdown/render/render-pool.ts'
 import { SearchPool } from '../search/search-pool.ts'
 
-/** Threads for work on hostile text, and for search. Each starts when it is needed, and belongs to no data directory. */
+/**
+ * Threads for work on hostile text, and for search. Each starts when it is needed. They are shared by all data directories of the
+ * process.
+ */
 export class Threads {
   readonly parser = new ParserPool()
   readonly renderer = new RenderPool()

@@ -1,11 +1,11 @@
-/** What kind of field is typed in: a page's text, a list of tags, or a list of relations, one a line. */
+/** The kind of field that is edited: a page's text, a list of tags, or a list of relations, one per line. */
 export type FieldKind = 'text' | 'tags' | 'edges'
 
-/** What is being typed at a caret, and the part of the text that a choice replaces. */
+/** The word at the caret, and the part of the text that a completion replaces. */
 export type Query = {
   kind: 'link' | 'heading' | 'tag'
   q: string
-  /** The page whose heading is typed; empty for the page itself. */
+  /** The page whose headings are completed; empty for the page itself. */
   target: string
   from: number
   to: number
@@ -16,7 +16,7 @@ export type Query = {
 const maxTyped = 200
 const edge = /^(?:cites|is-a|part-of|contradicts|supersedes|example-of|caused-by):/
 
-/** What may be completed at a caret. `undefined` if nothing can. */
+/** Returns what can be completed at the caret; `undefined` if nothing. */
 export function queryAt(text: string, caret: number, kind: FieldKind): Query | undefined {
   if (kind === 'text') return linkAt(text, caret)
   const [start, end] = partAt(text, caret, kind === 'tags' ? /[,\n]/ : /\n/)
@@ -57,14 +57,14 @@ function partAt(text: string, caret: number, separator: RegExp): [start: number,
   return [caret - before.length, caret + behind.length]
 }
 
-/** What stands in a text once something is chosen: the part that changes, and whether typing goes on, as after a type. */
+/** The edit of a text that a choice makes, and whether typing continues, as after a type. */
 export function chosen(query: Query, kind: FieldKind, choice: string): { text: string; goesOn: boolean } {
   const goesOn = query.kind === 'link' && choice.endsWith(':')
   if (kind === 'edges') return { text: goesOn ? `${choice} ` : ` ${choice}`, goesOn }
   return { text: choice + (goesOn ? '' : query.after), goesOn }
 }
 
-/** The headings of a text that begin with or hold what is typed, as links to them name them. */
+/** The headings of a text that begin with or contain what is typed, as links name them. */
 export function ownHeadings(text: string, q: string): string[] {
   const found: string[] = []
   let isCode = false

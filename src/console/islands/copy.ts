@@ -1,4 +1,4 @@
-/** Puts a button beside each text that is there to be copied. */
+/** Adds a copy button to each field with `data-copy`. */
 for (const field of document.querySelectorAll<HTMLInputElement>('input[data-copy]')) {
   const button = document.createElement('button')
   button.type = 'button'

@@ -4,7 +4,7 @@ export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 
 /** A person's edits of one page; without a seqId of new pages. */
 export type DraftPlace = readonly [personId: string, kbId: string, seqId: string]
 
-/** What somebody has typed into a form and not sent, or sent without knowing how that ended. */
+/** What somebody typed into a form and did not send, or sent without getting a response. */
 export type Draft = {
   /** The commit of the version that was edited. */
   base: string
@@ -15,7 +15,7 @@ export type Draft = {
 }
 
 export type KeptDraft = Draft & {
-  /** Of the candidate that the edit will be: no two forms share it, so none overwrites another's draft. */
+  /** Id of the candidate that the edit will become. Every form has its own, so none overwrites the draft of another. */
   candidate: string
 }
 
@@ -29,7 +29,7 @@ export function forgetDraft(storage: DraftStorage, place: DraftPlace, candidate:
   storage.removeItem(keyOf(place, candidate))
 }
 
-/** The drafts of one person for one page, the latest first. */
+/** The drafts of one person for one page, latest first. */
 export function draftsOf(storage: DraftStorage, place: DraftPlace): KeptDraft[] {
   const own = keyOf(place, '')
   return keysIn(storage)
@@ -41,7 +41,7 @@ export function draftsOf(storage: DraftStorage, place: DraftPlace): KeptDraft[] 
     .sort((a, b) => (a.at < b.at ? 1 : -1))
 }
 
-/** Forgets what was sent and has become a candidate since. */
+/** Removes drafts that were sent and have become candidates. */
 export async function forgetSent(
   storage: DraftStorage,
   isSubmitted: (candidate: string) => Promise<boolean>,

@@ -11,14 +11,14 @@ import {
 
 const delay = 500
 
-// Without storage there are no drafts, and without a connection they stay.
+// Without storage there are no drafts; without a connection they are kept.
 const forgotten = forgetSent(localStorage, isSubmitted).catch(() => {})
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
 
-/** Keeps what is typed in this browser until it is accepted, and offers what was typed before. */
+/** Stores what is typed in this browser until it is accepted, and offers earlier drafts. */
 function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
-  /** What the page has, unless the form shows what was sent before. */
+  /** The text of the page, unless the form shows what was sent before. */
   const initial = form.dataset.typed === undefined ? fieldsIn(form) : undefined
   const bar = document.querySelector<HTMLElement>('[data-drafts]')
   const status = form.querySelector('[data-draft-status]')

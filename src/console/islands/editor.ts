@@ -4,9 +4,9 @@ import { moved } from './palette-list.ts'
 
 type Suggestion = { text: string; hint?: string }
 
-/** Milliseconds without typing, after which names are asked for. */
+/** Milliseconds after the last key until names are requested. */
 const suggestionDelay = 120
-/** The preview follows the text after so many milliseconds; of a long one later. */
+/** Milliseconds until the preview is updated; more for a long text. */
 const delays = { short: 700, long: 2000 }
 const longText = 100_000
 /** What of a text area's style places its text. */
@@ -96,7 +96,7 @@ function leadToLines(findings: HTMLElement, content: HTMLTextAreaElement): void 
   })
 }
 
-/** Suggests names while somebody types in a text area: the keyboard stays there, and the list follows the caret. */
+/** Suggests names while somebody types in a text area. The focus stays there, and the list follows the caret. */
 function suggestIn(area: HTMLTextAreaElement, kind: FieldKind, at: { url: string; path: string }): void {
   const list = document.createElement('ul')
   list.id = `suggestions-${area.name}`
@@ -236,7 +236,7 @@ function fitting({ from }: Query, text: string, suggestions: Suggestion[]): Sugg
   return suggestions.filter((suggestion) => suggestion.text.endsWith(':') !== isTyped)
 }
 
-/** Where an offset of a text area's value is shown, in pixels from the corner of its content. `bottom`: below the line. */
+/** Position of an offset in a text area's value, in pixels from the corner of its content. `bottom`: below the line. */
 function placeInText(area: HTMLTextAreaElement, offset: number): { left: number; top: number; bottom: number } {
   const style = getComputedStyle(area)
   const mirror = document.createElement('div')

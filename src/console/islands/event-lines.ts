@@ -19,7 +19,7 @@ export class EventLines {
   }
 }
 
-/** What is wrong with a question, in words. `body`: of an error of the API. */
+/** Message for a question that failed. `body`: of the API's error. */
 export function problemOf(status: number, body: unknown, retryAfter: string | null): string {
   if (status === 429) {
     const seconds = Number(retryAfter) || 60
@@ -33,7 +33,7 @@ export function problemOf(status: number, body: unknown, retryAfter: string | nu
     : 'The answer could not be completed. Your question is still here: ask again.'
 }
 
-/** The text of an answer while it comes, without its citations. */
+/** The text of an answer while it streams, without its citations. */
 export function withoutCitations(text: string): string {
   return text.replace(/[ \t]*\[[a-z0-9-]+_[0-9]{8}\]/g, '').replace(/[ \t]*\[[a-z0-9_-]*$/, '')
 }

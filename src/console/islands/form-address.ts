@@ -1,4 +1,4 @@
-/** Keeps the page's address that of what a form shows by htmx, so that it can be reloaded, kept and shared. */
+/** Updates the page's URL when htmx shows the result of a form, so that it can be reloaded, bookmarked and shared. */
 export function keepAddress(form: HTMLFormElement): void {
   document.addEventListener('htmx:after:swap', async () => {
     const { addressOf } = await import('./address-of.ts')

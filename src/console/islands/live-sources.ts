@@ -13,7 +13,7 @@ function follow(list: HTMLElement): void {
     if (words === undefined || badge === null || badge === undefined) return
     badge.textContent = words.label
     badge.className = `badge ${words.tone}`
-    // What it became is on the page of the server; what is chosen to replace it is kept.
+    // The server's page shows the result. The choice of a replacement is kept.
     const isChosen = document.querySelector('details.replace[open]') !== null
     if (source?.tagName === 'P' && !isChosen && (news.kind === 'ingest.completed' || news.kind === 'ingest.failed'))
       location.reload()
@@ -36,6 +36,6 @@ if (list !== null) follow(list)
 const filters = document.querySelector<HTMLFormElement>('form.filters')
 if (filters !== null) {
   keepAddress(filters)
-  // A file that was uploaded stands in the list at once.
+  // Shows an uploaded file in the list at once.
   document.addEventListener('sources-changed', () => filters.requestSubmit())
 }

@@ -5,7 +5,7 @@
  */
 
 const reconnectMs = { first: 5_000, longest: 120_000 }
-/** Milliseconds after which a tab in the background gives its connection up: a browser has only six for all tabs of a server. */
+/** Milliseconds after which a tab in the background closes its connection: a browser has only six for all tabs of a server. */
 const backgroundMs = 30_000
 /** Many events at once refresh a part once. */
 const restMs = 1_000
@@ -40,7 +40,7 @@ function refresher(element: HTMLElement, path: string): () => void {
     const answer = await fetch(path, { headers: { 'hx-request': 'true' } }).catch(() => undefined)
     if (answer?.ok !== true) return
     const markup = await answer.text()
-    // What has been focused meanwhile must not go away under somebody's hands.
+    // Must not replace an element that has been focused meanwhile.
     if (!element.contains(document.activeElement)) element.innerHTML = markup
   }
   return () => {
@@ -68,7 +68,7 @@ function followEvents(kb: string | undefined, kinds: readonly string[], react: (
       hasMissed = false
     })
     opened.addEventListener('error', () => {
-      // The browser takes a lost connection up again where it ended, but not one that was refused.
+      // The browser resumes a lost connection, but not one that was rejected.
       if (opened.readyState !== EventSource.CLOSED) return
       hasMissed = true
       timer = setTimeout(connect, wait)
@@ -88,7 +88,7 @@ function followEvents(kb: string | undefined, kinds: readonly string[], react: (
     if (document.hidden) timer = setTimeout(disconnect, backgroundMs)
     else if (source === undefined || source.readyState === EventSource.CLOSED) connect()
   })
-  // A page that is kept for going back must hold no connection.
+  // A page in the back-forward cache must not hold a connection.
   addEventListener('pagehide', disconnect)
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) connect()

@@ -6,12 +6,12 @@ export type Visited = { title: string; href: string }
 
 const maxKept = 8
 
-/** The pages that were visited last with another one, which comes first. */
+/** Adds a page to the front of the pages that were visited last. */
 export function remember(visited: readonly Visited[], page: Visited): Visited[] {
   return [page, ...visited.filter(({ href }) => href !== page.href)].slice(0, maxKept)
 }
 
-/** Reads what {@link remember} made from text; nothing where it is something else. */
+/** Parses the stored list of {@link remember}; empty if it is invalid. */
 export function readVisited(text: string | null): Visited[] {
   try {
     const value: unknown = JSON.parse(text ?? '[]')
@@ -27,7 +27,7 @@ function isVisited(value: unknown): value is Visited {
   return typeof value.title === 'string' && typeof value.href === 'string' && /^\/(?!\/)/.test(value.href)
 }
 
-/** What the palette offers: what the server found, behind the pages that were visited where nothing is typed. */
+/** The options of the palette: what the server found; while nothing is typed, preceded by the pages that were visited. */
 export function offered(found: readonly Jump[], visited: readonly Visited[], typed: string, here: string): Jump[] {
   if (typed.trim() !== '') return [...found]
   const recent = visited.filter(({ href }) => href !== here)

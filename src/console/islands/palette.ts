@@ -1,10 +1,10 @@
 import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
 
 const key = 'visited'
-/** Milliseconds without a key after which the server is asked. */
+/** Milliseconds after the last key until the server is asked. */
 const pause = 120
 
-/** A dialog that leads anywhere: a combobox with a list box (WAI-ARIA Authoring Practices). */
+/** A dialog for jumping to any page: a combobox with a list box (WAI-ARIA Authoring Practices). */
 class Palette {
   readonly #dialog = document.createElement('dialog')
   readonly #input = document.createElement('input')
@@ -157,7 +157,7 @@ for (const link of document.querySelectorAll<HTMLElement>('[data-palette]')) {
 }
 const here = { title: document.title.replace(/ · Ganglion$/, ''), href: location.pathname }
 sessionStorage.setItem(key, JSON.stringify(remember(readVisited(sessionStorage.getItem(key)), here)))
-// Whoever signs in next in this tab shall not see it.
+// The next person who signs in in this tab must not see it.
 for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
   form.addEventListener('submit', () => sessionStorage.removeItem(key))
 }

@@ -1,4 +1,4 @@
-/** What is typed into a candidate's forms stays in this tab until it is sent, also where the session ends meanwhile. */
+/** Keeps what is typed into a candidate's forms in this tab until it is sent, even if the session ends meanwhile. */
 const prefix = 'ganglion.review.draft.'
 
 type Field = HTMLInputElement | HTMLTextAreaElement
@@ -7,17 +7,17 @@ document.addEventListener('input', ({ target }) => {
   if (!isField(target) || target.form === null) return
   const base = target.form.elements.namedItem('base')
   try {
-    // An edit belongs to the version that it was begun upon.
+    // An edit belongs to the version that it is based on.
     for (const field of [target, base].filter(isField)) {
       const key = keyOf(field)
       if (key !== undefined) sessionStorage.setItem(key, field.value)
     }
   } catch {
-    // The browser keeps nothing, or no more: the page itself still has it.
+    // The browser's storage is off or full: only the page itself has it.
   }
 })
 
-/** A form that posts in the ordinary way has sent what it held; where that is refused, the answer holds it again. */
+/** A form that posts without scripts has sent its content. If that is rejected, the response contains it again. */
 document.addEventListener('submit', ({ target }) => {
   if (target instanceof HTMLFormElement && target.dataset.decide === undefined) forget(target)
 })
@@ -29,7 +29,7 @@ export function forget(form: HTMLFormElement): void {
   }
 }
 
-/** Fills in what was typed into the forms of this page before. What the server has sent back comes first. */
+/** Restores what was typed into the forms of this page. What the server sent back has priority. */
 export function restoreDrafts(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-keep]')) {
     const isSentBack = document.querySelector('.problems') !== null

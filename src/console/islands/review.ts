@@ -1,11 +1,11 @@
 import { forget, restoreDrafts } from './review-drafts.ts'
 
 /**
- * The queue by keys: moves, opens and decides. Without it, the same links and forms are pressed by hand. The next candidate is
- * fetched ahead, so that it is there as soon as a decision is made.
+ * Keyboard control of the queue: moves, opens and decides. Without it, the same links and forms work by hand. Prefetches the next
+ * candidate, so that it shows as soon as a decision is made.
  */
 const settingKey = 'ganglion.review.keys'
-/** Milliseconds: who only passes a candidate does not make the server search. */
+/** Milliseconds on a candidate until its slow parts are loaded, so that passing by does not make the server search. */
 const fillDelay = 400
 const editable = 'input:not([type="checkbox"]), textarea, select, [contenteditable]'
 
@@ -43,11 +43,11 @@ document.addEventListener('keydown', (event) => {
   const action = actions[key]
   if (action === undefined) return
   event.preventDefault()
-  // A key that is held down must not decide on one candidate after the other.
+  // A held key must not decide on one candidate after the other.
   if (!event.repeat || key === 'j' || key === 'k') action()
 })
 
-/** Whether a key is pressed on its own, outside of an input method; Shift makes some of them. */
+/** Whether a key is pressed without modifiers other than Shift, and outside of an input method. */
 function isPlain({ ctrlKey, altKey, metaKey, shiftKey, isComposing, key }: KeyboardEvent): boolean {
   return !ctrlKey && !altKey && !metaKey && !isComposing && (!shiftKey || key === '?')
 }
@@ -66,7 +66,7 @@ function move(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-/** What is being edited, as a conflict must be, is approved by the button below it. */
+/** Approves the candidate. An edited text, as for a conflict, has a button of its own below it. */
 function approve(): void {
   const form = find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')
   const edited = find('form.edit textarea')
@@ -86,7 +86,7 @@ document.addEventListener('submit', (event) => {
   if (!isDeciding) void decide(form)
 })
 
-/** Sends a decision, and shows the next candidate; the server's own page says what is wrong with it, if something is. */
+/** Sends a decision and shows the next candidate. If the decision fails, the server's own page says why. */
 async function decide(form: HTMLFormElement): Promise<void> {
   isDeciding = true
   announce('Deciding…')
@@ -174,7 +174,7 @@ function fillAll(): void {
   for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)
 }
 
-/** Fills in what takes the server longer than the page. Without an answer its link stays. */
+/** Loads what takes the server longer than the page. If that fails, its link stays. */
 async function fill(place: HTMLElement): Promise<void> {
   const response = await fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
   if (!response.ok) return

@@ -4,7 +4,7 @@ import type { UploadRow } from './upload/upload-row.ts'
 /** Uploads that run side by side. */
 const maxRunning = 2
 
-/** Takes several files, by picker or drop, and uploads them in chunks; goes on with those that were cut off. */
+/** Uploads several files, from a picker or a drop, in chunks. Resumes interrupted uploads. */
 function takeFiles(section: HTMLElement): void {
   const form = section.querySelector('form')
   const input = section.querySelector<HTMLInputElement>('input[type=file]')

@@ -3,7 +3,7 @@ import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { attachmentsByKey, fileBlob } from '../../store/projection/file-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 
-/** The files of main that are no pages. */
+/** Looks up files of main that are not pages. */
 export function attachmentLookup(sql: Projection['read']): FileLookup {
   return {
     has: (path) => !isNeuronPath(path) && fileBlob(sql, path) !== undefined,

@@ -1,11 +1,11 @@
 import { isUuid } from '../../knowledge/candidate-id.ts'
 
-/** Below it stand the heads of candidates: commits that propose them, on top of main. */
+/** Prefix of the refs of candidates' heads: commits on top of main that propose them. */
 export const candidateRefs = 'refs/candidates/'
 
 /** A file's name holds 255 bytes. */
 export const largestBundle = 6
-/** Of candidates that one request may name. */
+/** Maximum of candidates that one request may name. */
 const maxAskedIds = 50
 
 /** The ref of a candidate's head; of a bundle's, the ids are joined by `+`. */

@@ -3,13 +3,13 @@ import type { Candidate } from '../../knowledge/candidate.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 
-/** The tags that a candidate's Neuron would get: of the page that it proposes, else of its metadata. */
+/** The tags that a candidate's Neuron would get: from the proposed page, else from the metadata. */
 export function tagsOfCandidate({ frontMatter, metadata }: Pick<Candidate, 'frontMatter' | 'metadata'>): string[] {
   if (frontMatter !== null) return parseNeuronFile(frontMatter).fields.tags
   try {
     return readMetadata(parseMetadata(metadata).data).tags
   } catch (error) {
-    // A record that other programs wrote to the queue.
+    // The record was written to the queue by another program.
     if (error instanceof ValidationError) return []
     throw error
   }

@@ -3,7 +3,7 @@ import { isPathTaken } from '../../store/projection/file-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 
 /**
- * The path of a new page, or the first with a number behind it, that is not taken.
+ * Returns the path of a new page, with a number appended if it is taken.
  * @param isTaken whether a file has a path with this key or collides with it; see `pathKey`.
  */
 export function freePagePath(path: string, isTaken: (key: string) => boolean): string {

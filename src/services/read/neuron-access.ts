@@ -13,7 +13,7 @@ export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 
   return joinTags(page.fields.tags, found)
 }
 
-/** What a page says of who may see it. */
+/** The audience and tags of a page, which decide who may see it. */
 export function accessIn(page: Page, settings: Pick<KbSettings, 'inlineTags'>): Access {
   return { audience: page.fields.audience, tags: allTags(page, settings) }
 }

@@ -10,8 +10,8 @@ const tenant = 'default'
 export const demoSlug = 'demo'
 
 /**
- * Makes an empty data directory useful: a tenant, a knowledge base that explains Ganglion, with candidates that wait, and two
- * API keys whose tokens are in this answer only. Nothing on later starts.
+ * Fills an empty data directory: a tenant, a knowledge base that explains Ganglion, with pending candidates, and two API keys.
+ * Their tokens are only in the result. Does nothing on later starts.
  */
 export async function firstRun(ganglion: Ganglion): Promise<FirstRun | undefined> {
   const { tenants, apiKeys, knowledgeBases, now } = ganglion

@@ -1,4 +1,4 @@
-/** A file of the browser, as far as it is recognised by. */
+/** The properties by which a file of the browser is recognised. */
 export type NamedFile = { name: string; size: number }
 
 /** An upload that the server has begun to take. */
@@ -7,10 +7,10 @@ export type OpenUpload = { uploadId: string; filename: string; fileSize: number;
 /** Bytes of a file, as a half-open range. */
 export type Range = { first: number; end: number }
 
-/** Bytes that the server compares with those it has, to see that the file is the same. */
+/** Number of bytes that the server compares with those it has, to check that the file is the same. */
 const proof = 64 * 1024
 
-/** Why a file cannot be uploaded, in words; nothing speaks against it if undefined. `types`: extensions without dot. */
+/** Why a file cannot be uploaded, in words; undefined if it can. `types`: extensions without dot. */
 export function refusal({ name, size }: NamedFile, types: readonly string[], maxBytes: number): string | undefined {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
   if (extension === undefined) return 'Its name has no ending, such as .pdf, that says what it is.'
@@ -20,12 +20,12 @@ export function refusal({ name, size }: NamedFile, types: readonly string[], max
   return undefined
 }
 
-/** The open upload that a file goes on with: one of the same name and size. */
+/** The open upload that a file resumes: one with the same name and size. */
 export function uploadOf(file: NamedFile, open: readonly OpenUpload[]): OpenUpload | undefined {
   return open.find(({ filename, fileSize }) => filename === file.name.normalize('NFC') && fileSize === file.size)
 }
 
-/** What is sent first to show that a file is the one that was begun with: its first bytes. */
+/** The first chunk of a resumed upload: the first bytes of the file, to show that it is the same file. */
 export function firstProof(received: number): Range | undefined {
   return received === 0 ? undefined : { first: 0, end: Math.min(received, proof) }
 }
@@ -50,7 +50,7 @@ export function contentRange({ first, end }: Range, size: number): string {
 }
 
 /**
- * Milliseconds until the next attempt: doubled with each failure, and up to a quarter longer or shorter by chance.
+ * Milliseconds until the next attempt: exponential backoff with a jitter of a quarter.
  * @param retryAfter seconds that the server asks for
  */
 export function backoff(failures: number, random: number, retryAfter = 0): number {
@@ -58,14 +58,14 @@ export function backoff(failures: number, random: number, retryAfter = 0): numbe
   return Math.max(retryAfter * 1000, Math.round(delay * (0.75 + random / 2)))
 }
 
-/** What an answer that is no success means for an upload. */
+/** What an error response means for an upload. */
 export type Setback =
   | { kind: 'again'; retryAfter: number }
   | { kind: 'continue'; received: number }
   | { kind: 'duplicate'; documentId: string; filename: string; path: string }
   | { kind: 'stop'; message: string; canResume: boolean }
 
-/** Reads an answer of the API to a part of an upload. `status` 0: there was none. */
+/** Parses a response of the API for an upload. `status` 0: there was none. */
 export function setbackOf(status: number, body: unknown, retryAfter: string | null): Setback {
   const field = (name: string) => (typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined)
   const text = (name: string) => (typeof field(name) === 'string' ? String(field(name)) : '')

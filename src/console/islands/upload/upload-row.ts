@@ -16,7 +16,7 @@ type RowOptions = {
   restart: (row: UploadRow) => void
 }
 
-/** One upload on the page: how far it is, and what may be done with it. */
+/** One upload on the page: its progress and its buttons. */
 export class UploadRow {
   readonly element = document.createElement('li')
   readonly #file: File
@@ -95,7 +95,7 @@ export class UploadRow {
     this.#offer([...(canResume ? [this.#resumeButton] : []), ['Remove', () => this.#cancel()]])
   }
 
-  /** The bytes are there already, under this name or another. */
+  /** The server has the same bytes already, under this name or another. */
   #offerDuplicate({ documentId, filename, path }: Extract<Setback, { kind: 'duplicate' }>): void {
     const link = document.createElement('a')
     link.href = `/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(documentId)}`

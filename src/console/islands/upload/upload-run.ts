@@ -23,20 +23,20 @@ export type End =
 /** An answer; status 0: there was none. */
 export type Reply = { status: number; body: unknown; retryAfter: string | null }
 
-/** How the API is reached. Nothing is thrown where it is not, but by `hash` for a file that cannot be read. */
+/** Access to the API. Does not throw if it cannot be reached; only `hash` throws, for a file that cannot be read. */
 export type Transport = {
   call(method: string, path: string, body?: unknown): Promise<Reply>
   sendBlob(path: string, range: string, blob: Blob, sent: (bytes: number) => void): Promise<Reply>
-  /** SHA-256 in hexadecimal, of a file that is worth it. */
+  /** SHA-256 of a file in hexadecimal, unless it is too large. */
   hash(file: File): Promise<string | undefined>
-  /** Waits for so many milliseconds, or less where the network is back. */
+  /** Waits for a number of milliseconds, or until the network is back. */
   wait(milliseconds: number): Promise<void>
 }
 
 /** Attempts that fail one after the other. */
 const maxFailures = 10
 
-/** Sends one file in chunks. What fails for a while is tried again, later and later. */
+/** Sends one file in chunks. Retries temporary failures with backoff. */
 export class UploadRun {
   readonly #file: File
   readonly #target: UploadTarget
@@ -44,9 +44,9 @@ export class UploadRun {
   readonly #show: (step: Step) => void
   readonly #query: string
   #chunkSize = 8 * 1024 * 1024
-  /** Bytes that the server has; undefined where it is to be asked. */
+  /** Number of bytes that the server has; undefined if it must be asked. */
   #received: number | undefined
-  /** Whether the server has bytes that an earlier run sent, maybe of another file. */
+  /** Whether the server has bytes from an earlier run, maybe of another file. */
   #isResumed: boolean
   /** Whether it has compared the first ones. */
   #isProven: boolean
@@ -77,7 +77,7 @@ export class UploadRun {
     return { kind: 'paused' }
   }
 
-  /** One request; what it gave unless it succeeded and there is more to do. */
+  /** Sends one request. Returns the outcome, or undefined if it succeeded and there is more to do. */
   async #next(): Promise<Reply | End | undefined> {
     const { uploadId } = this.#target
     if (uploadId === undefined) return this.#begin()

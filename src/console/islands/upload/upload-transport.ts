@@ -1,9 +1,9 @@
 import type { Reply, Transport } from './upload-run.ts'
 
-/** Bytes of a file that is hashed before it is sent, so that one that is there already is not sent at all. */
+/** Files up to this size are hashed first, so that a file that the server has already is not sent. */
 const maxHashed = 64 * 1024 * 1024
 
-/** The browser's way to the API. `token`: of the page's forms. Everything ends when the signal aborts. */
+/** Access to the API in a browser. `token`: of the page's forms. The signal aborts everything. */
 export function browserTransport(token: string, signal: AbortSignal): Transport {
   return {
     call: (method, path, body) => call(method, path, token, signal, body),
@@ -28,7 +28,7 @@ async function call(method: string, path: string, token: string, signal: AbortSi
   }
 }
 
-/** By the old interface, since only that tells how much was sent. */
+/** Uses `XMLHttpRequest`, since `fetch` does not report upload progress. */
 function sendBlob(
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -53,7 +53,7 @@ function sendBlob(
   })
 }
 
-/** Nothing for a large file, and where the browser has no such function, as without TLS. */
+/** Undefined for a large file, and if the browser has no SHA-256, as without TLS. */
 async function hashOf(file: File): Promise<string | undefined> {
   if (file.size > maxHashed || globalThis.crypto?.subtle === undefined) return undefined
   const hash = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
