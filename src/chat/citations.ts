@@ -1,4 +1,4 @@
-import { separator } from './safe-markdown.ts'
+import { between } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
 const list = `\\[{1,2}[ \\t]*${seqId}(?:[ \\t]*[,;][ \\t]*${seqId})*[ \\t]*\\]{1,2}`
@@ -20,6 +20,8 @@ export class CitationFilter {
   readonly #citable: ReadonlySet<string>
   #held = ''
   #last = ''
+  /** A citation was left out after the last character. */
+  #isCut = false
 
   constructor(citable: Iterable<string>) {
     this.#citable = new Set(citable)
@@ -46,7 +48,12 @@ export class CitationFilter {
       const [found] = citation.exec(input) ?? []
       plain.lastIndex = at
       const [piece = ''] = found === undefined ? (plain.exec(input) ?? []) : [found]
-      out += found === undefined ? piece : this.#cite(found, out.at(-1) ?? this.#last)
+      const given = found === undefined ? piece : this.#cite(found)
+      if (given === '') this.#isCut = true
+      else {
+        out += (this.#isCut ? between(out.at(-1) ?? this.#last, given) : '') + given
+        this.#isCut = false
+      }
       at += piece.length
     }
     this.#held = input.slice(at)
@@ -54,12 +61,12 @@ export class CitationFilter {
     return out
   }
 
-  #cite(text: string, before: string): string {
+  /** What a citation becomes: of Neurons that may be cited, or nothing. */
+  #cite(text: string): string {
     const seqIds = [...new Set(text.toLowerCase().match(new RegExp(seqId, 'g')))].filter((id) => this.#citable.has(id))
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)
     const [space = ''] = /^[ \t]*/.exec(text) ?? []
-    if (seqIds.length > 0) return space + seqIds.map((id) => `[${id}]`).join(' ')
-    return separator(before)
+    return seqIds.length === 0 ? '' : space + seqIds.map((id) => `[${id}]`).join(' ')
   }
 }
 

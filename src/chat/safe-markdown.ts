@@ -26,7 +26,7 @@ const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'te
 const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
 const openingFence = /^(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n?$/
 
-/** What could, joined with what comes after something removed, begin markup or a citation. */
+/** What could begin markup or a citation together with what comes after something left out. */
 const opener = /[<![`~]$/
 
 /**
@@ -37,6 +37,8 @@ const opener = /[<![`~]$/
 export class MarkupFilter {
   #held = ''
   #last = '\n'
+  /** Something was left out after the last character. */
+  #isCut = false
   /** The line holds no more than white space and the marks of lists and quotations. */
   #isAtLineStart = true
   /** The fence that is open. */
@@ -62,8 +64,12 @@ export class MarkupFilter {
       const step = this.#step(rest, isEnd)
       if (step === undefined) break
       rest = rest.slice(step.length)
-      out += step.text
-      if (step.text === '') continue
+      if (step.text === '') {
+        this.#isCut = true
+        continue
+      }
+      out += (this.#isCut ? between(this.#last, step.text) : '') + step.text
+      this.#isCut = false
       this.#last = step.text.slice(-1)
       this.#isAtLineStart = lineStart.test(step.text) && (this.#isAtLineStart || step.text.includes('\n'))
     }
@@ -144,7 +150,8 @@ export class MarkupFilter {
   }
 
   #replace(length: number, text: string): { length: number; text: string } {
-    return { length, text: separator(this.#last) + text }
+    this.#isCut = true
+    return { length, text }
   }
 
   #drop(rest: string, isEnd: boolean): { length: number; text: string } | undefined {
@@ -158,10 +165,10 @@ export class MarkupFilter {
   }
 }
 
-/** What takes the place of something removed, so that what stands before it makes no markup of what comes after. */
-export function separator(before: string): string {
-  if (before.endsWith(']')) return ' '
-  return opener.test(before) ? '…' : ''
+/** What has to stand between two texts between which something was left out, so that they are no markup together. */
+export function between(before: string, after: string): string {
+  if (opener.test(before)) return '…'
+  return before.endsWith(']') && /^[(:]/.test(after) ? ' ' : ''
 }
 
 /**

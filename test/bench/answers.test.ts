@@ -29,11 +29,11 @@ describe('the judge', () => {
 describe('the question sets', () => {
   const sets = questionSets()
 
-  test('hold 60 answerable and 30 unanswerable questions for testing, and others to tune on, none twice', () => {
+  test('hold 90 answerable and 45 unanswerable questions for testing, and others to tune on, none twice', () => {
     const count = (use: QuestionSet['use'], which: 'answerable' | 'unanswerable') =>
       sets.filter((set) => set.use === use).flatMap((set) => set[which].map(({ ask }) => ask)).length
-    expect([count('test', 'answerable'), count('test', 'unanswerable')]).toEqual([60, 30])
-    expect([count('development', 'answerable'), count('development', 'unanswerable')]).toEqual([115, 56])
+    expect([count('test', 'answerable'), count('test', 'unanswerable')]).toEqual([90, 45])
+    expect([count('development', 'answerable'), count('development', 'unanswerable')]).toEqual([303, 138])
     for (const set of sets) {
       const all = [...set.answerable, ...set.unanswerable].map(({ ask }) => ask)
       expect(new Set(all).size).toBe(all.length)

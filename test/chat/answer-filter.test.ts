@@ -120,17 +120,18 @@ describe('an answer is made safe', () => {
 
 test.each([
   ['[a]![](x)(javascript:y)', '[a] (javascript:y)'],
-  ['[a]![b](x)(javascript:y)', '[a] b(javascript:y)'],
+  ['[a]![b](x)(javascript:y)', '[a]b(javascript:y)'],
   ['[a]![(javascript:y)](x)', '[a] (javascript:y)'],
   ['[a]<b>(javascript:y)', '[a] (javascript:y)'],
   ['[a]<script>x</script>(javascript:y)', '[a] (javascript:y)'],
   ['[a]<i></i>: javascript:y', '[a] : javascript:y'],
-  ['[a][x_00000009](javascript:y)', '[a]  (javascript:y)'],
+  ['[a][x_00000009](javascript:y)', '[a] (javascript:y)'],
   ['[a](java<b>script:y)', '[a] (javascript:y)'],
   ['[a](<b>javascript:y)', '[a] (javascript:y)'],
   ['[a](![](x)javascript:y)', '[a] (javascript:y)'],
   ['[a]([x_00000009]javascript:y)', '[a] (javascript:y)'],
   ['[a](<https://e> "t") <br>', '[a](<https://e> "t") '],
+  ['a [kb_00000001]<br>[x_00000009]', 'a [kb_00000001]'],
 ])('what is left out makes no link of what stands around it: %s', (text, safe) => {
   expect(filtered(text).text).toBe(safe)
 })
