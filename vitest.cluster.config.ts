@@ -24,7 +24,7 @@ export default mergeConfig(
         ...long,
       ],
       globalSetup: 'test/support/postgres-setup.ts',
-      testTimeout: 60_000,
+      testTimeout: 180_000,
       maxWorkers: Math.max(2, availableParallelism()),
     },
   }),
