@@ -1,7 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { cleanLine } from './clean-line.ts'
 import { fencedLines } from './fenced-lines.ts'
 import { withoutTags } from './without-tags.ts'
+
+/** How often lines are cleaned until their fences stay. More is needed by texts alone that are made for it. */
+const maxPasses = 4
 
 /** How tags in Markdown are treated: `escape` shows them as text. */
 export type OwnHtml = 'escape' | 'drop'
@@ -19,12 +23,25 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
     .replace(/[^\P{Cc}\n\t]|\uFEFF/gu, '')
   const lines = text.split('\n')
   const isFenced = fencedLines(lines)
-  const shown = html === 'drop' ? withoutTags : (line: string) => line
-  const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(shown(line)))))
+  const shown = html === 'drop' ? lines.map((line, index) => (isFenced[index] ? line : withoutTags(line))) : lines
+  const cleaned = cleanLines(shown)
   const first = cleaned.findIndex((line) => line.trim() !== '')
   const start = cleaned[first]?.trim() ?? ''
   if (start.startsWith('---')) cleaned[first] = /^-+$/.test(start) ? '***' : `\\${start}`
   return cleaned.join('\n')
+}
+
+/** What is left out of a line can leave a fence behind, which changes what the lines below it are. */
+function cleanLines(given: readonly string[]): string[] {
+  let lines = given
+  for (let pass = 0; pass < maxPasses; pass++) {
+    const isFenced = fencedLines(lines)
+    const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(line))))
+    if (isDeepStrictEqual(fencedLines(cleaned), isFenced)) return cleaned
+    lines = cleaned
+  }
+  // Safe in a fence and outside of one.
+  return lines.map(cleanLine)
 }
 
 function cleanHeading(line: string): string {

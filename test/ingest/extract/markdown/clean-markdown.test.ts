@@ -35,6 +35,7 @@ const cases: [string, string, string][] = [
     `[a]${'![]'.repeat(4)}${'(x)'.repeat(4)}(javascript:y)`,
     '&#91;a&#93;(javascript:y)',
   ],
+  ['a fence that an image leaves behind', '![](x)~~~\n~~~\n<b>\n~~~', '~~~\n~~~\n\\<b>\n~~~'],
   ['front matter', '\n---\na: b\n---\n', '\n***\na: b\n---\n'],
   ['control characters', 'a\0b\u0007c\rd\u2028e\ud800', 'abc d e\ufffd'],
   ['a tag around a link that goes', '<[b>](x)', '\\<b>'],
@@ -56,6 +57,7 @@ const dropped: [string, string, string][] = [
   ['a tag within an image', '!<b>[a](https://x.y)', 'a'],
   ['a tag within a link', '[a]<b>(javascript:x)', 'a'],
   ['a tag within an address', 'https:/<b>/x``<img>``', 'https://x&#96;&#96;&lt;img>&#96;&#96;'],
+  ['a fence that a tag leaves behind', '<b>~~~\n~~~\n<b>x\n~~~', '~~~\n~~~\n\\<b>x\n~~~'],
   ['what it was indented by goes, too', '    <p>a</p>', 'a'],
 ]
 
