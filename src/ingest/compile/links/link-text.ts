@@ -89,7 +89,7 @@ function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: str
   return names.mentionsIn(masked).filter(({ start, end }) => !clashes(block, at + start, at + end))
 }
 
-/** Whether a link from `start` to `end` would be another construct, or would make another one of what stands beside it. */
+/** Whether Markdown would read brackets around `start` to `end` as something other than a link, or read the text beside them differently. */
 function clashes(block: string, start: number, end: number): boolean {
   const before = block.slice(Math.max(0, start - near), start)
   const after = block.slice(end, end + near)

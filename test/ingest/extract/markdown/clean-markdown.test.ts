@@ -66,7 +66,7 @@ test.each(dropped)('HTML may be dropped instead: %s', (_, markdown, cleaned) => 
   expectSafeMarkdown(cleaned)
 })
 
-test.each(['escape', 'drop'] as const)('whatever it is made of, it is safe and has as many lines: %s', (html) => {
+test.each(['escape', 'drop'] as const)('any Markdown becomes safe and keeps its number of lines: %s', (html) => {
   const parts = [
     '<',
     '>',
