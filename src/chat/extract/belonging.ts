@@ -37,7 +37,7 @@ export function paragraphOf(unit: Unit, units: readonly Unit[]): Unit[] {
     }
   }
   const last = quoted.findLast(({ position }) => position > unit.position)
-  return last?.text.endsWith(':') ? [...quoted, ...following(last, units)] : quoted
+  return [...quoted, ...announcedBy(last, units)]
 }
 
 /** What follows a question that the text asks itself: a sentence or two, and what they announce. */
@@ -45,8 +45,7 @@ function reply(question: Unit, units: readonly Unit[]): Unit[] {
   const [first, second] = units.slice(question.position + 1, question.position + 3)
   if (first?.context !== question.context || first.passage !== question.passage || isQuestion(first)) return []
   const sentences = second?.block === first.block && !isQuestion(second) ? [first, second] : [first]
-  const last = sentences.at(-1)
-  return [...sentences, ...(last?.text.endsWith(':') ? following(last, units) : [])]
+  return [...sentences, ...announcedBy(sentences.at(-1), units)]
 }
 
 /** What follows the first unit under a question as a heading, as far as a paragraph goes, with what its end announces. */
@@ -59,8 +58,12 @@ function section(first: Unit, units: readonly Unit[]): Unit[] {
     left -= unit.text.length
     rest.push(unit)
   }
-  const last = rest.at(-1) ?? first
-  return last.text.endsWith(':') ? [...rest, ...following(last, units)] : rest
+  return [...rest, ...announcedBy(rest.at(-1) ?? first, units)]
+}
+
+/** What follows a unit that ends with a colon. */
+function announcedBy(last: Unit | undefined, units: readonly Unit[]): Unit[] {
+  return last?.text.endsWith(':') ? following(last, units) : []
 }
 
 /** Whether a unit is a question, in emphasis or not. */
