@@ -111,7 +111,7 @@ async function prepare(options: GanglionOptions): Promise<string> {
 }
 
 async function serve(dataDir: string, env: Readonly<Record<string, string>>): Promise<MeasuredServer> {
-  const server = await startServer('../../src/main.ts', ['serve', '--json', '--data', dataDir], env)
+  const server = await startServer('../../src/main.js', ['serve', '--json', '--data', dataDir], env)
   await server.idle()
   return server
 }

@@ -31,7 +31,7 @@ export async function benchHttp(): Promise<string[]> {
     console.error(lines.at(-1))
   }
   const rates = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
-  const server = await startServer('../../src/main.ts', ['serve', '--json', '--data', dataDir], {
+  const server = await startServer('../../src/main.js', ['serve', '--json', '--data', dataDir], {
     GANGLION_PORT: '0',
     ...rates,
   })

@@ -13,7 +13,7 @@ const neurons = 2_000
 const rounds = 9
 /** Milliseconds until a server has nothing left to do after its start. */
 const settling = 5_000
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 const run = promisify(execFile)
 
 /** Starts of the command line from its sources, with the compile cache that the runs before have filled; and the memory of an idle server. */

@@ -10,7 +10,7 @@ import { Tenants } from '../../src/store/tenants.ts'
 import { type Finished, runNode, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 
-export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 
 export type Ran = { code: number; stdout: string; stderr: string }
 

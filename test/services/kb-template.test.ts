@@ -14,7 +14,7 @@ import { tempDir } from '../support/temp.ts'
 import { put } from './support/import-support.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const main = join(root, 'src', 'main.ts')
+const main = join(root, 'src', 'main.js')
 const github = '.github/workflows/ganglion.yml'
 const forgejo = '.forgejo/workflows/ganglion.yml'
 const gitlab = '.gitlab-ci.yml'

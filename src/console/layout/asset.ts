@@ -9,7 +9,7 @@ import { brotliCompress } from 'node:zlib'
 export type Asset = {
   /** Media type. */
   type: string
-  content: Buffer
+  content: () => Buffer
   /** With brotli. */
   compressed: () => Promise<Buffer>
 }
@@ -31,8 +31,9 @@ const packaged: Readonly<Record<string, readonly string[]>> = {
 }
 
 const compress = promisify(brotliCompress)
-const assets = readAssets()
-const version = versionOf(assets)
+const sources = readSources()
+const version = versionOf(sources)
+const assets = new Map([...sources].map(([name, source]) => [name, toAsset(name, source)]))
 
 /** Every file that pages load is below this path. */
 export const assetPrefix = '/assets'
@@ -57,24 +58,22 @@ export function isCurrent(asked: string): boolean {
   return asked === version
 }
 
-function readAssets(): Map<string, Asset> {
+/** Texts of all assets by name. Those of TypeScript still have their types. */
+function readSources(): Map<string, string> {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
-  const found = new Map<string, Asset>()
-  const add = (name: string, text: string) => found.set(name, toAsset(extname(name), Buffer.from(text)))
+  const found = new Map<string, string>()
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const styles = files.filter((path) => path.endsWith('.css'))
   // The frame first: rooms build on it.
   const ordered = [...styles.filter(isOfFrame), ...styles.filter((path) => !isOfFrame(path))]
-  add('console.css', ordered.map(read).join('\n'))
+  found.set('console.css', ordered.map(read).join('\n'))
   for (const path of files) {
-    if (/^islands\/[\w/-]+\.ts$/.test(path)) add(path, withoutTypes(read(path)))
-    else if (/^islands\/[\w/-]+\.js$/.test(path)) add(path, read(path))
-    else if (path.endsWith('.svg')) add(path, read(path))
+    if (/^islands\/[\w/-]+\.[jt]s$/.test(path) || path.endsWith('.svg')) found.set(path, read(path))
   }
   for (const [name, paths] of Object.entries(packaged))
-    add(name, paths.map((path) => readFileSync(path, 'utf8')).join('\n'))
+    found.set(name, paths.map((path) => readFileSync(path, 'utf8')).join('\n'))
   return found
 }
 
@@ -100,20 +99,27 @@ function isOfFrame(path: string): boolean {
   return path.startsWith('layout/')
 }
 
-function toAsset(extension: string, content: Buffer): Asset {
+function toAsset(name: string, source: string): Asset {
+  const extension = extname(name)
+  let content: Buffer | undefined
   let compressed: Promise<Buffer> | undefined
+  const readContent = () => {
+    // At the first request: what strips types takes 35 MB.
+    content ??= Buffer.from(extension === '.ts' ? withoutTypes(source) : source)
+    return content
+  }
   return {
     type: types[extension] ?? 'application/octet-stream',
-    content,
+    content: readContent,
     compressed() {
-      compressed ??= compress(content)
+      compressed ??= compress(readContent())
       return compressed
     },
   }
 }
 
-function versionOf(all: ReadonlyMap<string, Asset>): string {
+function versionOf(all: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256')
-  for (const [name, { content }] of all) hash.update(`${name}\0${content.length}\0`).update(content)
+  for (const [name, source] of all) hash.update(`${name}\0${source.length}\0`).update(source)
   return hash.digest('hex').slice(0, 12)
 }

@@ -12,7 +12,7 @@ import { startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
 import { ganglion, ganglionJson, serve } from '../support.ts'
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 /** Each command is a process, which takes a while to start on a busy machine. */
 const patient = { timeout: 60_000 }
 const fast = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }

@@ -84,7 +84,7 @@ test('assets are named by their content, and the types of browser modules are st
   const [, , , ...name] = island('upload').split('/')
   const script = findAsset(name.join('/'))
   expect(script?.type).toBe('text/javascript; charset=utf-8')
-  expect(String(findAsset('islands/upload/upload-plan.ts')?.content)).not.toContain(': number')
+  expect(String(findAsset('islands/upload/upload-plan.ts')?.content())).not.toContain(': number')
   expect(() => asset('missing.css')).toThrow('There is no asset')
 })
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type Deployment, kbSlug, tenant } from './deployment.ts'
 import type { Ledger } from './ledger.ts'
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 
 /** A folder of notes that grows and changes, and `ganglion import` on it in a process beside the server. */
 export class Importer {

@@ -1,3 +1,5 @@
+// JavaScript, because this file runs before there is a cache: for a first file of types, Node loads its TypeScript parser, which
+// takes 30 ms and 35 MB.
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
