@@ -22,9 +22,7 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
     .replace(/[\r\v\f\u0085\u2028\u2029]/g, ' ')
     .replace(/[^\P{Cc}\n\t]|\uFEFF/gu, '')
   const lines = text.split('\n')
-  const isFenced = fencedLines(lines)
-  const shown = html === 'drop' ? lines.map((line, index) => (isFenced[index] ? line : withoutTags(line))) : lines
-  const cleaned = cleanLines(shown)
+  const cleaned = cleanLines(html === 'drop' ? unfenced(lines, fencedLines(lines), withoutTags) : lines)
   const first = cleaned.findIndex((line) => line.trim() !== '')
   const start = cleaned[first]?.trim() ?? ''
   if (start.startsWith('---')) cleaned[first] = /^-+$/.test(start) ? '***' : `\\${start}`
@@ -34,14 +32,20 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
 /** What is left out of a line can leave a fence behind, which changes what the lines below it are. */
 function cleanLines(given: readonly string[]): string[] {
   let lines = given
+  let isFenced = fencedLines(lines)
   for (let pass = 0; pass < maxPasses; pass++) {
-    const isFenced = fencedLines(lines)
-    const cleaned = lines.map((line, index) => (isFenced[index] ? line : cleanHeading(cleanLine(line))))
-    if (isDeepStrictEqual(fencedLines(cleaned), isFenced)) return cleaned
+    const cleaned = unfenced(lines, isFenced, (line) => cleanHeading(cleanLine(line)))
+    const before = isFenced
+    isFenced = fencedLines(cleaned)
+    if (isDeepStrictEqual(isFenced, before)) return cleaned
     lines = cleaned
   }
   // Safe in a fence and outside of one.
   return lines.map(cleanLine)
+}
+
+function unfenced(lines: readonly string[], isFenced: readonly boolean[], change: (line: string) => string): string[] {
+  return lines.map((line, index) => (isFenced[index] ? line : change(line)))
 }
 
 function cleanHeading(line: string): string {

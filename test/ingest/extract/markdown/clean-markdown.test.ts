@@ -36,6 +36,10 @@ const cases: [string, string, string][] = [
     '&#91;a&#93;(javascript:y)',
   ],
   ['a fence that an image leaves behind', '![](x)~~~\n~~~\n<b>\n~~~', '~~~\n~~~\n\\<b>\n~~~'],
+  ['a fence that is closed less far in', ' ~~~\n\n~~~\n<b>', ' ~~~\n\n~~~\n\\<b>'],
+  ['a fence that is indented like code', 'a\n    ~~~\n    <b>', 'a\n    ~~~\n    \\<b>'],
+  ['a fence in no list', 'a\n2. ~~~\n   <b>', 'a\n2. ~~~\n   \\<b>'],
+  ['a fence that is not closed', '~~~\n    ~~~\n<b>', '~~~\n    ~~~\n<b>'],
   ['front matter', '\n---\na: b\n---\n', '\n***\na: b\n---\n'],
   ['control characters', 'a\0b\u0007c\rd\u2028e\ud800', 'abc d e\ufffd'],
   ['a tag around a link that goes', '<[b>](x)', '\\<b>'],
@@ -106,6 +110,13 @@ test.each(['escape', 'drop'] as const)('any Markdown becomes safe and keeps its 
     '<m@x.org>',
     '[a]: ',
     '---',
+    '~~~\n',
+    '\n~~~\n',
+    '\n```\n',
+    '    ',
+    '> ',
+    '2. ',
+    '\n===\n',
   ]
   const text = fc.array(fc.constantFrom(...parts, ...words), { maxLength: 30 }).map((all) => all.join(''))
   fc.assert(
