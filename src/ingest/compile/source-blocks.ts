@@ -1,3 +1,5 @@
+import { closesFence } from '../../markdown/closes-fence.ts'
+
 /** A range of a document's lines that belong together. */
 export type SourceBlock = {
   kind: 'heading' | 'paragraph' | 'list' | 'table' | 'code'
@@ -9,7 +11,7 @@ export type SourceBlock = {
 }
 
 /** Code in a list ends with it. */
-type Fence = { end: RegExp; isInList: boolean }
+type Fence = { marker: string; isInList: boolean }
 
 const blank = /^[ \t]*$/
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -48,9 +50,9 @@ class BlockScan {
     else this.#takeText(line, number)
   }
 
-  #takeCode(line: string, { end }: Fence): void {
+  #takeCode(line: string, { marker }: Fence): void {
     this.#open?.lines.push(line)
-    if (end.test(line)) this.#code = undefined
+    if (closesFence(line.trimStart(), marker)) this.#code = undefined
   }
 
   #takeBlank(): void {
@@ -119,7 +121,7 @@ function fenceOf(line: string, isInList: boolean): Fence | undefined {
   // Indented by four columns outside of a list it is code itself.
   if (marker === undefined || (!isInList && /^(?: {4}| {0,3}\t)/.test(before))) return undefined
   const isOfList = before.trim() !== '' || (isInList && before !== '')
-  return { end: new RegExp(`^\\s*${marker}${marker[0]}*[ \\t]*$`), isInList: isOfList }
+  return { marker, isInList: isOfList }
 }
 
 function beginsTable({ lines }: SourceBlock, line: string): boolean {

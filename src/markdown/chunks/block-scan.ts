@@ -1,4 +1,5 @@
 import { append } from '../append.ts'
+import { closesFence } from '../closes-fence.ts'
 import { withoutBlockId } from '../obsidian-marks.ts'
 import { type Block, type Line, rangeOf, splitBlocks } from '../parse/split-blocks.ts'
 import { scanInline } from './inline-scan.ts'
@@ -47,15 +48,15 @@ function mayContinue({ lines }: Block, next: Block | undefined): boolean {
 }
 
 /** `undefined` when only a parser can tell. What is long goes to the parser too, since it will be taken apart. */
-function certainPieces({ lines, codeEnd }: Block): BlockPiece[] | undefined {
-  const pieces = codeEnd ? fencedCode(lines, codeEnd) : (scanList(lines) ?? scanProse(lines))
+function certainPieces({ lines, marker }: Block): BlockPiece[] | undefined {
+  const pieces = marker ? fencedCode(lines, marker) : (scanList(lines) ?? scanProse(lines))
   return pieces?.every(({ start, end }) => end - start <= longest)
     ? pieces.filter(({ text }) => text !== '')
     : undefined
 }
 
-function fencedCode(lines: readonly Line[], end: RegExp): BlockPiece[] | undefined {
-  const isClosed = lines.length > 1 && end.test(lines.at(-1)?.text ?? '')
+function fencedCode(lines: readonly Line[], marker: string): BlockPiece[] | undefined {
+  const isClosed = lines.length > 1 && closesFence(lines.at(-1)?.text ?? '', marker)
   const text = lines.slice(1, -1).map((line) => line.text)
   return isClosed ? [{ ...rangeOf(lines), text: text.join('\n').trim(), glue: '\n' }] : undefined
 }

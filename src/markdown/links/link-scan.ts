@@ -52,7 +52,7 @@ export function linkBlocks(content: string): Block[] | undefined {
   if (content.includes('](') && (definition.test(content) || /\[\^[^\]]*\]\(/.test(content))) return undefined
   if (content.includes(']:') && ((content.includes('![') && content.includes('][')) || definesLink(content)))
     return undefined
-  const holding = blocks.filter(({ lines, codeEnd }) => !codeEnd && lines.some(({ text }) => mayLink.test(text)))
+  const holding = blocks.filter(({ lines, marker }) => !marker && lines.some(({ text }) => mayLink.test(text)))
   // Columns: after a marker, or on a line that continues it, four blanks may make code; a tab counts up to four.
   const isIndented = holding.some(({ lines }) => lines.some(({ text }) => text.includes('    ') || text.includes('\t')))
   return isIndented ? undefined : holding

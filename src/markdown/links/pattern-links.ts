@@ -1,10 +1,11 @@
 import type { WikiLink } from '../../knowledge/neuron.ts'
+import { closesFence } from '../closes-fence.ts'
 import { linesOf } from '../parse/split-blocks.ts'
 import { parseDestination } from './markdown-link.ts'
 import { parseWikiLinkText } from './wiki-link-text.ts'
 
 const fence = /^[\s>*+\-\d.)]*(`{3,}(?=[^`]*$)|~{3,})/
-const code = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)/g
+const codeSpan = /(?<!`)(`+)(?!`)[^`]*(?<!`)\1(?!`)/g
 /** A wiki link, or a Markdown link. */
 export const linkPattern = /(!?)(?:\[\[((?:[^[\]]|\[[^[\]]*\])+)\]\]|\[[^[\]]*\]\(<?([^\s<>()]+)>?\))/g
 
@@ -15,11 +16,11 @@ export const linkPattern = /(!?)(?:\[\[((?:[^[\]]|\[[^[\]]*\])+)\]\]|\[[^[\]]*\]
  */
 export function patternLinks(source: string, line: number): WikiLink[] {
   const links: WikiLink[] = []
-  let closing: RegExp | undefined
+  let code: string | undefined
   for (const [index, { text }] of linesOf(source).entries()) {
     const [, marker] = fence.exec(text) ?? []
-    if (closing !== undefined) closing = closing.test(text) ? undefined : closing
-    else if (marker !== undefined) closing = new RegExp(`^[\\s>]*${marker}${marker[0]}*\\s*$`)
+    if (code !== undefined) code = closesFence(text.replace(/^[\s>]+/, ''), code) ? undefined : code
+    else if (marker !== undefined) code = marker
     else links.push(...linksInLine(text).map((found) => ({ ...found, line: line + index })))
   }
   return links
@@ -27,7 +28,7 @@ export function patternLinks(source: string, line: number): WikiLink[] {
 
 /** The links of one line or of a front matter's text, by their pattern. */
 export function linksInLine(text: string): Omit<WikiLink, 'line'>[] {
-  return Array.from(text.replace(code, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
+  return Array.from(text.replace(codeSpan, '').matchAll(linkPattern), ([, mark, wiki, url]) => {
     const embed = mark === '!'
     if (wiki !== undefined) return { parsed: parseWikiLinkText(wiki), embed }
     const destination = parseDestination(url ?? '')

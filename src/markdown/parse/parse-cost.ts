@@ -1,4 +1,5 @@
 import { columnsOf } from '../chunks/list-scan.ts'
+import { closesFence } from '../closes-fence.ts'
 import { linesOf } from './split-blocks.ts'
 
 /** Characters of a text that is parsed at once. */
@@ -34,8 +35,8 @@ type Place = { quote: string; text: string; column: number }
  *
  * micromark takes quadratic time for emphasis, brackets, unclosed HTML and lazy lines: special characters times the
  * characters of the run of text in which they may meet. A run ends with a blank line, and where an item, a heading or a row of a
- * table begins. Where that is not certain, the run goes on, which overestimates. Lists and quotes that begin inside others take
- * quadratic time in their number, too.
+ * table begins. Where that is not certain, the run goes on, which overestimates. Lazy lines, and lists and quotes that begin inside
+ * others, take quadratic time in their number, too.
  */
 export function isTooComplex(source: string): boolean {
   if (source.length > maxLength) return true
@@ -54,15 +55,17 @@ function depthOf(line: string): number {
   return depth
 }
 
+const noRun = { specials: 0, length: 0, lines: 0, lazy: 0, first: '' }
+
 class CostCounter {
   #cost = 0
-  #run = { specials: 0, length: 0, lines: 0, first: '' }
+  #run = { ...noRun }
   #levels: Level[] = []
   #quote = ''
   /** Lists and quotes that began within others. */
   #nested = 0
   #isTable = false
-  #code: { end: RegExp; content: number } | undefined
+  #code: { marker: string; content: number } | undefined
   /** In HTML, what looks like a fence is none. */
   #hasHtml = false
 
@@ -76,6 +79,7 @@ class CostCounter {
     this.#hasHtml ||= html.test(line)
     if (this.#beginsBlock(place) || this.#isTable) this.#endRun(this.#isTable)
     const { text } = place
+    if (this.#isLazy(place)) this.#run.lazy++
     this.#run.specials += line.replace(simpleLink, '').match(special)?.length ?? 0
     this.#run.length += line.length + 1
     this.#run.lines++
@@ -89,19 +93,25 @@ class CostCounter {
   }
 
   #endRun(isTable = false): void {
-    const { specials, length } = this.#run
-    if (specials > fewSpecials) this.#cost += specials * length
-    this.#run = { specials: 0, length: 0, lines: 0, first: '' }
+    const { specials, length, lazy } = this.#run
+    this.#cost += lazy ** 2 + (specials > fewSpecials ? specials * length : 0)
+    this.#run = { ...noRun }
     this.#isTable = isTable
   }
 
   /** Whether a line is of a fenced code block, in which nothing means more than itself. */
   #isCode({ quote, text, column }: Place): boolean {
     if (this.#code === undefined) return false
-    const { end, content } = this.#code
+    const { marker, content } = this.#code
     const isInside = quote === this.#quote && (text === '' || column >= content)
-    if (!isInside || (column - content < 4 && end.test(text))) this.#code = undefined
+    if (!isInside || (column - content < 4 && closesFence(text, marker))) this.#code = undefined
     return isInside
+  }
+
+  /** Whether a line goes on with the paragraph of a quote, an item or a footnote that does not go on with it itself. */
+  #isLazy({ quote, column }: Place): boolean {
+    const content = this.#run.first.startsWith('[^') ? 4 : (this.#levels.at(-1)?.content ?? 0)
+    return this.#run.lines > 0 && (quote.length < this.#quote.length || column < content)
   }
 
   #beginsBlock({ quote, text, column }: Place): boolean {
@@ -143,7 +153,7 @@ class CostCounter {
     const [, backticks, tildes] = fence.exec(text) ?? []
     const marker = backticks ?? tildes
     if (marker === undefined || this.#hasHtml) return false
-    this.#code = { end: new RegExp(`^${marker}${marker[0]}*$`), content: this.#contentAt(column) }
+    this.#code = { marker, content: this.#contentAt(column) }
     return true
   }
 

@@ -1,3 +1,5 @@
+import { closesFence } from '../closes-fence.ts'
+
 /** A line without its line end, at offsets in the page. */
 export type Line = { text: string; start: number; end: number }
 
@@ -5,8 +7,8 @@ export type Line = { text: string; start: number; end: number }
 export type Block = {
   lines: Line[]
   firstLine: number
-  /** What ends the code; absent: it is none. */
-  codeEnd?: RegExp
+  /** Of the fence that begins it; absent: it is no code. */
+  marker?: string
 }
 
 const blank = /^[ \t]*$/
@@ -34,15 +36,14 @@ export function splitBlocks(page: string): Block[] | undefined {
   let open: Block | undefined
   for (const [index, line] of linesOf(page).entries()) {
     const { text } = line
-    const [, backticks, tildes] = open?.codeEnd ? [] : (fence.exec(text) ?? [])
+    const [, backticks, tildes] = open?.marker ? [] : (fence.exec(text) ?? [])
     const marker = backticks ?? tildes
-    if (open?.codeEnd) {
+    if (open?.marker) {
       open.lines.push(line)
-      if (open.codeEnd.test(text)) open = undefined
+      if (closesFence(text, open.marker)) open = undefined
     } else if (marker !== undefined) {
       if (open?.lines.some((before) => anyHtmlStart.test(before.text))) return undefined
-      const codeEnd = new RegExp(`^ {0,3}${marker}${marker[0]}*[ \\t]*$`)
-      open = { lines: [line], firstLine: index + 1, codeEnd }
+      open = { lines: [line], firstLine: index + 1, marker }
       blocks.push(open)
     } else if (blank.test(text)) open = undefined
     else if (reachesAcross(text)) return undefined

@@ -1,4 +1,5 @@
 import { columnsOf } from '../chunks/list-scan.ts'
+import { closesFence } from '../closes-fence.ts'
 import { linesOf } from './split-blocks.ts'
 
 /** A stretch of a page that can be parsed on its own; `line` is the 1-based line of the page that it begins on. */
@@ -23,8 +24,8 @@ type State =
   | { in: 'text' }
   /** Up to the next blank line. */
   | { in: 'html' }
-  /** The column of the fence that began it, and what the one that ends it looks like. */
-  | { in: 'code'; column: number; end: RegExp }
+  /** The column of the fence that began it. */
+  | { in: 'code'; column: number; marker: string }
   /** Only a parser can tell where what is open ends. */
   | { in: 'unknown' }
 
@@ -71,11 +72,7 @@ function nextState(state: State, line: string): State {
 function afterFence(line: string): State {
   const { before = '', marker = '' } = fence.exec(line)?.groups ?? {}
   if (marker === '') return { in: 'unknown' }
-  return {
-    in: 'code',
-    column: columnsOf(before.replace(/\S/g, ' ')),
-    end: new RegExp(`^${marker}${marker[0]}*[ \\t]*$`),
-  }
+  return { in: 'code', column: columnsOf(before.replace(/\S/g, ' ')), marker }
 }
 
 /** In a list, a line that is indented less ends the item and its code; whether there is a list is not known here. */
@@ -83,6 +80,6 @@ function nextInCode(state: State & { in: 'code' }, line: string): State {
   if (blank.test(line)) return state
   const content = line.trimStart()
   const column = columnsOf(line.slice(0, line.length - content.length))
-  if (state.end.test(content)) return { in: column === state.column ? 'text' : 'unknown' }
+  if (closesFence(content, state.marker)) return { in: column === state.column ? 'text' : 'unknown' }
   return column < state.column ? { in: 'unknown' } : state
 }

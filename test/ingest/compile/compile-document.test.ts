@@ -223,6 +223,12 @@ describe('a long document', () => {
   })
 })
 
+test('a fence may be as long as a document', async () => {
+  const fence = '`'.repeat(100_000)
+  const pages = await compile(`# A\n\nword ${fence}\n\n${fence}\n# B\n${fence}\n`)
+  expect(pages.map(({ title }) => title)).not.toContain('B')
+})
+
 describe('any document', () => {
   /** How often each line is in the text of a page, without what the compiler adds. */
   const counts = (pages: readonly CompiledPage[]) => {

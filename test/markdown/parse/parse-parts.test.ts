@@ -3,6 +3,7 @@ import { treePieces } from '../../../src/markdown/chunks/tree-pieces.ts'
 import { treeLinks } from '../../../src/markdown/links/links.ts'
 import { isTooComplex } from '../../../src/markdown/parse/parse-cost.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
+import { parsePage } from '../../../src/markdown/parse/parse-page.ts'
 import { splitParts } from '../../../src/markdown/parse/split-parts.ts'
 import { fc } from '../../support/properties.ts'
 import { markdown } from '../markdown-arbitrary.ts'
@@ -64,6 +65,11 @@ describe('the parts of a page', () => {
   })
 })
 
+test.each(['links', 'chunks', 'places'] as const)('a fence may be as long as a page: %s', (wants) => {
+  const fence = '`'.repeat(100_000)
+  expect(parsePage({ content: `${fence}\n[[a]]\n${fence}\n\n[[b]]`, wants }).isPartial).toBe(false)
+})
+
 describe('a text is too complex', () => {
   test.each([
     ['emphasis', '*a_ '],
@@ -84,6 +90,8 @@ describe('a text is too complex', () => {
   test.each([
     ['in a fence that its list has ended', `1. a\n   \`\`\`\n${'*a_ '.repeat(20_000)}`],
     ['behind an empty item', `-\n  \`\`\`\n${'*a_ '.repeat(20_000)}`],
+    ['with lazy lines of one item', `- a\n${'b\n'.repeat(20_000)}`],
+    ['with lazy lines of a footnote', `[^1]: a\n${'b\n'.repeat(20_000)}`],
     ['behind HTML', `<div>\n\`\`\`\n\n${'*a_ '.repeat(20_000)}`],
     ['nested', '> '.repeat(200)],
     ['long', 'a '.repeat(200_000)],

@@ -44,8 +44,8 @@ export function withoutForgedLinks(content: string, keepsPlain: boolean): string
   if (blocks === undefined) return disarm(content)
   return splice(
     content,
-    blocks.flatMap(({ lines, codeEnd }) => {
-      if (codeEnd) return []
+    blocks.flatMap(({ lines, marker }) => {
+      if (marker) return []
       const spans = codeSpans(lines) ?? []
       return lines.map(({ text, start, end }, index) => {
         const parts = cutOut(text, spans[index] ?? [])
@@ -62,8 +62,8 @@ export function withoutForgedLinks(content: string, keepsPlain: boolean): string
 export function linkMentions(content: string, names: NameTrie, linked: ReadonlySet<string>): string {
   const seen = new Set(linked)
   for (const [, inner = ''] of content.matchAll(wikiLink)) seen.add(linkKey(parseWikiLinkText(inner)?.target ?? ''))
-  const edits = (splitBlocks(content) ?? []).flatMap(({ lines, codeEnd }) => {
-    const places = codeEnd ? undefined : textPlaces(lines)
+  const edits = (splitBlocks(content) ?? []).flatMap(({ lines, marker }) => {
+    const places = marker ? undefined : textPlaces(lines)
     if (places === undefined) return []
     const block = lines.map(({ text }) => text).join('\n')
     let lineStart = 0
