@@ -22,6 +22,7 @@ import { removeReceived } from '../services/sources/sweep.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import { keepTemporaryFilesIn } from '../store/database/engines/sqlite.ts'
 import { acquireLock } from '../store/directory-lock.ts'
+import { giveMemoryBackWhenIdle } from '../threads/idle-memory.ts'
 import { announcement } from './announcement.ts'
 import { createAnswerer } from './answerer.ts'
 import type { Answer } from './command.ts'
@@ -39,7 +40,7 @@ export async function runServer(environment: Environment): Promise<Answer> {
   const directory = DataDirectory.open(environment.dataDir)
   keepTemporaryFilesIn(directory.incoming)
   const release = await acquireLock(directory, { waitMs: LOCK_WAIT })
-  const started: (() => unknown)[] = [release]
+  const started: (() => unknown)[] = [release, giveMemoryBackWhenIdle()]
   const stop = async () => {
     for (const close of started.reverse()) await close()
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documentKinds } from './enumerations.ts'
 import { PageLimit, Switch } from './envelope.ts'
 import { KbId } from './identifiers.ts'
 import { SeqId } from './vocabulary.ts'
@@ -7,9 +8,7 @@ export const KbPath = z.object({
   kbId: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
 })
 
-/** What a search finds: a Neuron, or the text of an uploaded Source. */
-export const DocumentKind = z.enum(['source', 'wiki'])
-export type DocumentKind = z.infer<typeof DocumentKind>
+const DocumentKind = z.enum(documentKinds)
 
 const maxQuery = 512
 

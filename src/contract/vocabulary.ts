@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { edgeTypes } from './enumerations.ts'
 
 /** The contract's enumerations and identifier shapes, shared by every layer. */
 
-export const edgeTypes = ['cites', 'is-a', 'part-of', 'contradicts', 'supersedes', 'example-of', 'caused-by'] as const
 export const EdgeType = z.enum(edgeTypes)
 export type EdgeType = z.infer<typeof EdgeType>
 

@@ -36,7 +36,7 @@ import { neuronRoutes } from './v1/neurons.ts'
 import { queueRoutes } from './v1/queue.ts'
 import { searchRoutes } from './v1/search.ts'
 import { uploadRoutes } from './v1/uploads.ts'
-import { serializerCompiler, validatorCompiler, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
+import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
   /** Requests of one API key in a minute. */
@@ -85,6 +85,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => void answerBadPath(error, request, reply),
+    schemaController,
   }).withTypeProvider<ZodTypeProvider>()
   const metrics = createMetrics()
   const services = countCandidates(given, metrics)
@@ -101,8 +102,6 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   const isLeaving = () => isDraining || options.isLeaving?.() === true
   const onEach = { ...securityHeaders, ...(options.node && { 'ganglion-node': options.node }) }
 
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('caller', undefined)

@@ -44,3 +44,13 @@ export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
   ({ schema }) =>
   (answer: unknown) =>
     JSON.stringify(schema.parse(answer))
+
+/**
+ * Given to Fastify as it starts: else it loads the compilers of JSON Schema, which nothing here uses. Its types know no others.
+ */
+export const schemaController = {
+  compilersFactory: {
+    buildValidator: (() => validatorCompiler) as never,
+    buildSerializer: (() => serializerCompiler) as never,
+  },
+}

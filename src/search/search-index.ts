@@ -1,4 +1,4 @@
-import type { DocumentKind } from '../contract/search.ts'
+import type { DocumentKind } from '../contract/enumerations.ts'
 import type { Audience } from '../knowledge/audience.ts'
 import type { Chunk } from '../knowledge/chunk.ts'
 

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { giveMemoryBackWhenIdle } from '../threads/idle-memory.ts'
 import { IndexHost } from './index-host.ts'
 
 /** One call from the main thread; `method` is one of the host's. */
@@ -9,6 +10,7 @@ export type SearchReply = { id: number; result: unknown } | { id: number; error:
 export type PlainError = Pick<Error, 'name' | 'message' | 'stack'> & { details: Record<string, unknown> }
 
 const host = new IndexHost()
+giveMemoryBackWhenIdle()
 
 parentPort?.on('message', ({ id, request }: SearchCall) => {
   parentPort?.postMessage(reply(id, request))

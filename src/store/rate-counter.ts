@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+// The package itself loads a limiter for each of ten databases.
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import type { Database } from './database/database.ts'
 import { isPostgres } from './database/engines/is-postgres.ts'
 

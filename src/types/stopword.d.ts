@@ -1,5 +1,5 @@
 declare module 'stopword' {
   /** Stop words by language (ISO 639-3). */
   const lists: Readonly<Record<string, readonly string[] | undefined>>
-  export default lists
+  export = lists
 }

@@ -1,10 +1,10 @@
 import { analyserFor } from '../../search/text/analyser.ts'
-import type { Answer, Answerer, Question } from '../answerer.ts'
-import { extractName, refuse } from '../refusal.ts'
+import type { Answerer, Question } from '../answerer.ts'
 import { askedBy } from './asked.ts'
 import { compose } from './compose.ts'
 import { type Evidence, weigh } from './evidence.ts'
 import { questionContext } from './question-context.ts'
+import { answerFrom, type Extract } from './say-extract.ts'
 import { select } from './select.ts'
 import { type Unit, unitsOf } from './units.ts'
 
@@ -24,9 +24,6 @@ const minConfidence = 0.68
  */
 const minSupportByUnit = { paragraph: 0.52, code: 0.52, item: 0.7, row: 0.7 }
 
-/** Pieces that joined are the answer, and what they cite; none where nothing holds enough of the question. */
-export type Extract = { pieces: string[]; cited: string[] }
-
 /** The sentences of the passages that hold most of the question, each with its citation. */
 export function extract(question: Question): Extract {
   const units = supporting(question)
@@ -39,16 +36,6 @@ function confidenceIn({ score, heading, unit }: Evidence): number {
   const { bias, ...weights } = confidence
   const sum = weights.score * score + weights.rank * unit.passage.rank + weights.heading * heading
   return 1 / (1 + Math.exp(-(bias + sum)))
-}
-
-/** Says an extract; refuses where it holds nothing. */
-export async function* answerFrom(
-  { pieces, cited }: Extract,
-  { language }: Pick<Question, 'language'>,
-): AsyncGenerator<string, Answer> {
-  if (pieces.length === 0) return yield* refuse(language)
-  yield* pieces
-  return { text: pieces.join(''), cited, answeredBy: extractName }
 }
 
 /** Answers with an extract. Needs no model and no network; the same question and passages give the same answer. */

@@ -1,7 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { TaskFailed, TaskPool } from '../../threads/task-pool.ts'
 import type { Answer, Answerer, Question } from '../answerer.ts'
-import { answerFrom, type Extract } from './extract-answerer.ts'
+import { answerFrom, type Extract } from './say-extract.ts'
 
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./extract-worker${import.meta.url.slice(-3)}`, import.meta.url)

@@ -1,10 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  McpServer,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { ErrorAnswer } from '../../contract/envelope.ts'
@@ -15,7 +8,6 @@ import { whenClientGone } from '../request/client-gone.ts'
 import { writeErrors } from '../response/errors.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
-import { addTools, instructions } from './tools.ts'
 
 const path = '/mcp'
 
@@ -66,6 +58,8 @@ export function mcpRoutes(
       },
     },
     async (request, reply) => {
+      // The library of the protocol takes 8 MB: a server whose users have no agents does not load it.
+      const { answerMessage } = await import('./answer-message.ts')
       const { headers, body } = request
       const exchange: Exchange = {
         ...dependencies,
@@ -74,7 +68,7 @@ export function mcpRoutes(
         reply,
         signal: whenClientGone(reply),
       }
-      return sendResponse(reply, await answerMessage(exchange, webRequest(headers), body))
+      return sendResponse(reply, await answerMessage(exchange, { path, headers, body }))
     },
   )
 
@@ -90,15 +84,6 @@ export function mcpRoutes(
   })
 }
 
-/** The server's transport reads the headers of the protocol, and the message from beside the request. */
-function webRequest(headers: IncomingHttpHeaders): Request {
-  const ofProtocol = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-    const isOfProtocol = name === 'accept' || name === 'content-type' || name.startsWith('mcp-')
-    return isOfProtocol && value !== undefined ? [[name, String(value)]] : []
-  })
-  return new Request(`http://localhost${path}`, { method: 'POST', headers: ofProtocol })
-}
-
 /** The whole answer at once: no tool sends anything before it. */
 async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   const type = response.headers.get('content-type')
@@ -107,26 +92,4 @@ async function sendResponse(reply: FastifyReply, response: Response): Promise<Fa
     .code(response.status)
     .type(type)
     .send(await response.text())
-}
-
-async function answerMessage(exchange: Exchange, request: Request, parsedBody: unknown): Promise<Response> {
-  if (!(await isLegacyRequest(request, parsedBody))) {
-    const onerror = (error: Error) => exchange.request.log.info({ err: error }, 'mcp')
-    return createMcpHandler(() => createServer(exchange), { legacy: 'reject', onerror }).fetch(request, { parsedBody })
-  }
-  const server = createServer(exchange)
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  await server.connect(transport)
-  try {
-    return await transport.handleRequest(request, { parsedBody })
-  } finally {
-    await server.close()
-  }
-}
-
-function createServer(exchange: Exchange): McpServer {
-  const options = { instructions, capabilities: { tools: { listChanged: false } } }
-  const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: 'v1' }, options)
-  addTools(server, exchange)
-  return server
 }

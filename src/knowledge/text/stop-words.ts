@@ -1,5 +1,7 @@
-import stopwords from 'stopword'
+import { createRequire } from 'node:module'
 import { fold } from './fold.ts'
+
+const require = createRequire(import.meta.url)
 
 /** The lists of the package by BCP 47 language. */
 const lists: Readonly<Record<string, string>> = {
@@ -87,10 +89,15 @@ const missing: Readonly<Record<string, string>> = {
 
 /** Stop words, folded. */
 export function stopWordsFor(language: string): ReadonlySet<string> {
-  const words = new Set(stopwords[lists[language] ?? '']?.map(fold))
+  const words = new Set(load()[lists[language] ?? '']?.map(fold))
   for (const word of wordsOf(sought[language])) words.delete(word)
   for (const word of wordsOf(missing[language])) words.add(word)
   return words
+}
+
+/** Loads the package at first use: it has the lists of all languages in one file. */
+function load(): typeof import('stopword') {
+  return require('stopword')
 }
 
 function wordsOf(list: string | undefined): string[] {

@@ -1,4 +1,5 @@
-import matter from 'gray-matter'
+import { createRequire } from 'node:module'
+import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import {
   definedEntries,
   formatFlow,
@@ -37,6 +38,7 @@ export type FileLayout = { eol: LineEnding; bodyStart: number } & (
 )
 export type LineEnding = '\n' | '\r\n'
 
+const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
 /** gray-matter looks for comments in time that grows with lines times blanks. */
@@ -121,7 +123,8 @@ function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterPro
     const message = `Front matter is limited to ${maxYamlBytes} bytes and ${maxLines} lines.`
     return { data: empty, problems: [problem('front-matter-too-large', message)] }
   }
-  const { data, problems } = readWithGrayMatter(yaml)
+  const plain = readPlainYaml(yaml)
+  const { data, problems } = plain === undefined ? readWithGrayMatter(yaml) : { data: plain, problems: [] }
   const findings = problems.map(({ message, line }) => problem('front-matter-yaml', message, line + 1))
   if (typeof data === 'string' || Array.isArray(data)) {
     if (data !== '') findings.push(problem('front-matter-not-a-map', 'Front matter must be a map of keys to values.'))
@@ -132,9 +135,11 @@ function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterPro
 
 /**
  * gray-matter by itself runs the code of a `---js` block, keeps every text in a cache, and closes a block at `\n---x`. So it
- * gets one block with an exact end, options (they bypass the cache), a fixed language, and engines that cannot run anything.
+ * gets one block with an exact end, options (they bypass the cache), a fixed language, and engines that cannot run anything. It is
+ * loaded with the first block that is not of the plain shape: it brings two more parsers along.
  */
 function readWithGrayMatter(yaml: string): { data: YamlValue; problems: YamlProblem[] } {
+  const matter: typeof import('gray-matter') = require('gray-matter')
   let result: { data: YamlValue; problems: YamlProblem[] } = { data: '', problems: [] }
   matter(`---\n${yaml}---\n`, {
     language: 'yaml',

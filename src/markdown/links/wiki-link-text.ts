@@ -1,4 +1,4 @@
-import { EdgeType } from '../../contract/vocabulary.ts'
+import { edgeTypes } from '../../contract/enumerations.ts'
 import type { WikiLink } from '../../knowledge/neuron.ts'
 
 /** What stands between `[[` and `]]`, taken apart. */
@@ -14,8 +14,9 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
   const { reference, alias } = splitAlias(inner)
   if (reference.startsWith('#')) return undefined
   const colon = reference.indexOf(':')
-  const type = EdgeType.safeParse(reference.slice(0, Math.max(colon, 0)))
-  const untyped = type.success ? reference.slice(colon + 1).trim() : reference
+  const prefix = reference.slice(0, Math.max(colon, 0))
+  const type = edgeTypes.find((known) => known === prefix)
+  const untyped = type === undefined ? reference : reference.slice(colon + 1).trim()
   const [, kb, local] = foreign.exec(untyped) ?? [undefined, undefined, untyped]
   const hash = local?.indexOf('#') ?? -1
   const heading = hash < 0 ? '' : (local?.slice(hash + 1).trim() ?? '')
@@ -23,7 +24,7 @@ export function parseWikiLinkText(inner: string): WikiLinkText | undefined {
   if (target === '') return undefined
   return {
     target,
-    ...(type.success ? { type: type.data } : {}),
+    ...(type === undefined ? {} : { type }),
     ...(kb === undefined ? {} : { kb }),
     ...(heading === '' ? {} : { heading }),
     ...(alias === '' ? {} : { alias }),

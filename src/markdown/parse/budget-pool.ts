@@ -1,4 +1,4 @@
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import type { BudgetTask } from './budget-task.ts'
 
 type BudgetPoolOptions = {
@@ -29,8 +29,10 @@ export class BudgetPool<Request, Result> {
    * when the thread fails.
    */
   async run(requests: readonly Request[], budget: number): Promise<Result[]> {
+    // Loaded with the first task: most commands have none.
+    const library = await import('piscina')
     if (this.#isClosed) throw new Error('The pool is closed.')
-    this.#pool ??= startPool(this.#options)
+    this.#pool ??= startPool(library, this.#options)
     const pool = this.#pool
     const started = new Int32Array(new SharedArrayBuffer(8))
     const limit = new AbortController()
@@ -63,8 +65,11 @@ export class BudgetPool<Request, Result> {
   }
 }
 
-function startPool<Request, Result>({ worker, ...options }: BudgetPoolOptions): Piscina<BudgetTask<Request>, Result[]> {
-  const pool = new Piscina<BudgetTask<Request>, Result[]>({
+function startPool<Request, Result>(
+  library: Pick<typeof import('piscina'), 'Piscina'>,
+  { worker, ...options }: BudgetPoolOptions,
+): Piscina<BudgetTask<Request>, Result[]> {
+  const pool = new library.Piscina<BudgetTask<Request>, Result[]>({
     ...options,
     filename: worker.href,
     minThreads: 0,

@@ -1,4 +1,4 @@
-import type { DocumentKind } from '../../contract/search.ts'
+import type { DocumentKind } from '../../contract/enumerations.ts'
 import { maySee } from '../../knowledge/audience.ts'
 import { grown } from '../bytes/grown.ts'
 import type { FilterGroup, PageFilter } from '../query/filters.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
-import type { DocumentKind } from '../../contract/search.ts'
+import type { DocumentKind } from '../../contract/enumerations.ts'
 import { type Access, accessClass } from '../../knowledge/audience.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import { ChunkRows, ofArrays } from './chunk-rows.ts'

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { z } from 'zod'
 import type { IndexStore } from '../index/index-store.ts'
 import { MiniSearchPostings } from './minisearch-postings.ts'
 
 /** The first line of a snapshot: which it is, and the CRC-32 of what MiniSearch itself made of its index, behind it. */
-const Header = z.object({ id: z.string(), crc32: z.number() })
+type Header = { id: string; crc32: number }
 const newline = 0x0a
 
 /** The postings of a store's chunks: from a snapshot as far as there is a sound one, else from their terms. */
@@ -30,7 +29,7 @@ export function loadPostings(
 export function savePostings(store: IndexStore, postings: MiniSearchPostings, file: string): void {
   const id = randomUUID()
   const index = Buffer.from(JSON.stringify(postings))
-  const header = JSON.stringify({ id, crc32: crc32(index) } satisfies z.infer<typeof Header>)
+  const header = JSON.stringify({ id, crc32: crc32(index) } satisfies Header)
   const unfinished = `${file}.new`
   writeFileSync(unfinished, `${header}\n`)
   appendFileSync(unfinished, index)
@@ -43,9 +42,10 @@ function restore(store: IndexStore, file: string): MiniSearchPostings | undefine
   try {
     const bytes = readFileSync(file)
     const end = bytes.indexOf(newline)
-    const { id, crc32: sum } = Header.parse(JSON.parse(bytes.toString('utf8', 0, end)))
+    const { id, crc32: sum }: Partial<Header> = JSON.parse(bytes.toString('utf8', 0, end))
     const index = bytes.subarray(end + 1)
-    if (id !== store.removedChunks.snapshot() || sum !== crc32(index)) return undefined
+    // The store has none before the first snapshot.
+    if (id === undefined || id !== store.removedChunks.snapshot() || sum !== crc32(index)) return undefined
     const postings = MiniSearchPostings.restore(JSON.parse(index.toString('utf8')))
     for (const chunk of store.removedChunks.all()) if (postings.has(chunk.id)) postings.remove(chunk)
     return postings

@@ -1,4 +1,4 @@
-import { DocumentKind } from '../../contract/search.ts'
+import { type DocumentKind, documentKinds } from '../../contract/enumerations.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { fold } from '../../knowledge/text/fold.ts'
 
@@ -25,8 +25,8 @@ export function filterOf(name: (typeof filterNames)[number], value: string): Pag
     return year === undefined ? undefined : { type: name, at: `${year}-${month}-${day}` }
   }
   if (name === 'kind') {
-    const kind = DocumentKind.safeParse(value.toLowerCase())
-    return kind.success ? { type: name, kind: kind.data } : undefined
+    const kind = documentKinds.find((known) => known === value.toLowerCase())
+    return kind === undefined ? undefined : { type: name, kind }
   }
   if (name === 'title') {
     const words = fold(value).match(/[\p{L}\p{M}\p{N}]+/gu)

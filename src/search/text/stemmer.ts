@@ -1,4 +1,4 @@
-import { newStemmer } from 'snowball-stemmers'
+import { createRequire } from 'node:module'
 import { stemEnglish } from './english-stemmer.ts'
 
 /** Snowball's algorithms by BCP 47 language. Its `english` is Porter2. */
@@ -30,13 +30,27 @@ const algorithms: Readonly<Record<string, string>> = {
   tr: 'turkish',
 }
 
+const require = createRequire(import.meta.url)
 const lettersAndDigits = /^[a-z0-9]+$/
 
 /** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
 export function stemmerFor(language: string): (word: string) => string {
   const algorithm = algorithms[language]
   if (algorithm === undefined) return (word) => word
-  const stemmer = newStemmer(algorithm)
-  if (algorithm !== 'english') return (word) => stemmer.stem(word)
-  return (word) => (lettersAndDigits.test(word) ? stemEnglish(word) : stemmer.stem(word))
+  const snowball = snowballStem(algorithm)
+  if (algorithm !== 'english') return snowball
+  return (word) => (lettersAndDigits.test(word) ? stemEnglish(word) : snowball(word))
+}
+
+/** Loads the package with the first word: it has the algorithms of all languages in one file, and takes 2 MB. */
+function snowballStem(algorithm: string): (word: string) => string {
+  let stemmer: { stem(word: string): string } | undefined
+  return (word) => {
+    stemmer ??= load().newStemmer(algorithm)
+    return stemmer.stem(word)
+  }
+}
+
+function load(): typeof import('snowball-stemmers') {
+  return require('snowball-stemmers')
 }

@@ -2,7 +2,7 @@ import type { PersonRole } from '../../contract/vocabulary.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { changeName, changePassword, endOwnSession, readAccount, signOut, switchTenant } from './account.ts'
 import { listAudit } from './audit.ts'
-import { type Flow, IdentityProvider, type IdentityProviderOptions } from './identity-provider.ts'
+import type { Flow, IdentityProvider, IdentityProviderOptions } from './identity-provider.ts'
 import { makeAdministrator, type NewAdministrator, readLink, setPasswordByLink } from './links.ts'
 import {
   administratorOf,
@@ -59,17 +59,23 @@ export function peopleServices(ganglion: Ganglion, identityProvider?: IdentityPr
 }
 
 function singleSignOn(ganglion: Ganglion, options: IdentityProviderOptions) {
-  const provider = new IdentityProvider(options)
+  let known: IdentityProvider | undefined
+  /** Loaded with the first person who signs in so. */
+  const provider = async () => {
+    const { IdentityProvider } = await import('./identity-provider.ts')
+    known ??= new IdentityProvider(options)
+    return known
+  }
   /** `reachedAt`: where the server is reached, if it does not know that itself. */
   const redirectUri = (reachedAt: string) => new URL(ganglion.signInCallbackUrl(), reachedAt)
   return {
     /** Where the browser goes, and what it must bring back. */
-    begin: (reachedAt: string) => provider.begin(redirectUri(reachedAt).href),
+    begin: async (reachedAt: string) => (await provider()).begin(redirectUri(reachedAt).href),
     /** Signs in who comes back, with the query that the provider answered with. Gives the token of the session. */
     async finish(reachedAt: string, query: string, flow: Flow, client: Client) {
       const callback = redirectUri(reachedAt)
       callback.search = query
-      return signInProven(ganglion, options, await provider.finish(callback, flow), client)
+      return signInProven(ganglion, options, await (await provider()).finish(callback, flow), client)
     },
   }
 }

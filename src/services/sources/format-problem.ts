@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { fileTypeFromBuffer } from 'file-type'
 import { textFileTypes } from '../../contract/documents.ts'
 
 const headBytes = 4100
@@ -28,6 +27,8 @@ export async function formatProblem(file: string, fileType: string): Promise<str
     return `The legacy format .${fileType} cannot be read: convert the file to .${modern} and upload that.`
   const head = await readHead(file)
   if (head.length === 0) return 'The file is empty.'
+  // Loaded with the first upload.
+  const { fileTypeFromBuffer } = await import('file-type')
   const found = (await fileTypeFromBuffer(head))?.ext
   if (officeTypes.has(fileType) && found === 'cfb') {
     return `The file is password-protected, or in a format of before 2007: save it as a .${fileType} without a password.`

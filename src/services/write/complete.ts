@@ -1,4 +1,4 @@
-import { type EdgeType, edgeTypes } from '../../contract/vocabulary.ts'
+import { type EdgeType, edgeTypes } from '../../contract/enumerations.ts'
 import { headingKey, headingsOf } from '../../knowledge/links/headings.ts'
 import { tagKey } from '../../knowledge/tag.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'

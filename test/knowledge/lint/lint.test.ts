@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { edgeTypes } from '../../../src/contract/vocabulary.ts'
+import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import {
   fingerprintOf,
   impactOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { edgeTypes } from '../../../src/contract/vocabulary.ts'
+import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import type { NeuronFields } from '../../../src/knowledge/neuron.ts'
 import { FrontMatterError } from '../../../src/markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'

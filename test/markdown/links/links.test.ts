@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { edgeTypes } from '../../../src/contract/vocabulary.ts'
+import { edgeTypes } from '../../../src/contract/enumerations.ts'
 import type { WikiLink } from '../../../src/knowledge/neuron.ts'
 import { certainLinks, extractLinks, treeLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type EdgeType, edgeTypes } from '../../../contract/vocabulary.ts'
+import { type EdgeType, edgeTypes } from '../../../contract/enumerations.ts'
 import type { OpenPage } from '../../../services/write/open-page.ts'
 import type { PageChanges } from '../../../services/write/written-page.ts'
 import type { FormErrors } from '../../layout/form.ts'

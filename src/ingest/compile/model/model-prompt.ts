@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { edgeTypes } from '../../../contract/vocabulary.ts'
+import { edgeTypes } from '../../../contract/enumerations.ts'
 import type { ModelRequest } from './model-client.ts'
 
 const Lines = z.object({ from: z.int(), to: z.int() })

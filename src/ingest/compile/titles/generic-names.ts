@@ -28,7 +28,6 @@ const genericWords = new Set(
     /\s+/,
   ),
 )
-const functionWords = ['en', 'de', 'fr', 'es'].map(stopWordsFor)
 const word = /[\p{L}\p{M}]+|\p{N}+/gu
 const numeral = /^(?:\p{N}+|[ivxlcdm]+|\p{L})$/u
 
@@ -43,14 +42,20 @@ const placeholder = new RegExp(
   'u',
 )
 
+/** Read with the first name, since the lists take some memory. */
+let functionWords: readonly ReadonlySet<string>[] | undefined
+
 /** Whether a name could be that of anything: all its words are common in titles, function words, numerals or letters. */
 export function isGenericName(name: string): boolean {
   const folded = fold(name)
   if (/[+#@&%$]/.test(folded)) return false
   const words = folded.match(word) ?? []
-  return words.every(
-    (part) => genericWords.has(part) || numeral.test(part) || functionWords.some((stopWords) => stopWords.has(part)),
-  )
+  return words.every((part) => genericWords.has(part) || numeral.test(part) || isFunctionWord(part))
+}
+
+function isFunctionWord(folded: string): boolean {
+  functionWords ??= ['en', 'de', 'fr', 'es'].map(stopWordsFor)
+  return functionWords.some((stopWords) => stopWords.has(folded))
 }
 
 /** Whether a name only holds the place of one. */
