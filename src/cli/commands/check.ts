@@ -3,15 +3,11 @@ import { relative, sep } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { Finding } from '../../knowledge/neuron.ts'
-import { checkDirectory } from '../../services/check/check-directory.ts'
-import { checkStaged } from '../../services/check/check-staged.ts'
 import { findKbFolder } from '../../services/check/kb-folder.ts'
-import { reviewDirectory } from '../../services/check/review-directory.ts'
 import { NegativeAnswer, UsageError } from '../errors.ts'
 import { formatCodeClimate } from '../findings/codeclimate.ts'
 import { formatGithub } from '../findings/github.ts'
 import { formatSarif } from '../findings/sarif.ts'
-import { formatSummary } from '../findings/summary.ts'
 import { formatText } from '../findings/text.ts'
 
 const formats = ['text', 'json', 'github', 'codeclimate', 'sarif'] as const
@@ -66,12 +62,21 @@ function parseOptions(given: unknown): Options {
   return result.data
 }
 
+/** Loads what the kind of check needs, and no more: a hook waits for it at each commit. */
 async function check(
   directory: string,
   { base, staged, summary }: Pick<Options, 'base' | 'staged' | 'summary'>,
 ): Promise<{ findings: Finding[]; files: number }> {
-  if (staged) return checkStaged(directory, { indexFile: process.env.GIT_INDEX_FILE })
-  if (summary === undefined) return checkDirectory(directory, { base })
+  if (staged) {
+    const { checkStaged } = await import('../../services/check/check-staged.ts')
+    return checkStaged(directory, { indexFile: process.env.GIT_INDEX_FILE })
+  }
+  if (summary === undefined) {
+    const { checkDirectory } = await import('../../services/check/check-directory.ts')
+    return checkDirectory(directory, { base })
+  }
+  const { reviewDirectory } = await import('../../services/check/review-directory.ts')
+  const { formatSummary } = await import('../findings/summary.ts')
   const { findings, files, review } = await reviewDirectory(directory, { base })
   const text = formatSummary(review, findings)
   if (summary === standardOutput) process.stdout.write(text)

@@ -9,15 +9,8 @@ import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ownTitle } from '../../markdown/neuron-title.ts'
 import { ParserPool } from '../../markdown/parse/parser-pool.ts'
+import { CheckError } from './check-error.ts'
 import { type Checkout, readCheckout } from './read-checkout.ts'
-
-/** What keeps a folder from being checked. */
-export class CheckError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CheckError'
-  }
-}
 
 /**
  * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout

@@ -10,7 +10,7 @@ import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ownTitle } from '../../markdown/neuron-title.ts'
-import { CheckError } from './check-directory.ts'
+import { CheckError } from './check-error.ts'
 import { textFindings } from './parse-page.ts'
 import { maxParsedBytes } from './read-checkout.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CheckError } from '../../../src/services/check/check-directory.ts'
+import { CheckError } from '../../../src/services/check/check-error.ts'
 import { type Review, reviewDirectory } from '../../../src/services/check/review-directory.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'

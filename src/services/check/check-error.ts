@@ -1,0 +1,7 @@
+/** What keeps a folder from being checked. */
+export class CheckError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CheckError'
+  }
+}
