@@ -37,7 +37,7 @@ export async function benchStart(): Promise<string[]> {
   const memory = memories.sort((a, b) => a - b)[Math.floor(memories.length / 2)] ?? 0
   const { memory: rested } = await startDemo(resting)
   const idle = (megabytes: number, after: number) =>
-    `${megabytes} MB after ${after / 1000} s (${noteAim(`idle server with the demo, after ${after / 1000} s`, megabytes, { atMost: 120 }, 'MB')})`
+    `${megabytes} MB after ${after / 1000} s (aim ${noteAim(`idle server with the demo, after ${after / 1000} s`, megabytes, { atMost: 120 }, 'MB')})`
   const seconds = (what: string, { median }: { median: number }, atMost: number) =>
     noteAim(what, median / 1000, { atMost }, 's')
   return [
