@@ -47,7 +47,7 @@ describe('extracts made in a thread', () => {
 
   test('are refused where too many wait', async () => {
     const pool = newPool()
-    const asked = longQuestion()
+    const asked = question()
     const results = await Promise.allSettled(Array.from({ length: 110 }, () => ask(pool, asked)))
     const refused = results.filter((result) => result.status === 'rejected')
     expect(refused.length).toBeGreaterThanOrEqual(10)

@@ -1,4 +1,4 @@
-import { fc } from '../support/properties.ts'
+import { anyCharacter, fc } from '../support/properties.ts'
 
 const pieces = [
   ...[
@@ -95,7 +95,7 @@ export const hostileText = fc
   .array(
     fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...pieces) },
-      { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) },
+      { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 4 }) },
     ),
     { maxLength: 12 },
   )

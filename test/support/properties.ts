@@ -8,4 +8,19 @@ const { PROPERTY_SEED } = process.env
  */
 if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED ?? 1) })
 
+const surrogates = { first: 0xd800, count: 0x800 }
+
+/**
+ * Any character that is no half of one: a unit for `fc.string`, which draws what its own unit `binary` does. For that one fast-check
+ * makes a map of all million characters in each worker.
+ */
+export const anyCharacter = fc.nat({ max: 0x10ffff - surrogates.count }).map(
+  (index) => String.fromCodePoint(index < surrogates.first ? index : index + surrogates.count),
+  (character) => {
+    const code = typeof character === 'string' ? character.codePointAt(0) : undefined
+    if (code === undefined || String.fromCodePoint(code) !== character) throw new Error('not one character')
+    return code < surrogates.first ? code : code - surrogates.count
+  },
+)
+
 export { fc }

@@ -7,7 +7,7 @@ import { ruleSummary } from '../../../src/cli/findings/rule-summary.ts'
 import { formatSarif } from '../../../src/cli/findings/sarif.ts'
 import { formatText } from '../../../src/cli/findings/text.ts'
 import type { Finding } from '../../../src/knowledge/neuron.ts'
-import { fc } from '../../support/properties.ts'
+import { anyCharacter, fc } from '../../support/properties.ts'
 
 const finding = (given: Partial<Finding>): Finding => ({
   ...{
@@ -22,7 +22,7 @@ const finding = (given: Partial<Finding>): Finding => ({
 const anyFinding = fc.record({
   rule: fc.constantFrom('broken-link', 'path', 'settings'),
   severity: fc.constantFrom('error' as const, 'warning' as const),
-  path: fc.string({ unit: 'binary', minLength: 1 }),
+  path: fc.string({ unit: anyCharacter, minLength: 1 }),
   line: fc.integer({ min: 1 }),
   message: fc.string(),
 })

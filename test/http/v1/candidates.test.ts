@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fc } from '../../support/properties.ts'
+import { anyCharacter, fc } from '../../support/properties.ts'
 import { type TestServer, testServer } from '../support/test-server.ts'
 
 const candidate = {
@@ -110,7 +110,7 @@ describe('submitting a candidate', () => {
     const server = await testServer()
     const text = (maxLength: number) =>
       fc
-        .string({ unit: 'binary', minLength: 1, maxLength })
+        .string({ unit: anyCharacter, minLength: 1, maxLength })
         .filter((text) => text.isWellFormed() && !text.includes('\0'))
     await fc.assert(
       fc.asyncProperty(text(100), text(300), async (title, content) => {

@@ -14,7 +14,7 @@ import {
 import type { KnowledgeBase } from '../../../src/services/knowledge-base/knowledge-base.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
 import { createKnowledgeBase, operator } from '../../../src/services/setup/create-kb.ts'
-import { nativeGit } from '../../git/support/native-git.ts'
+import { nativeGit, nativeGitBytes } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import { threads } from '../../support/threads.ts'
 
@@ -60,9 +60,9 @@ export function remove(folder: string, path: string): void {
 export function expectSound(given: Importing): void {
   nativeGit(given.gitDir, ['fsck', '--strict', '--full'])
   const queue = new Set(filesOf(given, 'refs/ganglion/queue').map((path) => path.slice(6, -3)))
-  const neurons = filesOf(given, 'main', 'neurons')
-    .filter((path) => path.endsWith('.md'))
-    .map((path) => parseNeuronFile(fileOf(given, `neurons/${path}`)).fields)
+  const neurons = textsOf(given, 'main', 'neurons')
+    .filter(({ path }) => path.endsWith('.md'))
+    .map(({ text }) => parseNeuronFile(text).fields)
   expect(neurons.filter(({ candidate = '' }) => !queue.has(candidate))).toEqual([])
   expect(new Set(neurons.map(({ seqId }) => seqId)).size).toBe(neurons.length)
   expect(new Set(neurons.map(({ candidate }) => candidate)).size).toBe(neurons.length)
@@ -70,10 +70,7 @@ export function expectSound(given: Importing): void {
 
 /** Every candidate on the queue. */
 export function candidatesOf(given: Importing): Candidate[] {
-  const ref = 'refs/ganglion/queue'
-  return filesOf(given, ref).map((path) =>
-    parseCandidate(nativeGit(given.gitDir, ['cat-file', 'blob', `${ref}:${path}`])),
-  )
+  return textsOf(given, 'refs/ganglion/queue').map(({ text }) => parseCandidate(text))
 }
 
 /** The Neuron that a file has become, as the API answers it. */
@@ -90,6 +87,23 @@ export function fileOf({ gitDir }: Importing, path: string): string {
 export function filesOf({ gitDir }: Importing, ref: string, folder = ''): string[] {
   const output = nativeGit(gitDir, ['ls-tree', '-r', '-z', '--name-only', `${ref}:${folder}`])
   return output.split('\0').filter((path) => path !== '')
+}
+
+/** The files of a folder with their texts, without the last line ends. Read by one git. */
+function textsOf({ gitDir }: Importing, ref: string, folder = ''): { path: string; text: string }[] {
+  const files = nativeGit(gitDir, ['ls-tree', '-r', '-z', `${ref}:${folder}`])
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => /^\d+ blob (?<oid>\w+)\t(?<path>.*)$/s.exec(line)?.groups ?? {})
+  const oids = files.map(({ oid }) => `${oid}\n`).join('')
+  const blobs = nativeGitBytes(gitDir, ['cat-file', '--batch'], oids)
+  let at = 0
+  return files.map(({ path = '' }) => {
+    const start = blobs.indexOf('\n', at) + 1
+    const [, , size] = blobs.toString('utf8', at, start).split(' ')
+    at = start + Number(size) + 1
+    return { path, text: blobs.toString('utf8', start, at - 1).trimEnd() }
+  })
 }
 
 export function commitCount({ gitDir }: Importing, ref: string): number {
