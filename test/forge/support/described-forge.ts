@@ -29,10 +29,14 @@ export type Dialect = {
   described?(path: string): string
 }
 
+const descriptions = new Map<ForgeKind, ForgeDescription>()
+
+/** Read once in a process: its checks take long to compile. */
 export function descriptionOf(kind: ForgeKind): ForgeDescription {
-  return new ForgeDescription(
-    JSON.parse(readFileSync(new URL(`../descriptions/${kind}.json`, import.meta.url), 'utf8')),
-  )
+  const file = new URL(`../descriptions/${kind}.json`, import.meta.url)
+  const description = descriptions.get(kind) ?? new ForgeDescription(JSON.parse(readFileSync(file, 'utf8')))
+  descriptions.set(kind, description)
+  return description
 }
 
 /**

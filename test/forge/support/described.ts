@@ -8,7 +8,7 @@ const Parameter = z.looseObject({
   in: z.string(),
   schema: z.looseObject({ enum: z.array(z.unknown()).optional() }),
 })
-const Operation = z.looseObject({
+const Operation = z.object({
   parameters: z.array(z.unknown()).optional(),
   requestBody: Content.optional(),
   responses: z.record(z.string(), z.union([Reference, Content])),
@@ -31,6 +31,7 @@ export class ForgeDescription {
   readonly #document: z.output<typeof Description>
   readonly #ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
   readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #examples = new Map<string, readonly unknown[]>()
 
   constructor(description: unknown) {
     this.#document = Description.parse(description)
@@ -64,8 +65,16 @@ export class ForgeDescription {
 
   /**
    * Answers that a description allows: one with all that it names, and one with no more than it asks for and null wherever it may be.
+   * Made once for all who ask.
    */
-  examplesOf(method: string, template: string, status: number): unknown[] {
+  examplesOf(method: string, template: string, status: number): readonly unknown[] {
+    const key = `${method} ${template} ${status}`
+    const examples = this.#examples.get(key) ?? this.#makeExamples(method, template, status)
+    this.#examples.set(key, examples)
+    return examples
+  }
+
+  #makeExamples(method: string, template: string, status: number): readonly unknown[] {
     const { responses } = Operation.parse(this.#document.paths[template]?.[method.toLowerCase()])
     const schema = Content.parse(responses[status]).content?.['application/json']?.schema ?? {}
     return [this.#example(schema, true), this.#example(schema, false)]
@@ -108,8 +117,8 @@ export class ForgeDescription {
   }
 
   #resolved(schema: unknown): Schema {
-    const { $ref } = z.looseObject({ $ref: z.string().optional() }).parse(schema)
-    if ($ref === undefined) return schema as Schema
+    const { $ref } = schema as Schema
+    if (typeof $ref !== 'string') return schema as Schema
     const names = $ref.replace('#/', '').split('/')
     return this.#resolved(names.reduce<unknown>((part, name) => (part as Schema)[name], this.#document))
   }
