@@ -13,9 +13,10 @@ import { tempDir } from '../../support/temp.ts'
 
 const spawner = await Spawner.start()
 afterAll(() => spawner.stop())
-const ways: [string, StartProgram][] = [
-  ['directly', startDirectly],
-  ['through a spawner', (order) => spawner.launch(order)],
+/** Name, function, and how many programs are started at once: a direct start is a `fork` of this large process. */
+const ways: [string, StartProgram, number][] = [
+  ['directly', startDirectly, 50],
+  ['through a spawner', (order) => spawner.launch(order), 300],
 ]
 
 function shell(script: string, order: Partial<Order> = {}): Order {
@@ -30,7 +31,7 @@ function shell(script: string, order: Partial<Order> = {}): Order {
   }
 }
 
-describe.each(ways)('a program that is started %s', (_, start) => {
+describe.each(ways)('a program that is started %s', (_, start, many) => {
   const run = async (order: Order) => {
     const { stdout, ended } = await start(order)
     const [output, end] = await Promise.all([text(stdout), ended])
@@ -154,7 +155,7 @@ describe.each(ways)('a program that is started %s', (_, start) => {
 
   test('is never mixed up with another', async () => {
     const outputs = await Promise.all(
-      Array.from({ length: 300 }, async (_, index) => {
+      Array.from({ length: many }, async (_, index) => {
         const { stdin, stdout } = await start(shell('exec cat', { hasInput: true }))
         stdin.end(`${index}`)
         return Number(await text(stdout))
