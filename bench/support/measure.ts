@@ -28,7 +28,7 @@ export async function inTurn<Name extends string>(
   return Object.fromEntries([...times].map(([name, values]) => [name, summary(values)])) as Record<Name, Timing>
 }
 
-function summary(values: readonly number[]): Timing {
+export function summary(values: readonly number[]): Timing {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0
   return { min: at(0), median: at(0.5), max: at(1) }

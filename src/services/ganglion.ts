@@ -39,6 +39,7 @@ import { Tenants } from '../store/tenants.ts'
 import { Webhooks } from '../store/webhooks.ts'
 import { mainRef, queueRef } from './knowledge-base/kb-refs.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from './knowledge-base/readable-kb.ts'
 import { loadKb } from './load-kb.ts'
 import { OpenKbs } from './open-kbs.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
@@ -121,7 +122,7 @@ export class Ganglion {
   readonly diffs: DiffPool
   readonly extracts: ExtractPool
   readonly #searchPool: SearchPool
-  readonly #searches = new WeakMap<KnowledgeBase, KbSearch>()
+  readonly #searches = new WeakMap<ReadableKb, KbSearch>()
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
   /** By tenant and name. They never change, and none is ever removed. */
   readonly #identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
@@ -195,11 +196,20 @@ export class Ganglion {
 
   /** A tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
   async kb(tenantId: string, slugOrId: string): Promise<KnowledgeBase> {
+    return this.openKb(await this.#identityOf(tenantId, slugOrId))
+  }
+
+  /** The same as {@link kb}, for what reads main: waits for no candidates. @throws {GanglionError} `not_found` */
+  async readableKb(tenantId: string, slugOrId: string): Promise<ReadableKb> {
+    return this.openToRead(await this.#identityOf(tenantId, slugOrId))
+  }
+
+  async #identityOf(tenantId: string, slugOrId: string): Promise<KbIdentity> {
     const name = `${tenantId} ${slugOrId}`
     const identity = this.#identities.get(name) ?? (await this.knowledgeBases.find(tenantId, slugOrId))
     if (identity === undefined) throw new GanglionError('not_found')
     this.#identities.set(name, identity)
-    return this.openKb(identity)
+    return identity
   }
 
   /** The knowledge base that a candidate's id names. @throws {GanglionError} `not_found` */
@@ -214,6 +224,11 @@ export class Ganglion {
   /** Opens a knowledge base, finishing what a crash interrupted, or brings the open one up to its refs. */
   async openKb(identity: KbIdentity): Promise<KnowledgeBase> {
     return this.#open.open(identity)
+  }
+
+  /** The same as {@link openKb}, for what reads main: waits for no candidates. */
+  async openToRead(identity: KbIdentity): Promise<ReadableKb> {
+    return this.#open.openToRead(identity)
   }
 
   /** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
@@ -248,7 +263,7 @@ export class Ganglion {
   }
 
   /** The search index of an open knowledge base. */
-  search(kb: KnowledgeBase): KbSearch {
+  search(kb: ReadableKb): KbSearch {
     const known = this.#searches.get(kb)
     if (known !== undefined) return known
     const directory = this.directory.index(kb.identity.id)

@@ -9,13 +9,19 @@ import { formatFindings } from './push/check-report.ts'
 import { OutsideAdoption } from './push/outside/adopt-outside.ts'
 import { finishApprovals } from './queue/approval.ts'
 
-export type OpenKb = { kb: KnowledgeBase; close: () => Promise<void> }
+export type OpenKb = {
+  /** Main can be read, see `isReadable`. */
+  kb: KnowledgeBase
+  /** Once the candidates are followed, too, and what a crash interrupted is finished. Where that failed, it is tried again. */
+  whole: () => Promise<KnowledgeBase>
+  close: () => Promise<void>
+}
 
 /** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
 const tellingPauseMs = 50
 
 /**
- * Opens a knowledge base, and finishes what a crash interrupted.
+ * Opens a knowledge base, and goes on to finish what a crash interrupted.
  * @param watch for a server: follows what other programs and other nodes do to its refs
  */
 export async function loadKb(
@@ -38,12 +44,12 @@ export async function loadKb(
     await delay(tellingPauseMs, undefined, { signal: closing.signal }).catch(() => {})
     await followEvents(events, kb, now).catch(onError)
   })
-  try {
-    await kb.recover()
+  let telling = Promise.resolve()
+  const finish = async () => {
     await kb.sync()
     const told = await events.told(identity.id)
     await beginEvents(events, kb).catch(onError)
-    const telling = tellEvents() // what a crash kept from being told
+    telling = tellEvents() // what a crash kept from being told
     await finishApprovals(kb, now)
     const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ganglion)
     const follow = async () => {
@@ -52,17 +58,32 @@ export async function loadKb(
       ganglion.candidateRefs(kb).followSoon()
       await ganglion.search(kb).follow()
     }
-    const stopWatching = watch && followMoves(ganglion, kb, { follow, ...watch })
-    const close = async () => {
-      await stopWatching?.()
-      await ganglion.candidateRefs(kb).close()
-      await ganglion.search(kb).close()
-      closing.abort()
-      await telling
-      await kb.close()
-      if (cluster !== undefined) await noteUse(kb.repository.gitDir)
-    }
-    return { kb, close }
+    return watch && followMoves(ganglion, kb, { follow, ...watch })
+  }
+  let finishing: ReturnType<typeof finish> | undefined
+  const whole = async () => {
+    finishing ??= finish().catch((error: unknown) => {
+      finishing = undefined
+      throw error
+    })
+    await finishing
+    return kb
+  }
+  const close = async () => {
+    const stopWatching = await finishing?.catch(() => undefined)
+    await stopWatching?.()
+    await ganglion.candidateRefs(kb).close()
+    await ganglion.search(kb).close()
+    closing.abort()
+    await telling
+    await kb.close()
+    if (cluster !== undefined) await noteUse(kb.repository.gitDir)
+  }
+  try {
+    await kb.recover()
+    await kb.followMainFirst()
+    whole().catch(() => {}) // thrown to who waits for it
+    return { kb, whole, close }
   } catch (error) {
     await kb.close()
     throw error

@@ -1,4 +1,5 @@
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from './knowledge-base/readable-kb.ts'
 import type { OpenKb } from './load-kb.ts'
 
 const openAtOnce = 64
@@ -18,16 +19,25 @@ export class OpenKbs {
 
   /** Opens a knowledge base, or brings the open one up to its refs. */
   async open(identity: KbIdentity): Promise<KnowledgeBase> {
+    const { whole } = await this.#use(identity)
+    return (await whole()).whole()
+  }
+
+  /** The same, but waits for no more than main where candidates are followed for the first time. */
+  async openToRead(identity: KbIdentity): Promise<ReadableKb> {
+    const { kb, whole } = await this.#use(identity)
+    return (await kb.isReadable()) ? kb : (await whole()).whole()
+  }
+
+  async #use(identity: KbIdentity): Promise<OpenKb> {
     const opening = this.#open.get(identity.id)?.opening ?? this.#load(identity)
     this.#open.delete(identity.id)
     this.#open.set(identity.id, { identity, opening, usedAt: Date.now() })
     this.#closeIdle()
     try {
-      const { kb } = await opening
-      await kb.sync()
-      return kb
+      return await opening
     } catch (error) {
-      await opening.catch(() => this.#open.delete(identity.id)) // the next request tries again
+      this.#open.delete(identity.id) // the next request tries again
       throw error
     }
   }
@@ -41,8 +51,9 @@ export class OpenKbs {
   }
 
   async all(): Promise<KnowledgeBase[]> {
-    const opened = await Promise.allSettled([...this.#open.values()].map(({ opening }) => opening))
-    return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value.kb] : []))
+    const whole = [...this.#open.values()].map(async ({ opening }) => (await opening).whole())
+    const opened = await Promise.allSettled(whole)
+    return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import { analyserFor } from '../../search/text/analyser.ts'
 import type { ChatSession } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller, isPerson } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { retrievePassages } from '../search/retrieve.ts'
 import { fileName } from '../search/search.ts'
 import { citable, lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
@@ -37,7 +37,7 @@ export async function* chat(
     const { text, answeredBy } = yield* askForKnowledgeBase()
     return { answer: text, answeredBy }
   }
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const kbId = kb.identity.id
   const session = known ?? { id: uuidv7(), tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
   // What was said before may hold what this audience may not see.
@@ -89,7 +89,7 @@ async function findSession(ganglion: Ganglion, caller: Caller, id: string): Prom
 /** The Neurons of passages that an answer cites; what was not retrieved cannot be cited. */
 function citationsOf(
   ganglion: Ganglion,
-  { identity }: KnowledgeBase,
+  { identity }: ReadableKb,
   passages: readonly Passage[],
   cited: readonly string[],
 ): ChatCitation[] {

@@ -15,7 +15,7 @@ export async function citedSources(
   kbName: string,
   seqIds: readonly string[],
 ): Promise<Map<string, CitedSource[]>> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const { ofSeqId, ofSource } = await visibilityFor(caller, kb)
   const found = new Map<string, CitedSource[]>()
   for (const seqId of new Set(seqIds)) {

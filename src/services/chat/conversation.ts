@@ -5,7 +5,7 @@ import type { Actor } from '../../knowledge/candidate.ts'
 import type { ChatSession, ChatTurn } from '../../store/chat-sessions.ts'
 import { accessOf } from '../../store/projection/neuron-queries.ts'
 import { isPerson } from '../caller.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
 /** How much of a conversation a question is understood by. */
 export const maxHistory = 10
@@ -32,7 +32,7 @@ export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: A
 }
 
 /** Which Neurons an audience may be told of now. */
-export async function citable(kb: KnowledgeBase, audience: Audience): Promise<(seqId: string) => boolean> {
+export async function citable(kb: ReadableKb, audience: Audience): Promise<(seqId: string) => boolean> {
   const { defaultAudience } = await kb.settings()
   return (seqId) => {
     const access = accessOf(kb.projection.read, seqId)

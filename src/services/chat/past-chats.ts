@@ -66,7 +66,7 @@ export async function readChat(
   { kb: kbName, id, before }: { kb: string; id: string; before?: number | undefined },
 ): Promise<PastChat> {
   const { audience } = await findOwnChat(ganglion, caller, kbName, id)
-  const mayCite = await citable(await ganglion.kb(caller.tenantId, kbName), audience)
+  const mayCite = await citable(await ganglion.readableKb(caller.tenantId, kbName), audience)
   const found = await ganglion.chatSessions.turnsBefore(id, before, turnsPerPage + 1)
   const turns = found.slice(-turnsPerPage)
   return {
@@ -86,7 +86,7 @@ export async function readChatTurn(
   const { audience } = await findOwnChat(ganglion, caller, kbName, id)
   const turn = await ganglion.chatSessions.turn(id, turnId)
   if (turn === undefined) throw new GanglionError('not_found')
-  return readableTurn(turn, await citable(await ganglion.kb(caller.tenantId, kbName), audience))
+  return readableTurn(turn, await citable(await ganglion.readableKb(caller.tenantId, kbName), audience))
 }
 
 function readableTurn({ id, question, at, ...turn }: PlacedTurn, mayCite: (seqId: string) => boolean): PastTurn {

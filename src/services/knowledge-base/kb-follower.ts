@@ -16,6 +16,7 @@ import {
   indexCommit,
 } from '../../store/projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../../store/projection/projection.ts'
+import { pauses } from '../../threads/pauses.ts'
 import { tagsOfCandidate } from './candidate-tags.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
@@ -48,12 +49,14 @@ export class KbFollower {
     const isRewritten = isQueueLost || !isContinued
     if (isRewritten) this.#projection.clear() // also the queue's listing, which says what main approved
     const from: ProjectionHeads = isRewritten ? { main: undefined, queue: undefined } : known
-    const isEmpty = from.main === undefined && from.queue === undefined
-    const follow = async () => {
-      if (from.main !== main || isRewritten) await this.#followMain(from.main, main)
-      if (from.queue !== queue || isRewritten) await this.#followQueue(from.queue, queue)
-    }
-    await (isEmpty && main !== undefined ? this.#projection.fill(follow) : follow())
+    if (from.main !== main) await this.#followMain(from.main, main)
+    if (from.queue !== queue) await this.#followQueue(from.queue, queue)
+  }
+
+  /** Brings empty tables up to main alone; others stay as they are. Within the projection's transaction. */
+  async followMainFirst(heads: Heads): Promise<void> {
+    const { main } = this.#projection.heads(this.#projection.write)
+    if (main === undefined) await this.#followMain(undefined, heads.get(mainRef))
   }
 
   /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
@@ -78,10 +81,17 @@ export class KbFollower {
       readHistory(this.#repository, to, from, { trailer: removalTrailer }),
       ({ changes }) => changes.length,
     )
-    for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
-      for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
-    }
+    await this.#putIn('main', from, async () => {
+      for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
+        for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
+      }
+    })
     this.#projection.setHead('main', to)
+  }
+
+  /** Fills the tables where they stand for no commit yet. */
+  #putIn(part: 'main' | 'queue', from: Oid | undefined, work: () => Promise<void>): Promise<void> {
+    return from === undefined ? this.#projection.fill(part, work) : work()
   }
 
   async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
@@ -101,9 +111,15 @@ export class KbFollower {
     const before = from === undefined ? undefined : await this.#repository.treeOf(from)
     const after = to === undefined ? undefined : await this.#repository.treeOf(to)
     const changes = chunksOf(this.#repository.diffTrees(before, after), () => 1)
-    for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
-      for (const file of files) this.#indexQueueFile(file)
-    }
+    const pause = pauses()
+    await this.#putIn('queue', from, async () => {
+      for await (const files of readAhead(changes, (chunk) => this.#readQueueFiles(chunk))) {
+        for (const file of files) {
+          await pause()
+          this.#indexQueueFile(file)
+        }
+      }
+    })
     this.#projection.setHead('queue', to)
   }
 

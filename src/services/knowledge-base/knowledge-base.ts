@@ -125,6 +125,35 @@ export class KnowledgeBase {
     if (!(await this.#areRefsUnchanged())) await this.#followRefs()
   }
 
+  /** This knowledge base, once its candidates are followed, too. */
+  async whole(): Promise<KnowledgeBase> {
+    await this.sync()
+    return this
+  }
+
+  /**
+   * Follows main where nothing is followed yet, so that it can be read before the candidates are followed. A crash afterwards leaves
+   * tables of which the queue is followed next. Before anything is written or followed.
+   */
+  async followMainFirst(): Promise<void> {
+    if (this.heads().main !== undefined) return
+    await this.projection.begin()
+    try {
+      await this.#follower.followMainFirst(await this.#refs.readHeads())
+      this.projection.commit()
+    } catch (error) {
+      this.projection.rollback()
+      throw error
+    }
+  }
+
+  /** Whether only the candidates are not followed yet, and main is where it is followed to. */
+  async isReadable(): Promise<boolean> {
+    const { main, queue } = this.heads()
+    if (main === undefined || queue !== undefined) return false
+    return (await this.#refs.readHeads()).get(mainRef) === main
+  }
+
   readonly #followRefs = coalesce(async () => {
     const { main, queue } = this.heads()
     const areUnchanged = this.#refs.stamp()

@@ -6,7 +6,7 @@ export type KbDescription = KnowledgeBaseList['knowledgeBases'][number]
 
 /** What one knowledge base is called. @throws {GanglionError} `not_found` */
 export async function describeKb(ganglion: Ganglion, { tenantId }: Caller, kbName: string): Promise<KbDescription> {
-  const kb = await ganglion.kb(tenantId, kbName)
+  const kb = await ganglion.readableKb(tenantId, kbName)
   const { id, slug, prefix } = kb.identity
   const { title, language } = await kb.settings()
   return { id, slug, title: title ?? slug, language, prefix }

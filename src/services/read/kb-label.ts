@@ -1,9 +1,9 @@
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
 /** A knowledge base as pages name it. */
 export type KbLabel = { slug: string; title: string }
 
-export async function kbLabel(kb: KnowledgeBase): Promise<KbLabel> {
+export async function kbLabel(kb: ReadableKb): Promise<KbLabel> {
   const { slug } = kb.identity
   const { title } = await kb.settings()
   return { slug, title: title ?? slug }

@@ -7,7 +7,7 @@ export async function listKnowledgeBases(ganglion: Ganglion, { tenantId }: Calle
   const identities = await ganglion.knowledgeBases.list(tenantId)
   const knowledgeBases = identities.map(async (identity) => {
     const { id, slug, prefix } = identity
-    const kb = await ganglion.openKb(identity)
+    const kb = await ganglion.openToRead(identity)
     const { title, language } = await kb.settings()
     return { id, slug, title: title ?? slug, language, prefix }
   })

@@ -18,7 +18,7 @@ export async function listNeurons(
   { tag, cursor, limit }: NeuronListQuery,
 ): Promise<NeuronPage> {
   const after = cursor === undefined ? '' : decodeCursor(cursor, isSeqId)
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const page: NeuronPage['neurons'] = []
   for (const { audience, ...neuron } of neuronsAfter(kb.projection.read, after, tag && tagKey(tag))) {

@@ -16,7 +16,7 @@ const maxTitle = 500
  * @throws {GanglionError} `not_found`
  */
 export async function llmsText(ganglion: Ganglion, caller: Caller, kbName: string): Promise<string> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const { slug, prefix } = kb.identity
   const { title } = await kb.settings()
   const { neurons, nextCursor } = await firstNeurons(ganglion, caller, kbName)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Neuron } from '../../contract/neurons.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
 /** What an answer depends on, beside the commit of main and the audience. */
 export type Basis = {
@@ -31,7 +31,7 @@ export class NeuronAnswers {
    * @param read reads it, and says what it depends on; without that it is not kept
    */
   async get(
-    kb: KnowledgeBase,
+    kb: ReadableKb,
     key: string,
     read: () => Promise<{ neuron: Neuron; basis: Basis | undefined }>,
   ): Promise<Neuron> {
@@ -54,7 +54,7 @@ export class NeuronAnswers {
     return neuron
   }
 
-  #isCurrent(kb: KnowledgeBase, { main, queue, database }: Kept): boolean {
+  #isCurrent(kb: ReadableKb, { main, queue, database }: Kept): boolean {
     const heads = kb.heads()
     if (main !== heads.main || (queue !== undefined && queue !== heads.queue)) return false
     return database === undefined || database === this.#databaseRevision()

@@ -1,13 +1,13 @@
 import type { Audience } from '../../knowledge/audience.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
 type Kept<Value> = { main: string | undefined; value: Promise<Value> }
 
 /** Keeps what was made of a whole knowledge base for an audience, until main moves. */
 export class PerCommit<Value> {
-  readonly #kept = new WeakMap<KnowledgeBase, Map<Audience, Kept<Value>>>()
+  readonly #kept = new WeakMap<ReadableKb, Map<Audience, Kept<Value>>>()
 
-  get(kb: KnowledgeBase, audience: Audience, make: () => Promise<Value>): Promise<Value> {
+  get(kb: ReadableKb, audience: Audience, make: () => Promise<Value>): Promise<Value> {
     const { main } = kb.projection.heads(kb.projection.read)
     const ofKb = this.#kept.get(kb) ?? new Map<Audience, Kept<Value>>()
     this.#kept.set(kb, ofKb)

@@ -8,7 +8,7 @@ import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { type VersionRow, versionsBefore } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
 import { accessIn } from './neuron-access.ts'
 import { type Visibility, visibilityFor } from './visibility.ts'
@@ -42,7 +42,7 @@ export type PageHistory = {
 export type VersionText = PageVersion & { content: string; text: string }
 
 type Version = ReturnType<typeof versionsBefore> extends Generator<infer Row> ? Row : never
-type Reading = { kb: KnowledgeBase; visibility: Visibility; isCurator: boolean }
+type Reading = { kb: ReadableKb; visibility: Visibility; isCurator: boolean }
 
 const noContent = { content: '', text: '' }
 
@@ -112,7 +112,7 @@ async function openHistory(
   caller: Caller,
   { kb: kbName, seqId }: { kb: string; seqId: string },
 ): Promise<Reading> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   if (!(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
   return { kb, visibility, isCurator: effectiveAudience(caller.role) === 'curator' }
@@ -133,6 +133,6 @@ async function versionText(reading: Reading, row: Version): Promise<VersionText 
 }
 
 /** Commits on main are made in the name of who approved them. */
-export async function approverOf(kb: KnowledgeBase, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
+export async function approverOf(kb: ReadableKb, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
   return authorOfCommit((await kb.repository.read(commit)).data).name
 }

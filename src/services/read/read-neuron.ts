@@ -15,7 +15,7 @@ import { commitsByPrefix, createdAt, versionAt } from '../../store/projection/ve
 import { tagsOf } from '../../store/sources/source.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
@@ -29,12 +29,12 @@ type AskedNeuron = { kb: string; seqId: string; at?: string }
 export type ReadNeuron = {
   neuron: Neuron
   file: NeuronFile
-  kb: KnowledgeBase
+  kb: ReadableKb
   view: LinkView
   /** Undefined where it depends on more, such as on another knowledge base. */
   basis: Basis | undefined
 }
-type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibility: Visibility; view: LinkView }
+type Reading = { ganglion: Ganglion; caller: Caller; kb: ReadableKb; visibility: Visibility; view: LinkView }
 
 /**
  * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
@@ -46,7 +46,7 @@ type Reading = { ganglion: Ganglion; caller: Caller; kb: KnowledgeBase; visibili
 export async function readNeuron(ganglion: Ganglion, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
   const read = () => readNeuronFile(ganglion, caller, asked)
   if (asked.at !== undefined) return (await read()).neuron
-  const kb = await ganglion.kb(caller.tenantId, asked.kb)
+  const kb = await ganglion.readableKb(caller.tenantId, asked.kb)
   return ganglion.neuronAnswers.get(kb, `${effectiveAudience(caller.role)} ${asked.seqId}`, read)
 }
 
@@ -56,7 +56,7 @@ export async function readNeuronFile(
   caller: Caller,
   { kb: kbName, seqId: name, at }: AskedNeuron,
 ): Promise<ReadNeuron> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const seqId = isUuid(name) ? seqIdOfDocument(sql, name) : name

@@ -5,7 +5,7 @@ import { everyTreeRow } from '../../store/projection/tree-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { type KbLabel, kbLabel } from './kb-label.ts'
 import { PerCommit } from './per-commit.ts'
 import { visibilityFor } from './visibility.ts'
@@ -31,7 +31,7 @@ export async function readTags(
   kbName: string,
   { q, page }: TagQuery,
 ): Promise<TagPage> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const all = await counts.get(kb, effectiveAudience(caller.role), () => countTags(kb, caller))
   const wanted = tagKey(q)
   const found = wanted === '' ? all : all.filter(({ tag }) => tagKey(tag).includes(wanted))
@@ -41,7 +41,7 @@ export async function readTags(
   return { kb: await kbLabel(kb), tags, total: found.length, page: shown, pages }
 }
 
-async function countTags(kb: KnowledgeBase, caller: Caller): Promise<TagCount[]> {
+async function countTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
   const counted = new Map<string, TagCount>()
   await kb.projection.withSnapshot(async (sql) => {
     const { of: isVisible } = await visibilityFor(caller, kb, sql)

@@ -30,7 +30,7 @@ export async function readTree(
   kbName: string,
   { folder, cursor, limit }: TreeQuery,
 ): Promise<TreePage> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const { of: isVisible } = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const start = folder === '' ? root : `${root}${folder}/`

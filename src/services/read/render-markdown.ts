@@ -10,7 +10,7 @@ import { type LinkTable, linkTableKey, type ResolvedLink } from '../../markdown/
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { FileView } from './attachments/file-view.ts'
 import { LinkView } from './graph/link-view.ts'
 import { viewsOf } from './graph/resolve-links.ts'
@@ -29,7 +29,7 @@ export type RenderInput = {
 }
 
 type Page = Pick<NeuronFile, 'content' | 'extra'> & Pick<RenderInput, 'path' | 'idPrefix'>
-type Reading = { kb: KnowledgeBase; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
+type Reading = { kb: ReadableKb; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
 
 const missing = 'No page has this name'
 const inlineImages = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif'])
@@ -44,14 +44,14 @@ export async function renderMarkdown(
   caller: Caller,
   { kb, ...page }: RenderInput,
 ): Promise<Rendered> {
-  return renderPage(ganglion, caller, await ganglion.kb(caller.tenantId, kb), { ...page, extra: {} })
+  return renderPage(ganglion, caller, await ganglion.readableKb(caller.tenantId, kb), { ...page, extra: {} })
 }
 
 /** A page of a knowledge base as safe HTML; see {@link renderMarkdown}. */
 export async function renderPage(
   ganglion: Ganglion,
   caller: Caller,
-  kb: KnowledgeBase,
+  kb: ReadableKb,
   { path = 'neurons/new.md', idPrefix, content: written, extra }: Page,
 ): Promise<Rendered> {
   const content = shownContent({ content: written, extra })
@@ -63,7 +63,7 @@ export async function renderPage(
 async function linkTable(
   ganglion: Ganglion,
   caller: Caller,
-  kb: KnowledgeBase,
+  kb: ReadableKb,
   { links, path }: { links: readonly WikiLink[]; path: string },
 ): Promise<LinkTable> {
   const { ofSeqId } = await visibilityFor(caller, kb)

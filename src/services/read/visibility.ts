@@ -1,11 +1,11 @@
 import { type Access, effectiveAudience, maySee } from '../../knowledge/audience.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { accessOf } from '../../store/projection/neuron-queries.ts'
-import type { Projection } from '../../store/projection/projection.ts'
+import type { MainTables } from '../../store/projection/projection.ts'
 import { lastBlob } from '../../store/projection/version-queries.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { accessIn } from './neuron-access.ts'
 
 /** What of one knowledge base a caller may see, or know that it exists. */
@@ -21,8 +21,8 @@ export type Visibility = {
 
 export async function visibilityFor(
   caller: Pick<Caller, 'role' | 'id' | 'name'>,
-  kb: KnowledgeBase,
-  sql: Projection['read'] = kb.projection.read,
+  kb: ReadableKb,
+  sql: MainTables = kb.projection.read,
 ): Promise<Visibility> {
   const audience = effectiveAudience(caller.role)
   const { defaultAudience } = await kb.settings()
@@ -47,7 +47,7 @@ export async function visibilityFor(
 }
 
 /** What the last version of a deleted Neuron says of who may see it. */
-async function lastAccess(kb: KnowledgeBase, sql: Projection['read'], seqId: string): Promise<Access | undefined> {
+async function lastAccess(kb: ReadableKb, sql: MainTables, seqId: string): Promise<Access | undefined> {
   const blob = lastBlob(sql, seqId)
   if (blob === undefined) return undefined
   return accessIn(parseNeuronFile(await kb.repository.readTextOnce(blob)), await kb.settings())

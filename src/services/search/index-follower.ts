@@ -12,7 +12,7 @@ import { hasInlineTags } from '../../store/projection/neuron-index.ts'
 import { everyNeuronVersion, findNeuron } from '../../store/projection/neuron-queries.ts'
 import { candidatesOf, changedSince } from '../../store/projection/version-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { neuronDocument, versionOf } from './neuron-document.ts'
 import type { SearchedSources } from './searched-sources.ts'
@@ -37,7 +37,7 @@ export type FollowerOptions = {
 
 /** Keeps the search index of an open knowledge base in step with its projection and its Sources. */
 export class IndexFollower {
-  readonly #kb: KnowledgeBase
+  readonly #kb: ReadableKb
   readonly #pool: SearchPool
   readonly #parser: ParserPool
   readonly #directory: string
@@ -57,7 +57,7 @@ export class IndexFollower {
   readonly #big = new Set<string>()
   #takingBig: Promise<void> | undefined
 
-  constructor(kb: KnowledgeBase, { pool, parser, directory, sources, vectors }: FollowerOptions) {
+  constructor(kb: ReadableKb, { pool, parser, directory, sources, vectors }: FollowerOptions) {
     this.#kb = kb
     this.#pool = pool
     this.#parser = parser

@@ -5,7 +5,7 @@ import type { IndexAddress, IndexRequests } from '../../search/index-host.ts'
 import { type PageHit, StaleIndex, type View } from '../../search/search-index.ts'
 import type { SearchPool } from '../../search/search-pool.ts'
 import { accessOf } from '../../store/projection/neuron-queries.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import type { EmbeddingModel } from './embedding-model.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
@@ -27,7 +27,7 @@ export type KbSearchOptions = FollowerOptions & {
 
 /** The search index of an open knowledge base, which follows its projection. */
 export class KbSearch {
-  readonly #kb: KnowledgeBase
+  readonly #kb: ReadableKb
   readonly #pool: SearchPool
   readonly #directory: string
   readonly #index: IndexFollower
@@ -37,7 +37,7 @@ export class KbSearch {
   readonly #questions: QuestionVectors | undefined
   #isClosed = false
 
-  constructor(kb: KnowledgeBase, options: KbSearchOptions) {
+  constructor(kb: ReadableKb, options: KbSearchOptions) {
     this.#kb = kb
     this.#pool = options.pool
     this.#directory = options.directory

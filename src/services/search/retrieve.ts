@@ -6,7 +6,7 @@ import type { Reach } from '../../search/search-index.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import { answered, scopeOf } from './search.ts'
 
 /** So many more than asked for, since some may be too long for what is left of `maxChars`. */
@@ -22,7 +22,7 @@ export async function retrieve(
   kbName: string,
   { query, audience: asked, maxChars, topK }: RetrieveInput,
 ): Promise<RetrieveAnswer> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role, asked)
   const reach = audience === 'tool' ? 'chunk' : 'section'
   const passages = await retrievePassages(ganglion, kb, { query, audience, limit: overfetch * topK, reach })
@@ -40,7 +40,7 @@ export async function retrieve(
 /** Passages for a question, best first; none of what the audience may not see. @throws {GanglionError} `unavailable` */
 export async function retrievePassages(
   ganglion: Ganglion,
-  kb: KnowledgeBase,
+  kb: ReadableKb,
   { query, audience, limit, reach = 'chunk' }: { query: string; audience: Audience; limit: number; reach?: Reach },
 ): Promise<Passage[]> {
   // What is cited is what a curator, or the policy, has let in.

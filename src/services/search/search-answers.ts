@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 import type { Found } from './search.ts'
 
 type Kept = { found: Found; state: string; database: string | undefined }
@@ -28,7 +28,7 @@ export class SearchAnswers {
    * @param find finds the pages in the knowledge base and its index; what it finds may depend on nothing else
    */
   async get(
-    { identity }: Pick<KnowledgeBase, 'identity'>,
+    { identity }: Pick<ReadableKb, 'identity'>,
     index: { readonly currentState: string | undefined },
     key: string,
     find: () => Promise<Found>,

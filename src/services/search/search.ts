@@ -17,7 +17,7 @@ import { isBusy } from '../../store/database/engines/sqlite.ts'
 import { type NeuronOfHit, neuronsOfHits } from '../../store/projection/neuron-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
 
 /**
  * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
@@ -78,7 +78,7 @@ export async function findPages(
   kbName: string,
   query: SearchQuery,
 ): Promise<Found> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller.role)
   const find = () => findIn(ganglion, kb, audience, query)
   // What is found by meaning changes with the vectors, too.
@@ -88,7 +88,7 @@ export async function findPages(
 
 async function findIn(
   ganglion: Ganglion,
-  kb: KnowledgeBase,
+  kb: ReadableKb,
   audience: Audience,
   { q, kind, limit, interactive, facets }: SearchQuery,
 ): Promise<Found> {
@@ -106,7 +106,7 @@ async function findIn(
 }
 
 /** Who looks, at how much. */
-export async function scopeOf(kb: KnowledgeBase, audience: Audience, limit: number): Promise<Scope> {
+export async function scopeOf(kb: ReadableKb, audience: Audience, limit: number): Promise<Scope> {
   const { defaultAudience } = await kb.settings()
   return { audience, defaultAudience, limit }
 }
@@ -124,7 +124,7 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
 }
 
 /** Those that are still there: a Neuron can be removed, and a Source archived, after the index was asked. */
-async function shownOf(pages: readonly PageHit[], ganglion: Ganglion, kb: KnowledgeBase): Promise<SearchHit[]> {
+async function shownOf(pages: readonly PageHit[], ganglion: Ganglion, kb: ReadableKb): Promise<SearchHit[]> {
   const neurons = neuronsOfHits(
     kb.projection.read,
     pages.map(({ key }) => key),
@@ -137,7 +137,7 @@ async function shownOf(pages: readonly PageHit[], ganglion: Ganglion, kb: Knowle
 }
 
 function toHit(
-  { identity }: KnowledgeBase,
+  { identity }: ReadableKb,
   { key, highlight, rank }: PageHit,
   { documentId, title, path }: NeuronOfHit,
 ): SearchHit {
@@ -158,7 +158,7 @@ function toHit(
 /** Nothing for a Source that was archived since the index was asked. */
 async function toSourceHit(
   { sources }: Ganglion,
-  { identity }: KnowledgeBase,
+  { identity }: ReadableKb,
   { key, highlight, rank }: PageHit,
 ): Promise<SearchHit | undefined> {
   const source = await sources.find(identity.tenantId, key)

@@ -1,6 +1,6 @@
-import type { Projection } from './projection.ts'
+import type { MainTables } from './projection.ts'
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** The blob of a file that is not a Neuron; nothing for any other path. */
 export function fileBlob(sql: Sql, path: string): string | undefined {

@@ -1,12 +1,12 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import type { NamedNeuron, NameKind, NeuronName } from '../../knowledge/links/link-target.ts'
 import type { LinkForm, WrittenLink } from '../../knowledge/links/written-link.ts'
-import type { Projection } from './projection.ts'
+import type { MainTables } from './projection.ts'
 
 /** A link as its Neuron holds it, `from` the path of that Neuron. */
 export type LinkRow = WrittenLink & { seqId: string; from: string }
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** A Neuron's links, in order. */
 export function linksOf(sql: Sql, seqId: string): LinkRow[] {

@@ -1,6 +1,6 @@
-import type { Projection } from './projection.ts'
+import type { MainTables } from './projection.ts'
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** Where a commit stands on main's first-parent line, from 1; undefined where it is not on it. */
 export function positionOf(sql: Sql, commit: string): number | undefined {

@@ -1,9 +1,9 @@
-import type { Projection } from './projection.ts'
+import type { MainTables } from './projection.ts'
 
 /** A title or an alias of a Neuron, as it is written. */
 export type FoundName = { seqId: string; title: string; name: string }
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** Titles and aliases whose key begins with this one, by key; read as it goes. */
 export function* namesThatBegin(sql: Sql, key: string): Generator<FoundName> {

@@ -4,7 +4,7 @@ import type { WrittenLink } from '../../knowledge/links/written-link.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { joinTags, tagKey } from '../../knowledge/tag.ts'
-import type { Projection } from './projection.ts'
+import type { MainTables, Projection } from './projection.ts'
 
 /** What the projection keeps of one Neuron's file. */
 export type IndexedNeuron = {
@@ -156,7 +156,7 @@ function putNeuron(
 }
 
 /** Whether tags in a text count at the commit that the tables stand for. */
-export function hasInlineTags(sql: Projection['read']): boolean {
+export function hasInlineTags(sql: MainTables): boolean {
   return sql.get`SELECT 1 FROM meta WHERE key = 'inline-tags'` !== undefined
 }
 

@@ -1,4 +1,4 @@
-import type { Projection } from './projection.ts'
+import type { AllTables, MainTables } from './projection.ts'
 
 /** A Neuron as it stands at the head of main. */
 export type NeuronRow = {
@@ -18,7 +18,7 @@ export type NeuronRow = {
   isPartial: boolean
 }
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
   const row = sql.get`SELECT neurons.*, oid FROM neurons JOIN commits USING (position) WHERE seq_id = ${seqId}`
@@ -119,7 +119,7 @@ export function partialPaths(sql: Sql, seqIds: readonly string[]): string[] {
 }
 
 /** How many Neurons and candidates there are now. */
-export function countRows(sql: Sql): { neurons: number; candidates: number } {
+export function countRows(sql: AllTables): { neurons: number; candidates: number } {
   const row = sql.get`SELECT (SELECT count(*) FROM neurons) AS neurons, (SELECT count(*) FROM candidates) AS candidates`
   return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
 }

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Zone } from '../../contract/vocabulary.ts'
 import { isInternal } from '../../knowledge/audience.ts'
-import type { Projection, ProjectionHeads } from './projection.ts'
+import { type AllTables, type MainTables, type ProjectionHeads, tagStore } from './projection.ts'
 import { projectionVersion } from './projection-schema.ts'
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** How many Neurons there are, and of those that are not internal, how many list which audience. */
 export type NeuronCounts = { total: number; open: { audience: string[] | undefined; count: number }[] }
@@ -31,7 +31,7 @@ export function countNeurons(sql: Sql): NeuronCounts {
   return { total, open }
 }
 
-export function countWaiting(sql: Sql): WaitingCounts {
+export function countWaiting(sql: AllTables): WaitingCounts {
   const rows = sql.all`SELECT zone, count(*) AS count FROM candidates WHERE status = 'pending' GROUP BY zone`
   return rows.map(({ zone, count }) => ({ zone: zone as Zone | null, count: Number(count) }))
 }
@@ -43,14 +43,14 @@ export function countWaiting(sql: Sql): WaitingCounts {
 export function readProjectionAt<Result>(
   file: string,
   { main, queue }: ProjectionHeads,
-  work: (sql: Sql) => Result,
+  work: (sql: AllTables) => Result,
 ): Result | undefined {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
     if (db.prepare('PRAGMA user_version').get()?.user_version !== projectionVersion) return undefined
     db.exec('BEGIN')
-    const sql = db.createTagStore(10)
+    const sql = tagStore(db, 10)
     const head = (ref: string) => sql.get`SELECT value FROM meta WHERE key = ${ref}`?.value
     return head('main') === main && head('queue') === queue ? work(sql) : undefined
   } catch {

@@ -86,32 +86,38 @@ export const projectionSchema = `
   );
 `
 
+type Index = { name: string; sql: string }
+
 /**
- * Indexes that nothing needs while empty tables are filled. They are made after the rows, which sorts instead of inserting in places all
- * over the file.
+ * Indexes that nothing needs while the empty tables of main, or of candidates, are filled. They are made after the rows, which sorts
+ * instead of inserting in places all over the file.
  */
-export const lateIndexes: readonly { name: string; sql: string }[] = [
-  { name: 'files_by_key', sql: 'ON files (path_key)' },
-  { name: 'pages_without_seq_id', sql: `ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md'` },
-  { name: 'neurons_by_document', sql: 'ON neurons (document_id)' },
-  { name: 'versions_by_number', sql: 'ON versions (number)' },
-  { name: 'versions_by_position', sql: 'ON versions (position)' },
-  { name: 'approvals_by_position', sql: 'ON approvals (position)' },
-  { name: 'approvals_by_document', sql: 'ON approvals (document_id) WHERE document_id IS NOT NULL' },
-  { name: 'names_to_find', sql: `ON names (key) WHERE kind IN ('title', 'alias')` },
-  { name: 'links_by_key', sql: 'ON links (key)' },
-  { name: 'links_by_file_key', sql: 'ON links (file_key) WHERE file_key IS NOT NULL' },
-  { name: 'links_by_bare_key', sql: 'ON links (bare_key) WHERE bare_key IS NOT NULL' },
-  { name: 'candidates_by_target', sql: `ON candidates (target) WHERE status = 'pending'` },
-  { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'` },
-  { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'` },
-  // with all that the queue is filtered by
-  {
-    name: 'candidates_in_order',
-    sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row)',
-  },
-  { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
-  { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
-  { name: 'candidates_by_fingerprint', sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL' },
-  { name: 'candidate_tags_by_id', sql: 'ON candidate_tags (id)' },
-]
+export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> = {
+  main: [
+    { name: 'files_by_key', sql: 'ON files (path_key)' },
+    { name: 'pages_without_seq_id', sql: `ON files (path) WHERE seq_id IS NULL AND path GLOB 'neurons/*.md'` },
+    { name: 'neurons_by_document', sql: 'ON neurons (document_id)' },
+    { name: 'versions_by_number', sql: 'ON versions (number)' },
+    { name: 'versions_by_position', sql: 'ON versions (position)' },
+    { name: 'approvals_by_position', sql: 'ON approvals (position)' },
+    { name: 'approvals_by_document', sql: 'ON approvals (document_id) WHERE document_id IS NOT NULL' },
+    { name: 'names_to_find', sql: `ON names (key) WHERE kind IN ('title', 'alias')` },
+    { name: 'links_by_key', sql: 'ON links (key)' },
+    { name: 'links_by_file_key', sql: 'ON links (file_key) WHERE file_key IS NOT NULL' },
+    { name: 'links_by_bare_key', sql: 'ON links (bare_key) WHERE bare_key IS NOT NULL' },
+  ],
+  queue: [
+    { name: 'candidates_by_target', sql: `ON candidates (target) WHERE status = 'pending'` },
+    { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'` },
+    { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'` },
+    // with all that the queue is filtered by
+    {
+      name: 'candidates_in_order',
+      sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, word_row)',
+    },
+    { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
+    { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
+    { name: 'candidates_by_fingerprint', sql: 'ON candidates (connector, fingerprint) WHERE fingerprint IS NOT NULL' },
+    { name: 'candidate_tags_by_id', sql: 'ON candidate_tags (id)' },
+  ],
+}

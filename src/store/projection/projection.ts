@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { isBusy } from '../database/engines/sqlite.ts'
 import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
@@ -9,6 +9,12 @@ export const projectionFile = 'knowledge.db'
 
 /** A batch of an import holds a transaction for this long at the very most. */
 const beginTimeoutMs = 30_000
+
+/** The tables, for what reads of main only. */
+export type MainTables = SQLTagStore
+declare const hasCandidates: unique symbol
+/** The tables, which hold all candidates: they are followed after main, see `ReadableKb`. */
+export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
 
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
@@ -20,8 +26,8 @@ export type ProjectionHeads = { main: string | undefined; queue: string | undefi
  * It is not synced to the disk on every commit: after a power cut it is behind git, and catches up.
  */
 export class Projection {
-  readonly write: SQLTagStore
-  readonly read: SQLTagStore
+  readonly write: AllTables
+  readonly read: AllTables
   readonly #writer: DatabaseSync
   readonly #reader: DatabaseSync
   readonly #savepoint: StatementSync
@@ -35,8 +41,8 @@ export class Projection {
     this.#writer = openFile(file)
     this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
-    this.write = this.#writer.createTagStore(200)
-    this.read = this.#reader.createTagStore(200)
+    this.write = tagStore(this.#writer, 200)
+    this.read = tagStore(this.#reader, 200)
     this.#savepoint = this.#writer.prepare('SAVEPOINT work')
     this.#release = this.#writer.prepare('RELEASE work')
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version')
@@ -48,11 +54,11 @@ export class Projection {
   }
 
   /** The commits that the tables stand for. */
-  heads(sql: SQLTagStore): ProjectionHeads {
+  heads(sql: MainTables): ProjectionHeads {
     return this.#oids(sql, '')
   }
 
-  #oids(sql: SQLTagStore, prefix: string): ProjectionHeads {
+  #oids(sql: MainTables, prefix: string): ProjectionHeads {
     const value = (ref: string) => {
       const row = sql.get`SELECT value FROM meta WHERE key = ${prefix + ref}`
       return row === undefined ? undefined : String(row.value)
@@ -114,7 +120,7 @@ export class Projection {
   }
 
   /** Commits that a ref stood at once and leads to no longer; they are forgotten with the file. */
-  lostHeads(sql: SQLTagStore): ProjectionHeads {
+  lostHeads(sql: MainTables): ProjectionHeads {
     return this.#oids(sql, 'lost-')
   }
 
@@ -133,19 +139,22 @@ export class Projection {
     this.#writer.exec(`DELETE FROM candidate_rows; INSERT INTO candidate_words (candidate_words) VALUES ('delete-all')`)
   }
 
-  /** Fills empty tables. Within a transaction. */
-  async fill(work: () => Promise<void>): Promise<void> {
-    for (const { name } of lateIndexes) this.#writer.exec(`DROP INDEX ${name}`)
+  /** Fills the empty tables of main, or of candidates. Within a transaction. */
+  async fill(part: 'main' | 'queue', work: () => Promise<void>): Promise<void> {
+    for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
     await work()
-    createIndexes(this.#writer)
+    for (const index of lateIndexes[part]) {
+      await nextTurn()
+      createIndex(this.#writer, index)
+    }
   }
 
   /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */
-  async withSnapshot<T>(work: (sql: SQLTagStore) => Promise<T>): Promise<T> {
+  async withSnapshot<T>(work: (sql: AllTables) => Promise<T>): Promise<T> {
     const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
     try {
       db.exec('BEGIN')
-      return await work(db.createTagStore(50))
+      return await work(tagStore(db, 50))
     } finally {
       db.close()
     }
@@ -155,6 +164,11 @@ export class Projection {
     this.#reader.close()
     this.#writer.close()
   }
+}
+
+/** A connection whose tables stand for the queue, too. */
+export function tagStore(db: DatabaseSync, statements: number): AllTables {
+  return db.createTagStore(statements) as AllTables
 }
 
 function openFile(file: string): DatabaseSync {
@@ -199,8 +213,8 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
 }
 
-function createIndexes(db: DatabaseSync): void {
-  for (const { name, sql } of lateIndexes) db.exec(`CREATE INDEX ${name} ${sql}`)
+function createIndex(db: DatabaseSync, { name, sql }: { name: string; sql: string }): void {
+  db.exec(`CREATE INDEX ${name} ${sql}`)
 }
 
 function createTables(db: DatabaseSync): void {
@@ -208,7 +222,7 @@ function createTables(db: DatabaseSync): void {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
   if (version === 0) {
     db.exec(`${projectionSchema}; PRAGMA user_version = ${projectionVersion}`)
-    createIndexes(db)
+    for (const index of [...lateIndexes.main, ...lateIndexes.queue]) createIndex(db, index)
   }
   db.exec('COMMIT')
 }

@@ -1,6 +1,6 @@
-import type { Projection } from './projection.ts'
+import type { MainTables } from './projection.ts'
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** A Neuron in its folder, with what says who may see it. */
 export type TreeRow = { path: string; seqId: string; title: string; tags: string[]; audience: string[] | undefined }

@@ -1,6 +1,6 @@
-import type { Projection } from './projection.ts'
+import type { AllTables, MainTables } from './projection.ts'
 
-type Sql = Projection['read']
+type Sql = MainTables
 
 /** One version of a Neuron in main's history; a removal has no blob. */
 export type VersionRow = { version: number; path: string; blob: string | null; commit: string; at: string }
@@ -151,7 +151,7 @@ export function unapproved(sql: Sql): UnapprovedRow[] {
 }
 
 /** Whether only the policy, and no curator, has approved the version of a Neuron that main holds. */
-export function isApprovedByPolicy(sql: Sql, seqId: string): boolean {
+export function isApprovedByPolicy(sql: AllTables, seqId: string): boolean {
   return (
     sql.get`SELECT 1 FROM neurons JOIN candidates ON candidates.id = candidate_id
       WHERE seq_id = ${seqId} AND unfinished = 1` !== undefined
@@ -159,7 +159,7 @@ export function isApprovedByPolicy(sql: Sql, seqId: string): boolean {
 }
 
 /** The last version of a Neuron that not only the policy has approved. */
-export function lastCuratedVersion(sql: Sql, seqId: string): { path: string; blob: string } | undefined {
+export function lastCuratedVersion(sql: AllTables, seqId: string): { path: string; blob: string } | undefined {
   const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
     WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0 ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
@@ -187,7 +187,7 @@ export type UnrecordedRow = {
 }
 
 /** The first versions after a position whose candidates are not on the queue, oldest first. */
-export function unrecorded(sql: Sql, after: number, limit: number): UnrecordedRow[] {
+export function unrecorded(sql: AllTables, after: number, limit: number): UnrecordedRow[] {
   const rows = sql.all`SELECT approvals.candidate_id, approvals.seq_id, approvals.position, is_.path, is_.blob, was.blob AS before
     FROM approvals
     JOIN versions is_ ON is_.seq_id = approvals.seq_id AND is_.version =

@@ -36,14 +36,25 @@ test('whatever happens to a knowledge base, following it step by step ends where
 async function differencesToRebuild(ganglion: Ganglion, { curator, kbId, gitDir }: TestBed) {
   const kb = await ganglion.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  const indexDir = tempDir()
-  const rebuilt = new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ganglion.parser })
-  try {
-    await rebuilt.followTo(heads)
-    return compareProjections(join(ganglion.directory.index(kbId), projectionFile), join(indexDir, projectionFile))
-  } finally {
-    await rebuilt.close()
+  const differences: unknown[] = []
+  for (const isMainFirst of [false, true]) {
+    const indexDir = tempDir()
+    const opened = () => new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ganglion.parser })
+    let rebuilt = opened()
+    if (isMainFirst) {
+      await rebuilt.followMainFirst()
+      await rebuilt.close()
+      rebuilt = opened()
+    }
+    try {
+      await rebuilt.followTo(heads)
+      const [left, right] = [ganglion.directory.index(kbId), indexDir].map((folder) => join(folder, projectionFile))
+      differences.push(...compareProjections(left ?? '', right ?? ''))
+    } finally {
+      await rebuilt.close()
+    }
   }
+  return differences
 }
 
 test('empty tables that are filled have every index', async () => {

@@ -5,6 +5,7 @@ import { referencesToFile } from '../../../store/projection/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../../../store/projection/version-queries.ts'
 import { attachmentLookup } from '../../knowledge-base/attachment-lookup.ts'
 import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../../knowledge-base/readable-kb.ts'
 
 /** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
 const maxReread = 20
@@ -18,11 +19,11 @@ const closed = /^kb\.yaml$|(?:^|\/)\./
  * of such a page the last version counts that came otherwise. For one request, since it remembers what it found.
  */
 export class FileView {
-  readonly #kb: KnowledgeBase
+  readonly #kb: ReadableKb
   readonly #isVisible: (seqId: string) => boolean
   readonly #isOpen = new Map<string, Promise<boolean>>()
 
-  constructor(kb: KnowledgeBase, isVisible: (seqId: string) => boolean) {
+  constructor(kb: ReadableKb, isVisible: (seqId: string) => boolean) {
     this.#kb = kb
     this.#isVisible = isVisible
   }
@@ -40,21 +41,21 @@ export class FileView {
   }
 
   async #findReference(path: string): Promise<boolean> {
-    const { read: sql } = this.#kb.projection
     const key = fileNameKey(path)
     if (key === undefined || closed.test(path)) return false
+    const kb = await this.#kb.whole()
+    const { read: sql } = kb.projection
     const uncurated = new Set<string>()
     for (const { seqId, page, target } of [...referencesToFile(sql, key)]) {
       if (!this.#isVisible(seqId) || this.resolve(target, page) !== path) continue
       if (!isApprovedByPolicy(sql, seqId)) return true
       uncurated.add(seqId)
     }
-    for (const seqId of [...uncurated].slice(0, maxReread)) if (await this.#hasOpened(seqId, path)) return true
+    for (const seqId of [...uncurated].slice(0, maxReread)) if (await this.#hasOpened(kb, seqId, path)) return true
     return false
   }
 
-  async #hasOpened(seqId: string, path: string): Promise<boolean> {
-    const { projection, repository, parser } = this.#kb
+  async #hasOpened({ projection, repository, parser }: KnowledgeBase, seqId: string, path: string): Promise<boolean> {
     const version = lastCuratedVersion(projection.read, seqId)
     if (version === undefined) return false
     const { links } = await parser.links(shownContent(parseNeuronFile(await repository.readText(version.blob))))

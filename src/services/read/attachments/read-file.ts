@@ -19,7 +19,7 @@ const maxAtOnce = 1024 * 1024
  * @throws {GanglionError} `not_found`
  */
 export async function readFile(ganglion: Ganglion, caller: Caller, kbName: string, path: string): Promise<FileContent> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const blob = isNeuronPath(path) ? undefined : fileBlob(kb.projection.read, path)
   if (blob === undefined) throw new GanglionError('not_found')
   if (effectiveAudience(caller.role) !== 'curator') {

@@ -8,7 +8,7 @@ import { shownContent } from '../../../markdown/shown-content.ts'
 import { sentencesOf } from '../../../search/text/sentences.ts'
 import { linksOf } from '../../../store/projection/link-queries.ts'
 import { findNeuron } from '../../../store/projection/neuron-queries.ts'
-import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
+import type { ReadableKb } from '../../knowledge-base/readable-kb.ts'
 import type { LinkView } from './link-view.ts'
 
 /** A page that links to another, with the sentence around the first such link; without one for a link of the front matter. */
@@ -20,7 +20,7 @@ const label = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?[^\s<>()]+>?\)/g
 
 /** The sentences in which Neurons link to one. @param backlinks as the view has them. */
 export async function findMentions(
-  kb: KnowledgeBase,
+  kb: ReadableKb,
   view: LinkView,
   { seqId, backlinks }: { seqId: string; backlinks: Neuron['backlinks'] },
 ): Promise<Mention[]> {
@@ -34,7 +34,7 @@ export async function findMentions(
 }
 
 async function sentenceOf(
-  { projection: { read: sql }, repository }: KnowledgeBase,
+  { projection: { read: sql }, repository }: ReadableKb,
   view: LinkView,
   { from, to, type, language }: { from: string; to: string; type: string; language: string },
 ): Promise<string | undefined> {

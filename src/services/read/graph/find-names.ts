@@ -18,7 +18,7 @@ export async function findNames(
   kbName: string,
   { q, limit }: { q: string; limit: number },
 ): Promise<FoundName[]> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const { ofSeqId } = await visibilityFor(caller, kb)
   const { read: sql } = kb.projection
   const key = linkKey(q)

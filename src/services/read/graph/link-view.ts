@@ -16,7 +16,7 @@ import {
   namesByKey,
 } from '../../../store/projection/link-queries.ts'
 import { titleOf } from '../../../store/projection/neuron-queries.ts'
-import type { Projection } from '../../../store/projection/projection.ts'
+import type { MainTables } from '../../../store/projection/projection.ts'
 import type { KbIdentity } from '../../knowledge-base/knowledge-base.ts'
 
 /** A link between two Neurons of one knowledge base. */
@@ -31,7 +31,7 @@ export type LinkMeaning = Resolution | { attachment: true }
  */
 export class LinkView {
   readonly identity: KbIdentity
-  readonly #sql: Projection['read']
+  readonly #sql: MainTables
   readonly #isVisible: (seqId: string) => boolean
   readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
@@ -41,7 +41,7 @@ export class LinkView {
     byKey: (key) => [...attachmentsByKey(this.#sql, key)],
   }
 
-  constructor(identity: KbIdentity, sql: Projection['read'], isVisible: (seqId: string) => boolean) {
+  constructor(identity: KbIdentity, sql: MainTables, isVisible: (seqId: string) => boolean) {
     this.identity = identity
     this.#sql = sql
     this.#isVisible = isVisible

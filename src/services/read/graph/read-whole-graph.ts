@@ -11,7 +11,7 @@ const graphs = new PerCommit<Graph>()
 
 /** The 3,000 best connected of the Neurons that the caller may see, with the links among them. @throws {GanglionError} `not_found` */
 export async function readWholeGraph(ganglion: Ganglion, caller: Caller, kbName: string): Promise<Graph> {
-  const kb = await ganglion.kb(caller.tenantId, kbName)
+  const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const read = () => readGraph(ganglion, caller, kbName, { depth: 1, limit: maxNodes })
   return graphs.get(kb, effectiveAudience(caller.role), read)
 }

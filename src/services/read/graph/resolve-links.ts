@@ -59,7 +59,9 @@ export async function viewsOf(
     if (own.isOwn(name)) views.set(name, own)
     // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
     const kb =
-      name === null || own.isOwn(name) ? undefined : await ganglion.kb(caller.tenantId, name).catch(() => undefined)
+      name === null || own.isOwn(name)
+        ? undefined
+        : await ganglion.readableKb(caller.tenantId, name).catch(() => undefined)
     if (kb !== undefined) {
       const { ofSeqId } = await visibilityFor(caller, kb)
       views.set(name, new LinkView(kb.identity, kb.projection.read, ofSeqId))

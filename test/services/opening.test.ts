@@ -1,0 +1,170 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
+import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
+import { listCandidates } from '../../src/services/queue/list-candidates.ts'
+import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
+import { readFile } from '../../src/services/read/attachments/read-file.ts'
+import { findNames } from '../../src/services/read/graph/find-names.ts'
+import { listNeurons } from '../../src/services/read/list-neurons.ts'
+import { readNeuron } from '../../src/services/read/read-neuron.ts'
+import { searchTenant } from '../../src/services/search/search.ts'
+import { Projection, projectionFile } from '../../src/store/projection/projection.ts'
+import { threads } from '../support/threads.ts'
+import { NativeWriter } from './support/native-writer.ts'
+import { candidate, newTestBed, type TestBed } from './support/test-bed.ts'
+
+const everything = { kb: 'handbook', limit: 50 }
+
+/** Two Neurons, one of which only the policy has approved and names a file, a hidden one, and a waiting candidate. */
+async function filledBed() {
+  const bed = await newTestBed()
+  const { ganglion, curator, app, gitDir } = bed
+  const approved = async (title: string, changes: Parameters<typeof candidate>[0] = {}) => {
+    const { candidateId } = await submitCandidate(ganglion, app, candidate({ title, ...changes }))
+    return (await approveCandidate(ganglion, curator, candidateId, {})).seqId
+  }
+  new NativeWriter(gitDir).commit('refs/heads/main', new Map([['neurons/secret.png', 'secret']]))
+  const open = await approved('Open page')
+  const hidden = await approved('Hidden page', { metadata: JSON.stringify({ tags: ['internal'] }) })
+  const byPolicy = await submitCandidate(
+    ganglion,
+    app,
+    candidate({ kind: 'user-correction', title: 'Greedy page', content: '![[secret.png]]', confidence: 1 }),
+  )
+  expect(byPolicy).toMatchObject({ status: 'approved' })
+  const waiting = await submitCandidate(ganglion, app, candidate({ title: 'Waiting page' }))
+  return { bed, open, hidden, greedy: String(byPolicy.seqId), waiting: waiting.candidateId }
+}
+
+/** What a crash leaves between the two steps of a first opening. */
+async function followMainOnly({ ganglion, kbId, gitDir, dataDir }: TestBed): Promise<string> {
+  const [identity] = await ganglion.knowledgeBases.list()
+  if (identity === undefined) throw new Error('there is no knowledge base')
+  await ganglion.close()
+  const indexDir = join(dataDir, 'index', kbId)
+  rmSync(indexDir, { recursive: true })
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.parser })
+  await kb.followMainFirst()
+  expect(kb.heads()).toEqual({ main: expect.any(String), queue: undefined, revision: expect.any(Number) })
+  await kb.close()
+  return join(indexDir, projectionFile)
+}
+
+/** Keeps everybody from following, as a process does that writes to the same projection. */
+function holdUp(file: string): { letGo: () => void } {
+  const db = new DatabaseSync(file)
+  db.exec('BEGIN IMMEDIATE')
+  onTestFinished(() => db.close())
+  return { letGo: () => db.exec('ROLLBACK') }
+}
+
+test('a first opening follows main, then the candidates', async () => {
+  const { bed, open } = await filledBed()
+  const { ganglion, curator } = bed
+  const heads = (await ganglion.kb(curator.tenantId, 'handbook')).heads()
+  await ganglion.close()
+  rmSync(join(bed.dataDir, 'index'), { recursive: true })
+  const steps: unknown[] = []
+  const commit = Projection.prototype.commit
+  const spy = vi.spyOn(Projection.prototype, 'commit').mockImplementation(function (this: Projection) {
+    steps.push(this.heads(this.write))
+    commit.call(this)
+  })
+  onTestFinished(() => spy.mockRestore())
+  const reopened = await bed.reopen()
+  expect(await readNeuron(reopened, bed.reader, { kb: 'handbook', seqId: open })).toMatchObject({ title: 'Open page' })
+  expect((await listCandidates(reopened, curator, everything)).candidates).toHaveLength(4)
+  const { main, queue } = heads
+  expect(steps).toEqual([
+    { main, queue: undefined },
+    { main, queue },
+  ])
+})
+
+test('until the candidates are followed, Neurons are read as ever, and whatever candidates decide waits', async () => {
+  const { bed, open, hidden, greedy, waiting } = await filledBed()
+  const { reader, curator } = bed
+  const look = async (ganglion: TestBed['ganglion']) => ({
+    open: await readNeuron(ganglion, reader, { kb: 'handbook', seqId: open }),
+    hidden: await readNeuron(ganglion, reader, { kb: 'handbook', seqId: hidden }).catch(({ code }) => code),
+    shown: await readNeuron(ganglion, curator, { kb: 'handbook', seqId: hidden }),
+    listed: await listNeurons(ganglion, reader, 'handbook', { limit: 10 }),
+    named: await findNames(ganglion, reader, 'handbook', { q: 'page', limit: 10 }),
+    found: await searchTenant(ganglion, reader, { kb: 'handbook', q: 'page', kind: 'all', limit: 10 }),
+  })
+  const waits = (ganglion: TestBed['ganglion']) => [
+    listCandidates(ganglion, curator, everything),
+    readNeuron(ganglion, reader, { kb: 'handbook', seqId: greedy }),
+    readFile(ganglion, reader, 'handbook', 'neurons/secret.png').catch(({ code }) => code),
+  ]
+  const before = await look(bed.ganglion)
+  expect(before).toMatchObject({ hidden: 'not_found', listed: { neurons: { length: 2 } }, named: { length: 2 } })
+  const answers = await Promise.all(waits(bed.ganglion))
+  expect(answers).toMatchObject([{ candidates: { length: 4 } }, { title: 'Greedy page' }, 'not_found'])
+
+  const { letGo } = holdUp(await followMainOnly(bed))
+  const ganglion = await bed.reopen()
+  expect(await look(ganglion)).toEqual(before)
+  const settled = vi.fn()
+  const waiters = waits(ganglion)
+  const approving = approveCandidate(ganglion, curator, waiting, {})
+  const submitting = submitCandidate(ganglion, bed.app, candidate({ title: 'Late page' }))
+  for (const waiter of [...waiters, approving, submitting]) waiter.finally(settled).catch(() => {})
+  await delay(100)
+  expect(await look(ganglion)).toEqual(before)
+  expect(settled).not.toHaveBeenCalled()
+
+  letGo()
+  const { seqId } = await approving
+  expect(await submitting).toMatchObject({ status: 'pending' })
+  expect((await Promise.all(waiters)).slice(1)).toEqual(answers.slice(1))
+  expect(await readNeuron(ganglion, reader, { kb: 'handbook', seqId })).toMatchObject({ title: 'Waiting page' })
+  const { candidates } = await listCandidates(ganglion, curator, everything)
+  const status = Object.fromEntries(candidates.map((row) => [row.title, row.status]))
+  expect(status).toEqual({
+    ...{ 'Open page': 'approved', 'Hidden page': 'approved', 'Greedy page': 'approved', 'Waiting page': 'approved' },
+    'Late page': 'pending',
+  })
+})
+
+test('what reaches main before the candidates are followed is read only with them', async () => {
+  const { bed, open } = await filledBed()
+  const { letGo } = holdUp(await followMainOnly(bed))
+  const ganglion = await bed.reopen()
+  const read = () => readNeuron(ganglion, bed.reader, { kb: 'handbook', seqId: open })
+  expect((await read()).version).toBe(1)
+  const native = new NativeWriter(bed.gitDir)
+  const { path } = await read()
+  const text = native.git('cat-file', 'blob', `refs/heads/main:${path}`)
+  native.commit('refs/heads/main', new Map([[path, `${text}\nOne line more.\n`]]))
+  const reading = read()
+  const settled = vi.fn()
+  reading.then(settled)
+  await delay(100)
+  expect(settled).not.toHaveBeenCalled()
+  letGo()
+  expect(await reading).toMatchObject({ version: 2, content: expect.stringContaining('One line more.') })
+})
+
+test('where the queue cannot be followed, Neurons are read, and the queue is listed as soon as it can be', async () => {
+  const { bed, open } = await filledBed()
+  const native = new NativeWriter(bed.gitDir)
+  const queue = native.git('rev-parse', 'refs/ganglion/queue')
+  await followMainOnly(bed)
+  writeFileSync(
+    join(bed.gitDir, 'refs/ganglion/queue'),
+    `${'12'.repeat(20)}
+`,
+  )
+  const ganglion = await bed.reopen()
+  for (let round = 0; round < 3; round++) {
+    await expect(listCandidates(ganglion, bed.curator, everything)).rejects.toThrow()
+    expect(await readNeuron(ganglion, bed.reader, { kb: 'handbook', seqId: open })).toMatchObject({ version: 1 })
+  }
+  native.git('update-ref', 'refs/ganglion/queue', queue)
+  expect((await listCandidates(ganglion, bed.curator, everything)).candidates).toHaveLength(4)
+})
