@@ -16,6 +16,9 @@ declare const hasCandidates: unique symbol
 /** The tables, which hold all candidates: they are followed after main, see `ReadableKb`. */
 export type AllTables = SQLTagStore & { readonly [hasCandidates]: true }
 
+/** Of pages, in KiB below zero, as SQLite takes it. With its own, each page that is filled is written and read again several times. */
+const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
+
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
 /**
@@ -141,11 +144,16 @@ export class Projection {
 
   /** Fills the empty tables of main, or of candidates. Within a transaction. */
   async fill(part: 'main' | 'queue', work: () => Promise<void>): Promise<void> {
-    for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
-    await work()
-    for (const index of lateIndexes[part]) {
-      await nextTurn()
-      createIndex(this.#writer, index)
+    this.#writer.exec(`PRAGMA cache_size = ${fillingCache}`)
+    try {
+      for (const { name } of lateIndexes[part]) this.#writer.exec(`DROP INDEX ${name}`)
+      await work()
+      for (const index of lateIndexes[part]) {
+        await nextTurn()
+        createIndex(this.#writer, index)
+      }
+    } finally {
+      this.#writer.exec(`PRAGMA cache_size = ${ordinaryCache}`)
     }
   }
 
