@@ -1,5 +1,7 @@
-/** What formats text and cannot be seen, but the tags that flags end in. */
-const atEnds = /^[\s[\p{Cf}--[\u{E0020}-\u{E007F}]]]+|[\s[\p{Cf}--[\u{E0020}-\u{E007F}]]]+$/gv
+/** Blanks, and what formats text and cannot be seen, but the tags that flags end in. */
+const sign = String.raw`[\s[\p{Cf}--[\u{E0020}-\u{E007F}]]]`
+/** A run that is looked for from its beginning only takes linear time. */
+const atEnds = new RegExp(`^${sign}+|(?<!${sign})${sign}+$`, 'gv')
 
 /** Text without invisible signs and blanks at its ends; within it, scripts and emoji need some. */
 export function withoutOuterFormatSigns(text: string): string {

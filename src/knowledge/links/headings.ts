@@ -1,6 +1,8 @@
 import { fold } from '../text/fold.ts'
 import { unfencedLines } from '../text/unfenced-lines.ts'
 
+/** Characters of a line above which it is taken for none: the markup of its links would take quadratic time. */
+const maxLength = 1000
 const atx = /^ {0,3}#{1,6}[ \t]+(?<text>.*?)(?:[ \t]+#+)?[ \t]*$/
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
 
@@ -20,8 +22,9 @@ export function headingsOf(content: string): string[] {
 function* headingTexts(content: string): Generator<string> {
   let before = ''
   for (const { line } of unfencedLines(content)) {
-    yield atx.exec(line)?.groups?.text ?? (underline.test(line) ? before : '')
-    before = line
+    const heading = line.length > maxLength ? '' : line
+    yield atx.exec(heading)?.groups?.text ?? (underline.test(heading) ? before : '')
+    before = heading
   }
 }
 
