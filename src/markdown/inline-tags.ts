@@ -32,7 +32,7 @@ export function inlineTags(content: string): InlineTag[] {
   for (const { text, line } of outsideHtmlComments([...outsideCode(content)])) {
     if (!text.includes('#')) continue
     for (const [, written = ''] of text.replace(notText, ' ').matchAll(tag)) {
-      const name = written.replace(/^\/+|\/+$/g, '')
+      const name = written.replace(/^\/+|(?<!\/)\/+$/g, '')
       if (onlyDigits.test(name) || found.has(name)) continue
       const isKept = name.length <= maxLength && found.size < maxTags
       if (isKept) found.set(name, { tag: name, line })

@@ -1,12 +1,12 @@
 import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../knowledge/neuron.ts'
+import { atxHeading } from '../knowledge/text/atx-heading.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'
 
 /** A heading is looked for in so many characters, and may itself have so many. */
 const maxLength = 16 * 1024
 const maxHeading = 500
-const atxHeading = /^ {0,3}#(?:[ \t]+(?<text>.*?))??(?:[ \t]+#+)?[ \t]*$/
 const underline = /^ {0,3}=+[ \t]*$/
 /** A line that begins another block than a paragraph: code, quote, list, HTML, table, rule, heading, fence. */
 const otherBlock =
@@ -56,8 +56,8 @@ function openingStart(head: string): number {
 }
 
 function headingSource([first = '', ...others]: readonly string[]): string | undefined {
-  const atx = atxHeading.exec(first)
-  if (atx) return atx.groups?.text ?? ''
+  const atx = atxHeading(first)
+  if (atx?.level === 1) return atx.text
   const lines = [first]
   if (first.trim() === '' || otherBlock.test(first)) return undefined
   for (const line of others) {

@@ -1,3 +1,4 @@
+import { atxHeading } from '../../knowledge/text/atx-heading.ts'
 import { quotable, withoutHtmlComments } from './shown-text.ts'
 
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
@@ -13,7 +14,6 @@ export type Block = {
 
 const fence = /^\s*(`{3,}|~{3,})\s*([\w+-]*)[^`]*$/
 const item = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(?:\[[ xX]\]\s+)?/
-const heading = /^\s{0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/
 /** What a term of a definition list is said to be: `: A folder.` below `vault`. */
 const definition = /^\s{0,3}:\s+(?=\S)/
 const underline = /^\s{0,3}(?:=+|-+)\s*$/
@@ -28,7 +28,7 @@ const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_
  * `{{< hint >}}` of Hugo, `{% note %}` of Jekyll.
  */
 const container =
-  /^\s*(?:(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?|:::+\s*[\w-]*(?:\s.*)?|\{\{[<%].*[>%]\}\}|\{%.*%\})\s*$/
+  /^\s*(?:(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?|:::+\s*[\w-]*(?:\s.*)?|\{\{[<%].*[>%]\}\}|\{%.*%\})\s*$/s
 /** A line of MDX that shows nothing: `import Note from './note'`. */
 const moduleLine = /^(?:import\s.*\sfrom\s+|import\s+)['"][^'"]+['"];?\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
@@ -45,7 +45,7 @@ export function blocksOf(content: string): Block[] {
     const line = (lines[at] ?? '').replace(quote, '')
     const [, mark, language = ''] = fence.exec(line) ?? []
     const [marker, bullet, number] = item.exec(line) ?? []
-    const [, depthMark, title = ''] = heading.exec(line) ?? []
+    const title = atxHeading(line)
     if (mark !== undefined) {
       const end = closingLine(lines, at, mark)
       blocks.push({ kind: 'code', text: dedent(lines.slice(at + 1, end)), marker: language, headings: under() })
@@ -55,11 +55,9 @@ export function blocksOf(content: string): Block[] {
       headings = [{ depth: line.includes('=') ? 1 : 2, text: quotable(open.text) }]
       blocks.pop()
       open = undefined
-    } else if (depthMark !== undefined) {
-      headings = [
-        ...headings.filter(({ depth }) => depth < depthMark.length),
-        { depth: depthMark.length, text: quotable(title) },
-      ]
+    } else if (title !== undefined) {
+      const { level: depth, text } = title
+      headings = [...headings.filter((above) => above.depth < depth), { depth, text: quotable(text) }]
       open = undefined
     } else if (line.trim() === '' || rule.test(line) || container.test(line) || moduleLine.test(line)) {
       open = undefined

@@ -23,7 +23,7 @@ const maxTitle = 255 - draftMark.prefix.length
 /** Characters of a commit status's description, and of its address. */
 const maxStatus = 255
 /** Lines that GitLab takes for commands to itself, such as `/merge`, in texts and comments. */
-const quickAction = /^(\s*)\/(?=\w)/gm
+const quickAction = /^([^\S\n]*)\/(?=\w)/gm
 
 /** A project on gitlab.com, or on a GitLab of one's own. */
 export function openGitlab(options: GitlabOptions): Forge {

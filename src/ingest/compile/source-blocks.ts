@@ -16,7 +16,7 @@ type Fence = { marker: string; isInList: boolean }
 const blank = /^[ \t]*$/
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/
 /** Behind any indentation and marker of an item: what looks like a heading in the code of a list is none. */
-const fence = /^(\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})[^`]*|(~{3,}).*)$/
+const fence = /^(\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const rule = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const item = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/
 /** Of a list that may begin in the midst of a paragraph. */

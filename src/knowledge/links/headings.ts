@@ -1,9 +1,9 @@
+import { atxHeading } from '../text/atx-heading.ts'
 import { fold } from '../text/fold.ts'
 import { unfencedLines } from '../text/unfenced-lines.ts'
 
 /** Characters of a line above which it is taken for none: the markup of its links would take quadratic time. */
 const maxLength = 1000
-const atx = /^ {0,3}#{1,6}[ \t]+(?<text>.*?)(?:[ \t]+#+)?[ \t]*$/
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
 
 /**
@@ -23,7 +23,7 @@ function* headingTexts(content: string): Generator<string> {
   let before = ''
   for (const { line } of unfencedLines(content)) {
     const heading = line.length > maxLength ? '' : line
-    yield atx.exec(heading)?.groups?.text ?? (underline.test(heading) ? before : '')
+    yield atxHeading(heading)?.text ?? (underline.test(heading) ? before : '')
     before = heading
   }
 }

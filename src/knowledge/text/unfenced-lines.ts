@@ -1,5 +1,5 @@
 /** A code fence of CommonMark, however far it is indented, as one in a list is. */
-const fence = /^\s*(?<marks>`{3,}(?=[^`]*$)|~{3,})(?<rest>.*)$/
+const fence = /^\s*(?<marks>`{3,}(?=[^`]*$)|~{3,})(?<rest>.*)$/s
 
 /** The lines of a text that stand outside of code fences, each with its 1-based number and without its line ending. */
 export function* unfencedLines(text: string): Generator<{ line: string; number: number }> {

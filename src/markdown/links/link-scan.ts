@@ -13,8 +13,9 @@ const delimiterRow = /^[\s>*+\-\d.)|:]+$/
 const taking = /[\\<@]|\[\[|\]\(|\]:|:\/\/|www\./i
 /** A wiki link, or a Markdown link with nothing special in it. */
 const link = /(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu
-/** A definition, but of a footnote. */
-const definition = /(?<!\[\^[^\]\n]*)\]:\s*<?([^\s>]*)/
+/** A definition, but of a footnote. What stands before is looked at only where there is one, which takes linear time. */
+const definition = /(?=\]:)(?<!\[\^[^\]\n]*)\]:\s*<?([^\s>]*)/
+const footnoteLink = /(?=\]\()(?<=\[\^[^\]]*)/
 
 /**
  * Finds links without a Markdown parser where that is provably what the parser would find, and names the parts that need
@@ -49,7 +50,7 @@ export function linkBlocks(content: string): Block[] | undefined {
   const blocks = splitBlocks(content)
   if (blocks === undefined) return undefined
   // A definition, wherever it is, makes links of references to it, and takes what is in them.
-  if (content.includes('](') && (definition.test(content) || /\[\^[^\]]*\]\(/.test(content))) return undefined
+  if (content.includes('](') && (definition.test(content) || footnoteLink.test(content))) return undefined
   if (content.includes(']:') && ((content.includes('![') && content.includes('][')) || definesLink(content)))
     return undefined
   const holding = blocks.filter(({ lines, marker }) => !marker && lines.some(({ text }) => mayLink.test(text)))

@@ -17,9 +17,9 @@ const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
 const quotes = /^(?: {0,3}> ?)+/
 const item = /^(?:([-+*])|(\d{1,9})([.)]))([ \t]+|$)/
 const heading = /^#{1,6}[ \t]/
-const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/
+const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const html = /^[\s>*+\-\d.)]*</
-const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 const simpleLink = /\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
 /** What opens or closes something inline, and what may make another block of the paragraph before. */
 const special = /[*_~[\]<>]|^[-=]+[ \t]*$/g

@@ -102,7 +102,7 @@ function isTooLong(text: string): boolean {
 function mayHide(text: string): boolean {
   const layout = fileLayout(text)
   const head = layout.kind === 'block' ? layout.yaml : (text.split(/\r?\n\s*\n/, 1)[0] ?? '')
-  return /^\s*audience\s*:|\binternal\b/im.test(head)
+  return /^[^\S\n]*audience\s*:|\binternal\b/im.test(head)
 }
 
 function unreadable(problems: readonly FrontMatterProblem[], isHidden: boolean): Notice[] {

@@ -95,7 +95,7 @@ export function editsOf(name: SettingName, value: string, now: SettingValues): S
   if (lists.has(name)) return [{ path, value: partsOf(text, /,/) }]
   if (flags.has(name)) return [{ path, value: text === 'true' }]
   // Unquoted, as people write it; what is no number is text, and refused.
-  const isNumber = name.endsWith('hreshold') && /^[0-9]*\.?[0-9]+$/.test(text)
+  const isNumber = name.endsWith('hreshold') && /^(?:[0-9]*\.)?[0-9]+$/.test(text)
   return [{ path, value: isNumber ? Number(text) : text }]
 }
 

@@ -113,7 +113,7 @@ function edgesOf(text: string, refuse: (message: string) => void): { type: EdgeT
     .split('\n')
     .flatMap((line, at) => {
       if (line.trim() === '') return []
-      const { name, target = '' } = /^\s*(?<name>[\w-]*)\s*:\s*(?<target>.*\S)\s*$/.exec(line)?.groups ?? {}
+      const { name, target = '' } = /^(?<name>[\w-]*)\s*:\s*(?<target>\S.*)$/.exec(line.trim())?.groups ?? {}
       const type = edgeTypes.find((known) => known === name)
       if (type !== undefined) return [{ type, target }]
       refuse(`line ${at + 1} must be a type and a page, as in “supersedes: Old policy”`)

@@ -8,7 +8,7 @@ export type Evidence = { cited: readonly string[]; context: string; language: st
 /** How much of the words that say something a sentence must share with what it cites. */
 const leastShared = 0.65
 const figure = /\p{N}+(?:[.,:/-]\p{N}+)*/gu
-const address = /(?:[a-z][a-z0-9+.-]*:\/\/|www\.|mailto:)\S+|[\w.+-]+@[\w-]+\.\w+/gi
+const address = /(?:[a-z][a-z0-9+.-]{0,30}:\/\/|www\.|mailto:)\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+/gi
 /** Words that change what a sentence says, though most are stop words: numbers, bounds, and what excludes. */
 const exact = new Set(
   `zero two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million billion half

@@ -56,6 +56,6 @@ function withoutMarkup(line: string): string {
       return link === undefined ? whole : (link.alias ?? link.target)
     })
     .replace(label, '$1')
-    .replace(/[*`~|]+|(?<!\w)_+|_+(?!\w)/g, '')
+    .replace(/[*`~|]+|(?<!\w)_+|(?<!_)_+(?!\w)/g, '')
     .trim()
 }

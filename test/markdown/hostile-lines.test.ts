@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { blocksOf } from '../../src/chat/extract/blocks.ts'
+import { sourceBlocks } from '../../src/ingest/compile/source-blocks.ts'
+import { headingsOf } from '../../src/knowledge/links/headings.ts'
+import { inlineTags } from '../../src/markdown/inline-tags.ts'
+import { certainLinks } from '../../src/markdown/links/links.ts'
+import { openingHeading } from '../../src/markdown/neuron-title.ts'
+import { isTooComplex } from '../../src/markdown/parse/parse-cost.ts'
+
+const size = 200_000
+/** Ends a line for regular expressions, but not for Markdown. */
+const separator = '\u2028'
+
+// What takes more than linear time takes minutes here, or has no end.
+test.each<[string, (text: string) => unknown, string, unknown]>([
+  ['blanks of a title', openingHeading, `# ${' '.repeat(16_000)}${separator}`, undefined],
+  ['blanks of a heading', headingsOf, `# ${' '.repeat(size)}${separator}`, []],
+  ['tildes', headingsOf, `${'~'.repeat(size)}${separator}\n# a`, []],
+  ['tildes of a long page', isTooComplex, '~'.repeat(size) + separator, true],
+  ['blanks in what may be a table', isTooComplex, `a|b\n-|-:${'\t'.repeat(size)}:-`, false],
+  ['footnotes', (text) => certainLinks(text)?.length, `[a](b.md) ${'[^ '.repeat(size / 3)}`, 1],
+  ['slashes of a tag', inlineTags, `#a${'/'.repeat(size)}b`, []],
+  ['blanks of a heading that is quoted', (text) => blocksOf(text).length, `# ${' '.repeat(size)}${separator}x`, 0],
+  ['tildes of a document', (text) => sourceBlocks(text).length, '~'.repeat(size) + separator, 1],
+])('lines of many %s take no time', (_, read, text, found) => {
+  expect(read(text)).toEqual(found)
+})
