@@ -29,16 +29,18 @@ const genericWords = new Set(
   ),
 )
 const word = /[\p{L}\p{M}]+|\p{N}+/gu
+/** Signs around a name: those behind it are looked for from their beginning only, which takes linear time. */
+const signsAround = /^[^\p{L}\p{N}]+|(?<=[\p{L}\p{N}])[^\p{L}\p{N}]+$/gu
 const numeral = /^(?:\p{N}+|[ivxlcdm]+|\p{L})$/u
 
-/** Default names of programs, and labels: `Sheet1`, `Page 3`, `(anonymous)`, `Chapter IV`. */
+/** Default names of programs, and labels: `Sheet1`, `Page 3`, `anonymous`, `Chapter IV`. */
 const placeholder = new RegExp(
-  `^[^\\p{L}\\p{N}]*(?:${[
+  `^(?:${[
     '(?:sheet|tabelle|feuil|hoja|foglio|blatt|slide|folie|diapositive|page|seite|p\\.|document|dokument|doc|presentation|prasentation|book|workbook|mappe|scan|image|img|figure|untitled|unbenannt|new document|section)[ _-]?\\d*',
     '(?:chapter|part|section|appendix|annex|lesson|unit|volume|book|kapitel|teil|anhang|chapitre|partie|capitulo|parte)\\s+(?:[\\divxlcdm]+|[a-z])',
     'adobe photoshop pdf|(?:microsoft )?powerpoint(?: presentation|-prasentation)?|(?:microsoft )?(?:word|excel)(?: document| worksheet)?|word-dokument',
-    'anonymous|unspecified|unknown|no title|titel|title|title slide|default|template|test|print|about:blank|[^\\p{L}]+',
-  ].join('|')})[^\\p{L}\\p{N}]*$`,
+    'anonymous|unspecified|unknown|no title|titel|title|title slide|default|template|test|print|about:blank',
+  ].join('|')})$`,
   'u',
 )
 
@@ -60,5 +62,6 @@ function isFunctionWord(folded: string): boolean {
 
 /** Whether a name only holds the place of one. */
 export function isPlaceholder(name: string): boolean {
-  return placeholder.test(fold(name).trim())
+  const folded = fold(name).trim()
+  return /^[^\p{L}]+$/u.test(folded) || placeholder.test(folded.replace(signsAround, ''))
 }
