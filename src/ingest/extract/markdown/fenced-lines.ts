@@ -119,14 +119,14 @@ class FenceScan {
     return this.#leaf.is === 'paragraph' && this.#matched === this.#containers.length && underline.test(text)
   }
 
-  /** Definitions alone cannot be underlined. */
+  /** Definitions alone cannot be underlined; below the head of a table, micromark may take it for an item. */
   #takeUnderline({ line }: Rest): false {
-    if (this.#leaf.is === 'paragraph' && this.#leaf.isBracket) return this.#forget(line)
+    if (this.#leaf.is === 'paragraph' && (this.#leaf.isBracket || this.#leaf.isTable)) return this.#forget(line)
     this.#leaf = nothing
     return false
   }
 
-  /** Empty, or of another number than 1, it may be of the text before; micromark holds to that after indented code, too. */
+  /** Empty, or of another number than 1, it may be of the text before; micromark holds to that after code and tables, too. */
   #isDoubtfulItem(text: string, marker: string): boolean {
     const mayInterrupt = /^(?:[-+*]|1[.)])[ \t]+\S/.test(text)
     const isSibling = this.#containers[this.#matched]?.kind === marker.at(-1)
@@ -136,7 +136,8 @@ class FenceScan {
   #takeLeaf(rest: Rest): false {
     const isLazy = this.#matched < this.#containers.length
     if (rest.isBlank) {
-      this.#closeUnmatched(this.#leaf.is === 'indented code' ? this.#leaf : nothing)
+      const isTable = this.#leaf.is === 'paragraph' && this.#leaf.isTable
+      this.#closeUnmatched(isTable || this.#leaf.is === 'indented code' ? { is: 'indented code' } : nothing)
     } else if (this.#leaf.is === 'paragraph') {
       // No row of a table is lazy.
       if (isLazy && this.#leaf.isTable) return this.#forget(rest.line)

@@ -34,7 +34,9 @@ test.each(known)('fenced code: %s', (_, text) => {
 test.each([
   ['a footnote', '[^1]: ~~~\n    a\n\n~~~\nb'],
   ['an item that may be of the paragraph', 'a\n2. ~~~\n   b\n\n~~~\nc'],
-  ['a table that may be underlined', '[a]: b\n===\n2. ~~~\n   c'],
+  ['definitions that may be underlined', '[a]: b\n===\n2. ~~~\n   c'],
+  ['an item below the head of a table', '| a |\n-\n   ~~~\nb'],
+  ['an item behind what may be a table', '| a |\n    b\n\n1.\n\n   ~~~\n   c'],
 ])('none is behind a fence that parsers read differently: %s', (_, text) => {
   expect(fencedLines(text.split('\n'))).not.toContain(true)
 })
