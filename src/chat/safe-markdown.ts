@@ -1,5 +1,6 @@
 import { htmlTagNames } from 'html-tag-names'
 import { decodeString } from 'micromark-util-decode-string'
+import { closesFence, fenceMarker } from '../knowledge/text/fence.ts'
 
 /** Elements of HTML, the two that embed in it, and those of models; a tag of any other name without attributes is somebody's placeholder. */
 const elements: ReadonlySet<string> = new Set([...htmlTagNames, 'math', 'svg', 'think', 'thinking'])
@@ -24,7 +25,6 @@ const autolink = /^<([a-z][a-z0-9-]*):/i
 /** Schemes that a link of an answer may have; a link without one leads to where the answer is shown. */
 const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel'])
 const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
-const openingFence = /^(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n?$/
 
 /** What could begin markup or a citation together with what comes after something left out. */
 const opener = /[<![`~]$/
@@ -115,12 +115,10 @@ export class MarkupFilter {
   /** Whether a line opens or closes a fence. */
   #turnsFence(line: string): boolean {
     if (this.#fence === '') {
-      const [, ticks, tildes] = openingFence.exec(line) ?? []
-      this.#fence = ticks ?? tildes ?? ''
+      this.#fence = fenceMarker(line.trimEnd()) ?? ''
       return this.#fence !== ''
     }
-    const mark = line.trimEnd()
-    const closes = mark.startsWith(this.#fence) && mark === this.#fence.charAt(0).repeat(mark.length)
+    const closes = closesFence(line.trimEnd(), this.#fence)
     if (closes) this.#fence = ''
     return closes
   }

@@ -1,4 +1,5 @@
 import { atxHeading } from '../../knowledge/text/atx-heading.ts'
+import { closesFence } from '../../knowledge/text/fence.ts'
 import { quotable, withoutHtmlComments } from './shown-text.ts'
 
 /** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
@@ -117,8 +118,7 @@ function define(blocks: Block[], text: string): Block | undefined {
 
 function closingLine(lines: readonly string[], start: number, mark: string): number {
   for (let at = start + 1; at < lines.length; at++) {
-    const line = (lines[at] ?? '').trim()
-    if (line.startsWith(mark) && line === mark.charAt(0).repeat(line.length)) return at
+    if (closesFence((lines[at] ?? '').trim(), mark)) return at
   }
   return lines.length
 }

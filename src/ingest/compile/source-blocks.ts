@@ -1,4 +1,5 @@
-import { closesFence } from '../../markdown/closes-fence.ts'
+import { atxHeading } from '../../knowledge/text/atx-heading.ts'
+import { closesFence } from '../../knowledge/text/fence.ts'
 
 /** A range of a document's lines that belong together. */
 export type SourceBlock = {
@@ -14,7 +15,6 @@ export type SourceBlock = {
 type Fence = { marker: string; isInList: boolean }
 
 const blank = /^[ \t]*$/
-const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/
 /** Behind any indentation and marker of an item: what looks like a heading in the code of a list is none. */
 const fence = /^(\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const rule = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
@@ -66,7 +66,7 @@ class BlockScan {
     if (this.#isAfterBlank && !isInList) this.#open = undefined
     const isIndented = isInList && indented.test(line)
     const isHeading = !isIndented && line.length <= maxHeading
-    const depth = isHeading ? heading.exec(line)?.[1]?.length : undefined
+    const depth = isHeading ? atxHeading(line)?.level : undefined
     this.#code = fenceOf(line, isInList)
     if (depth !== undefined) {
       this.#begin('heading', line, number, depth)

@@ -1,12 +1,13 @@
 const opening = /^ {0,3}(#{1,6})(?:[ \t]+|$)/
+const lastBlanks = /(?<![ \t])[ \t]+$/
 
 /** The heading that a line of Markdown is by the signs before it: its level, 1 to 6, and its text, which may be empty. Takes linear time. */
 export function atxHeading(line: string): { level: number; text: string } | undefined {
   const [mark, { length: level } = ''] = opening.exec(line) ?? []
   if (mark === undefined) return undefined
-  const text = line.slice(mark.length).trimEnd()
+  const text = line.slice(mark.length).replace(lastBlanks, '')
   let end = text.length
   while (text[end - 1] === '#') end--
   const isClosed = end < text.length && (end === 0 || /[ \t]/.test(text.charAt(end - 1)))
-  return { level, text: isClosed ? text.slice(0, end).trimEnd() : text }
+  return { level, text: isClosed ? text.slice(0, end).replace(lastBlanks, '') : text }
 }

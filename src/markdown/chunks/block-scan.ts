@@ -1,5 +1,5 @@
+import { closesFence } from '../../knowledge/text/fence.ts'
 import { append } from '../append.ts'
-import { closesFence } from '../closes-fence.ts'
 import { withoutBlockId } from '../obsidian-marks.ts'
 import { type Block, type Line, rangeOf, splitBlocks } from '../parse/split-blocks.ts'
 import { scanInline } from './inline-scan.ts'

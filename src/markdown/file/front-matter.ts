@@ -4,7 +4,7 @@ import {
   definedEntries,
   formatFlow,
   maxYamlBytes,
-  parseYaml,
+  parseFullYaml,
   type YamlInput,
   type YamlInputMap,
   type YamlProblem,
@@ -147,7 +147,7 @@ function readWithGrayMatter(yaml: string): { data: YamlValue; problems: YamlProb
     engines: {
       yaml: (source) => {
         // It hands over the block with the line end of the opening delimiter, and without the last one.
-        result = parseYaml(`${source.slice(1)}\n`)
+        result = parseFullYaml(`${source.slice(1)}\n`)
         return {}
       },
       javascript: refuse,

@@ -1,5 +1,5 @@
 import type { WikiLink } from '../../knowledge/neuron.ts'
-import { closesFence } from '../closes-fence.ts'
+import { closesFence } from '../../knowledge/text/fence.ts'
 import { linesOf } from '../parse/split-blocks.ts'
 import { parseDestination } from './markdown-link.ts'
 import { parseWikiLinkText } from './wiki-link-text.ts'

@@ -1,5 +1,5 @@
+import { closesFence, fenceMarker } from '../../knowledge/text/fence.ts'
 import { columnsOf } from '../chunks/list-scan.ts'
-import { closesFence } from '../closes-fence.ts'
 import { linesOf } from './split-blocks.ts'
 
 /** Characters of a text that is parsed at once. */
@@ -17,7 +17,6 @@ const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
 const quotes = /^(?: {0,3}> ?)+/
 const item = /^(?:([-+*])|(\d{1,9})([.)]))([ \t]+|$)/
 const heading = /^#{1,6}[ \t]/
-const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const html = /^[\s>*+\-\d.)]*</
 const delimiterRow = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 const simpleLink = /\[\[[^[\]*_~<>]*\]\]|\[[^[\]*_~<>]*\]\([^\s()[\]*_~<>]*\)/g
@@ -150,8 +149,7 @@ class CostCounter {
   }
 
   #beginsCode(text: string, column: number): boolean {
-    const [, backticks, tildes] = fence.exec(text) ?? []
-    const marker = backticks ?? tildes
+    const marker = fenceMarker(text)
     if (marker === undefined || this.#hasHtml) return false
     this.#code = { marker, content: this.#contentAt(column) }
     return true

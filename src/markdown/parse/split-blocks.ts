@@ -1,4 +1,4 @@
-import { closesFence } from '../closes-fence.ts'
+import { closesFence, fenceMarker } from '../../knowledge/text/fence.ts'
 
 /** A line without its line end, at offsets in the page. */
 export type Line = { text: string; start: number; end: number }
@@ -12,7 +12,6 @@ export type Block = {
 }
 
 const blank = /^[ \t]*$/
-const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
 /**
  * After nothing but what may open a quote, a list or an item: the start of HTML that a blank line does not end (conditions 1
  * to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does).
@@ -36,8 +35,7 @@ export function splitBlocks(page: string): Block[] | undefined {
   let open: Block | undefined
   for (const [index, line] of linesOf(page).entries()) {
     const { text } = line
-    const [, backticks, tildes] = open?.marker ? [] : (fence.exec(text) ?? [])
-    const marker = backticks ?? tildes
+    const marker = open?.marker ? undefined : fenceMarker(text)
     if (open?.marker) {
       open.lines.push(line)
       if (closesFence(text, open.marker)) open = undefined

@@ -11,6 +11,7 @@ test.each([
   ['#\tTab\t#', 1, 'Tab'],
   ['#', 1, ''],
   ['### ###', 3, ''],
+  ['# a #\u00A0', 1, 'a #\u00A0'],
 ])('%o is a heading', (line, level, text) => {
   expect(atxHeading(line)).toEqual({ level, text })
 })

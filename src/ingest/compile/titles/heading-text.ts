@@ -1,3 +1,4 @@
+import { atxHeading } from '../../../knowledge/text/atx-heading.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { inlineText } from '../inline-text.ts'
 
@@ -9,10 +10,7 @@ const bareNumber = /^(\d{1,2})\s+(?=\p{L})/u
 
 /** The text of an ATX heading's line: plain, without numbering such as `3.1`. Empty where it is nothing but markup. */
 export function headingText(line: string): string {
-  const text = line
-    .slice(0, maxLength)
-    .replace(/^ {0,3}#{1,6}[ \t]*/, '')
-    .replace(/(?:^|[ \t])#+[ \t]*$/, '')
+  const { text = '' } = atxHeading(line.slice(0, maxLength)) ?? {}
   return oneLine(inlineText(text), maxLength).replace(numbering, '')
 }
 

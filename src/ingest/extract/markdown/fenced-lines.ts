@@ -1,4 +1,5 @@
-import { closesFence } from '../../../markdown/closes-fence.ts'
+import { closesFence, fenceMarker } from '../../../knowledge/text/fence.ts'
+import { columnsOf } from '../../../markdown/chunks/list-scan.ts'
 
 /** A quote, or an item: of what kind its list is, and by how many columns its content is indented. */
 type Container = { kind: string; width: number; isEmpty: boolean }
@@ -13,10 +14,8 @@ type Leaf =
 type Knowledge = 'all' | 'no fence' | 'nothing'
 
 const maxDepth = 20
-const tabWidth = 4
 const nothing: Leaf = { is: 'nothing' }
 
-const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const heading = /^#{1,6}(?:[ \t]|$)/
 const underline = /^(?:=+|-+)[ \t]*$/
 const rule = /^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
@@ -51,7 +50,7 @@ class FenceScan {
   }
 
   #isFenced(line: string): boolean {
-    if (this.#knows === 'no fence' && (fence.test(line) || (this.#isAfterBlank && /^[^ \t]/.test(line))))
+    if (this.#knows === 'no fence' && (fenceMarker(line) || (this.#isAfterBlank && /^[^ \t]/.test(line))))
       this.#restart()
     if (this.#knows !== 'all') return this.#forget(line)
     const rest = new Rest(line)
@@ -88,16 +87,17 @@ class FenceScan {
   #takeText(rest: Rest): boolean {
     const isInText = this.#leaf.is !== 'nothing'
     while (!rest.isBlank && rest.indent < 4) {
+      const marker = fenceMarker(rest.text)
+      if (marker !== undefined) return this.#openFence(marker)
       if (rest.text.startsWith('>')) this.#open(rest.enterQuote())
-      else if (fence.test(rest.text)) return this.#openFence(rest.text)
       else if (this.#isUnderline(rest.text)) return this.#takeUnderline(rest)
       else if (heading.test(rest.text) || rule.test(rest.text)) return this.#closeUnmatched()
       else if (footnote.test(rest.text)) return this.#forget(rest.line)
       else {
-        const marker = item.exec(rest.text)?.[0]
-        if (marker === undefined) break
-        if (isInText && this.#isDoubtfulItem(rest.text, marker)) return this.#forget(rest.line)
-        this.#open(rest.enterItem(marker))
+        const bullet = item.exec(rest.text)?.[0]
+        if (bullet === undefined) break
+        if (isInText && this.#isDoubtfulItem(rest.text, bullet)) return this.#forget(rest.line)
+        this.#open(rest.enterItem(bullet))
       }
       if (this.#containers.length > maxDepth) return this.#forget(rest.line)
     }
@@ -110,8 +110,8 @@ class FenceScan {
     this.#matched++
   }
 
-  #openFence(text: string): true {
-    this.#closeUnmatched({ is: 'fenced code', marker: /^(?:`+|~+)/.exec(text)?.[0] ?? '' })
+  #openFence(marker: string): true {
+    this.#closeUnmatched({ is: 'fenced code', marker })
     return true
   }
 
@@ -214,12 +214,10 @@ class Rest {
     return { kind: marker.at(-1) ?? '', width: this.#content - before, isEmpty: this.isBlank }
   }
 
-  /** Over as many characters, which are no tabs, and the blanks behind them. */
+  /** Over as many characters and the blanks behind them. */
   #skipTo(characters: number): void {
     this.#at += characters
-    this.#column += characters
-    for (; /[ \t]/.test(this.line[this.#at] ?? ''); this.#at++) {
-      this.#column += this.line[this.#at] === '\t' ? tabWidth - (this.#column % tabWidth) : 1
-    }
+    while (/[ \t]/.test(this.line[this.#at] ?? '')) this.#at++
+    this.#column = columnsOf(this.line.slice(0, this.#at))
   }
 }
