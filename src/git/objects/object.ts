@@ -20,6 +20,9 @@ export type CommitFields = {
   message: string
 }
 
+/** The end of the year 9999, the last that an ISO date can tell, in seconds since 1970. */
+const maxSeconds = 253_402_300_799
+
 export function isOid(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text)
 }
@@ -59,12 +62,12 @@ export function parentsOfCommit(data: Buffer): Oid[] {
 
 /** Who wrote a commit, and when. */
 export function authorOfCommit(data: Buffer): Signature {
-  return readSignature(data, /^author (.*) <(.*)> (\d+) /m)
+  return readSignature(data, /^author ([^<\n]*)<([^>\n]*)> (\d+) /m)
 }
 
 /** Who put a commit into the repository, and when. */
 export function committerOfCommit(data: Buffer): Signature {
-  return readSignature(data, /^committer (.*) <(.*)> (\d+) /m)
+  return readSignature(data, /^committer ([^<\n]*)<([^>\n]*)> (\d+) /m)
 }
 
 /** When a commit was made, in seconds since 1970. */
@@ -82,8 +85,10 @@ export function messageOfCommit(data: Buffer): string {
   return data.toString('utf8', data.indexOf('\n\n') + 2)
 }
 
+/** A date that git takes but ISO 8601 cannot tell is 1970, so that one such commit does not end a whole history. */
 function readSignature(data: Buffer, pattern: RegExp): Signature {
   const [header = ''] = data.toString('utf8').split('\n\n', 1)
   const [, name = 'unknown', email = '', seconds = '0'] = pattern.exec(header) ?? []
-  return { name, email, at: new Date(Number(seconds) * 1000) }
+  const isReal = Number(seconds) <= maxSeconds
+  return { name: name.trimEnd(), email, at: new Date(isReal ? Number(seconds) * 1000 : 0) }
 }
