@@ -37,7 +37,7 @@ export async function benchTransport(): Promise<string[]> {
   const access = (remote: string) => ({ url: remote, username: 'bench', password: 'bench' })
   const ours = async (remote: string, updates: { ref: string; to: string }[], haves: string[]) => {
     const wants = updates.map(({ to }) => to)
-    const { pack } = encodePack(await missingObjects(repository, wants, haves))
+    const { pack } = await encodePack(await missingObjects(repository, wants, haves))
     const refused = await pushToRemote(
       access(remote),
       updates.map((update) => ({ ...update, from: undefined })),

@@ -29,7 +29,7 @@ export async function stageNewPack(
   for (const oid of objects.keys()) reachable.delete(oid)
   const others = await cache.unstored(reachable)
   if (others.size > 0) return copyToPack(staged, repository, objects, others)
-  const { name, ...bytes } = encodePack(objects)
+  const { name, ...bytes } = await encodePack(objects)
   await stagePack(staged, bytes)
   return name
 }

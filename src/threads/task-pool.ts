@@ -1,4 +1,4 @@
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 
 export type TaskPoolOptions = {
   /** The module whose default export does a task. */
@@ -31,10 +31,13 @@ export class TaskPool<Task, Result> {
   /** @throws {TaskFailed} */
   async run(task: Task): Promise<Result> {
     const { worker, timeLimitMs, maxTasks } = this.#options
-    if (this.#isClosed || this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
-    this.#pool ??= startPool(worker)
+    if (this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
     this.#tasks++
     try {
+      // Loaded with the first task: most commands have none.
+      const library = await import('piscina')
+      if (this.#isClosed) throw new Error('The pool is closed.')
+      this.#pool ??= startPool(library, worker)
       return await this.#pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
     } catch (cause) {
       throw new TaskFailed('the task was not done', { cause })
@@ -49,8 +52,11 @@ export class TaskPool<Task, Result> {
   }
 }
 
-function startPool<Task, Result>(worker: URL): Piscina<Task, Result> {
-  const pool = new Piscina<Task, Result>({
+function startPool<Task, Result>(
+  library: Pick<typeof import('piscina'), 'Piscina'>,
+  worker: URL,
+): Piscina<Task, Result> {
+  const pool = new library.Piscina<Task, Result>({
     filename: worker.href,
     minThreads: 0,
     maxThreads: 1,

@@ -22,7 +22,7 @@ export const keptByUs = `${keptBy}${holder}\n`
  * @returns what takes the `.keep` file away, once the refs have moved.
  */
 export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
-  const { name, ...bytes } = encodePack(objects)
+  const { name, ...bytes } = await encodePack(objects)
   const [staged, final] = [stagedPack(gitDir, name), packPath(gitDir, name)]
   const release = () => remove(`${final}.keep`)
   try {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { crc32, deflateSync } from 'node:zlib'
+import { crc32 } from 'node:zlib'
+import { deflateAll } from './deflate-all.ts'
 import type { Delta, GitObject, ObjectType, Oid } from './object.ts'
-import { storeUncompressed } from './stored-zlib.ts'
 
 const typeCode = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6 } as const satisfies Record<
   ObjectType | 'tag' | 'offsetDelta',
@@ -10,8 +10,6 @@ const typeCode = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6 } as cons
 
 /** As deep as git itself packs: each step is one more object to read. */
 const deepestChain = 50
-/** Bytes up to which an object is not compressed: setting up zlib takes longer than all else that is done for it. */
-const smallest = 400
 
 /** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
 export function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
@@ -36,7 +34,12 @@ function sha1(data: Buffer): Buffer {
  * said to differ little from one before it is stored as that difference.
  * @returns both files' bytes, and `name`: the pack's checksum, by which git names the files.
  */
-export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string; pack: Buffer; index: Buffer } {
+export async function encodePack(
+  objects: ReadonlyMap<Oid, GitObject>,
+): Promise<{ name: string; pack: Buffer; index: Buffer }> {
+  const entries = new Map<Oid, Entry>()
+  for (const [oid, object] of objects) entries.set(oid, plainEntry(object, entries))
+  const bodies = await deflateAll([...entries.values()].map(({ plain }) => plain))
   const header = Buffer.alloc(12)
   header.write('PACK', 'latin1')
   header.writeUInt32BE(2, 4)
@@ -44,10 +47,12 @@ export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string
   const parts: Buffer[] = [header]
   const packed = new Map<Oid, Packed>()
   let offset = header.length
-  for (const [oid, object] of objects) {
-    const { head, plain, depth } = encodeEntry(object, offset, packed)
-    const body = plain.length <= smallest ? storeUncompressed(plain) : deflateSync(plain, { level: 1, chunkSize: 1024 })
-    packed.set(oid, { oid, offset, crc: crc32(body, crc32(head)), depth, size: object.data.length })
+  for (const [oid, { type, plain, base }] of entries) {
+    const from = base === undefined ? undefined : packed.get(base)
+    const size = entryHeader(from === undefined ? type : 'offsetDelta', plain.length)
+    const head = from === undefined ? size : Buffer.concat([size, encodeOffset(offset - from.offset)])
+    const body = bodies[packed.size] ?? plain
+    packed.set(oid, { oid, offset, crc: crc32(body, crc32(head)) })
     parts.push(head, body)
     offset += head.length + body.length
   }
@@ -57,18 +62,18 @@ export function encodePack(objects: ReadonlyMap<Oid, GitObject>): { name: string
   return { name: checksum.toString('hex'), pack: Buffer.concat([body, checksum]), index }
 }
 
-/** An object's entry before compression: whole, or what it differs in from an object that stands before it in the pack. */
-function encodeEntry({ type, data, from }: GitObject, offset: number, packed: ReadonlyMap<Oid, Packed>) {
-  const base = from === undefined ? undefined : packed.get(from.base)
+/** What is compressed of an object: all of it, or how it differs from its `base`. `size` of the object, in bytes. */
+type Entry = { type: ObjectType; plain: Buffer; base: Oid | undefined; size: number; depth: number }
+
+function plainEntry({ type, data, from }: GitObject, before: ReadonlyMap<Oid, Entry>): Entry {
+  const [base, size] = [from && before.get(from.base), data.length]
   if (from === undefined || base === undefined || base.depth >= deepestChain) {
-    return { head: entryHeader(type, data.length), plain: data, depth: 0 }
+    return { type, plain: data, base: undefined, size, depth: 0 }
   }
-  const plain = encodeDelta(from.delta, base.size, data.length)
-  const head = Buffer.concat([entryHeader('offsetDelta', plain.length), encodeOffset(offset - base.offset)])
-  return { head, plain, depth: base.depth + 1 }
+  return { type, plain: encodeDelta(from.delta, base.size, size), base: from.base, size, depth: base.depth + 1 }
 }
 
-type Packed = { oid: Oid; offset: number; crc: number; depth: number; size: number }
+type Packed = { oid: Oid; offset: number; crc: number }
 
 /** How far back a delta's base begins: 7 bits a byte, most significant first, each continuation counted from one. */
 export function encodeOffset(distance: number): Buffer {

@@ -137,7 +137,7 @@ export async function pushBranches(
   const wants = updates.flatMap(({ to }) => to ?? [])
   const haves = [...seen.branches.values(), ...(link.main === null ? [] : [link.main])]
   const objects = await missingObjects(kb.repository, wants, haves)
-  const pack = wants.length === 0 ? undefined : encodePack(objects).pack
+  const pack = wants.length === 0 ? undefined : (await encodePack(objects)).pack
   const refused = await pushToRemote(await forge.access(), updates, pack, { signal })
   for (const { ref, to } of updates) {
     const branch = ref.replace('refs/heads/', '')

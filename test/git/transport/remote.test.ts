@@ -30,7 +30,8 @@ async function remoteAndOwn() {
   const access = { url: `${origin}/acme/handbook.git`, username: 'bot', password }
   const push = async (updates: RemoteUpdate[], haves: string[] = []) => {
     const wants = updates.flatMap(({ to }) => to ?? [])
-    const pack = wants.length === 0 ? undefined : encodePack(await missingObjects(repository, wants, haves)).pack
+    const pack =
+      wants.length === 0 ? undefined : (await encodePack(await missingObjects(repository, wants, haves))).pack
     return pushToRemote(access, updates, pack)
   }
   /** Commits here as somebody with git. */

@@ -1,0 +1,43 @@
+import { TaskFailed, TaskPool } from '../../threads/task-pool.ts'
+import { deflateObject, type Joined, join, split } from './deflate-worker.ts'
+
+/** Bytes that are compressed without a thread: some 10 ms. */
+const soonBytes = 512 * 1024
+/** Bytes of a task, which bounds what is copied to and from the thread at once. */
+const taskBytes = 4 * 1024 * 1024
+/** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+const worker = new URL(`./deflate-worker${import.meta.url.slice(-3)}`, import.meta.url)
+/** Of the whole process. Its thread keeps no process from ending. */
+const pool = new TaskPool<Joined, Joined>({ worker, timeLimitMs: 60_000, maxTasks: 1000 })
+
+/** Compresses objects for a pack, in the order given. Many at once do not hold up the event loop: a thread does them. */
+export async function deflateAll(plains: readonly Buffer[]): Promise<Buffer[]> {
+  const size = plains.reduce((sum, { length }) => sum + length, 0)
+  if (size <= soonBytes) return plains.map(deflateObject)
+  const bodies: Buffer[][] = []
+  for (const task of tasksOf(plains)) bodies.push(await deflateTask(task))
+  return bodies.flat()
+}
+
+function* tasksOf(plains: readonly Buffer[]): Generator<Buffer[]> {
+  let task: Buffer[] = []
+  let size = 0
+  for (const plain of plains) {
+    task.push(plain)
+    size += plain.length
+    if (size < taskBytes) continue
+    yield task
+    task = []
+    size = 0
+  }
+  yield task
+}
+
+async function deflateTask(task: readonly Buffer[]): Promise<Buffer[]> {
+  try {
+    return split(await pool.run(join(task)))
+  } catch (error) {
+    if (!(error instanceof TaskFailed)) throw error
+    return task.map(deflateObject)
+  }
+}
