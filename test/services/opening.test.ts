@@ -1,9 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { KnowledgeBase } from '../../src/services/knowledge-base/knowledge-base.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
@@ -12,8 +10,8 @@ import { findNames } from '../../src/services/read/graph/find-names.ts'
 import { listNeurons } from '../../src/services/read/list-neurons.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { searchTenant } from '../../src/services/search/search.ts'
-import { Projection, projectionFile } from '../../src/store/projection/projection.ts'
-import { threads } from '../support/threads.ts'
+import { Projection } from '../../src/store/projection/projection.ts'
+import { followMainOnly, holdUp } from './support/half-opened.ts'
 import { NativeWriter } from './support/native-writer.ts'
 import { candidate, newTestBed, type TestBed } from './support/test-bed.ts'
 
@@ -38,28 +36,6 @@ async function filledBed() {
   expect(byPolicy).toMatchObject({ status: 'approved' })
   const waiting = await submitCandidate(ganglion, app, candidate({ title: 'Waiting page' }))
   return { bed, open, hidden, greedy: String(byPolicy.seqId), waiting: waiting.candidateId }
-}
-
-/** What a crash leaves between the two steps of a first opening. */
-async function followMainOnly({ ganglion, kbId, gitDir, dataDir }: TestBed): Promise<string> {
-  const [identity] = await ganglion.knowledgeBases.list()
-  if (identity === undefined) throw new Error('there is no knowledge base')
-  await ganglion.close()
-  const indexDir = join(dataDir, 'index', kbId)
-  rmSync(indexDir, { recursive: true })
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.parser })
-  await kb.followMainFirst()
-  expect(kb.heads()).toEqual({ main: expect.any(String), queue: undefined, revision: expect.any(Number) })
-  await kb.close()
-  return join(indexDir, projectionFile)
-}
-
-/** Keeps everybody from following, as a process does that writes to the same projection. */
-function holdUp(file: string): { letGo: () => void } {
-  const db = new DatabaseSync(file)
-  db.exec('BEGIN IMMEDIATE')
-  onTestFinished(() => db.close())
-  return { letGo: () => db.exec('ROLLBACK') }
 }
 
 test('a first opening follows main, then the candidates', async () => {

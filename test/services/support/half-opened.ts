@@ -1,0 +1,35 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished } from 'vitest'
+import { KnowledgeBase } from '../../../src/services/knowledge-base/knowledge-base.ts'
+import { projectionFile } from '../../../src/store/projection/projection.ts'
+import { threads } from '../../support/threads.ts'
+import type { TestBed } from './test-bed.ts'
+
+/** What a crash leaves between the two steps of a first opening. @returns the file of the projection */
+export async function followMainOnly({
+  ganglion,
+  kbId,
+  gitDir,
+  dataDir,
+}: Pick<TestBed, 'ganglion' | 'kbId' | 'gitDir' | 'dataDir'>): Promise<string> {
+  const [identity] = await ganglion.knowledgeBases.list()
+  if (identity === undefined) throw new Error('there is no knowledge base')
+  await ganglion.close()
+  const indexDir = join(dataDir, 'index', kbId)
+  rmSync(indexDir, { recursive: true })
+  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.parser })
+  await kb.followMainFirst()
+  expect(kb.heads()).toEqual({ main: expect.any(String), queue: undefined, revision: expect.any(Number) })
+  await kb.close()
+  return join(indexDir, projectionFile)
+}
+
+/** Keeps everybody from following, as a process does that writes to the same projection. */
+export function holdUp(file: string): { letGo: () => void } {
+  const db = new DatabaseSync(file)
+  db.exec('BEGIN IMMEDIATE')
+  onTestFinished(() => db.close())
+  return { letGo: () => db.exec('ROLLBACK') }
+}
