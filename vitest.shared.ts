@@ -20,6 +20,7 @@ export default defineConfig({
     // Of what hangs. A busy machine may take long for what usually takes a second.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
     // A worker loads the modules once, not for each file. So a file must leave them, and the process, as they were.
     isolate: false,

@@ -56,7 +56,7 @@ test('the numbers of the start page follow, and new candidates are offered in th
   await follow(queue, '/queue')
   const before = await home.page.locator('[data-live]').innerText()
   await waiting('Stoat')
-  await expect.poll(() => home.page.locator('[data-live]').innerText(), { timeout: 20_000 }).not.toBe(before)
+  await expect.poll(() => home.page.locator('[data-live]').innerText()).not.toBe(before)
   await queue.page.getByRole('link', { name: 'Show what is new' }).click()
   await queue.page.locator('[data-entry]', { hasText: 'Stoat' }).waitFor()
   await Promise.all([home, queue].map(({ context }) => context.close()))

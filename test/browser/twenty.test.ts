@@ -26,8 +26,7 @@ async function twenty(slug: string): Promise<void> {
 }
 
 const headingOf = ({ page }: Visitor) => page.locator('h1').innerText()
-const onward = (visitor: Visitor, from: string) =>
-  expect.poll(() => headingOf(visitor), { timeout: 30_000 }).not.toBe(from)
+const onward = (visitor: Visitor, from: string) => expect.poll(() => headingOf(visitor)).not.toBe(from)
 
 async function left({ page }: Visitor, slug: string, status: string): Promise<number> {
   await page.goto(`/queue?kb=${slug}&status=${status}`)

@@ -86,7 +86,7 @@ test(`every Source that was acknowledged is ingested once in ${kills} kills`, as
   await end(server.process, 'SIGTERM')
   await following
   // The small process that starts gits notices the end of its server, and then removes its folder.
-  await expect.poll(() => remains(dataDir, scratch), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => remains(dataDir, scratch)).toEqual([])
   const history = await readWholeHistory(gitDir)
   const rows = sourceRows(dataDir)
   expect(auditSources(rows, ledger)).toEqual([])

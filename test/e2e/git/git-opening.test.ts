@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { followMainOnly, holdUp } from '../../services/support/half-opened.ts'
-import { startProduct } from '../support.ts'
+import { startProduct, stateOf } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron, submitted } from './git-support.ts'
 
@@ -12,7 +12,7 @@ test('a push that comes while the candidates of a first opening are followed wai
   const clone = await Clone.of(first, first.tokens.curator)
   const { letGo } = holdUp(await followMainOnly(first))
 
-  const product = await startProduct({ restored: first.dataDir })
+  const product = await startProduct({ restored: first.dataDir, shared: stateOf(first.ganglion) })
   await clone.moveTo(product, product.tokens.curator)
   await clone.commit({ 'neurons/pushed.md': page('Pushed page', 'It came by a push.') })
   const pushing = clone.push('main')

@@ -13,7 +13,7 @@ async function ingested(extracted: Partial<Extracted> & { markdown: string }) {
   const text = { title: undefined, anchors: [], warnings: [], ...extracted }
   const source = await addSource(ganglion, { kbId, filename: 'scan.md' })
   const stop = await ingest(ganglion, { ...ingestSteps(ganglion), extract: async () => text })
-  await expect.poll(async () => (await statusOf(ganglion, source)).status, { timeout: 20_000 }).toBe('success')
+  await expect.poll(async () => (await statusOf(ganglion, source)).status).toBe('success')
   await stop()
   const { candidates } = await listCandidates(ganglion, curator, { limit: 10 })
   return { ...test, source: await ganglion.sources.get(source.id), candidates }

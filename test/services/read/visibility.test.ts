@@ -247,7 +247,7 @@ test('the end of an ingest counts no Neuron that is hidden now, and no candidate
     const { value = [] } = await events.next()
     return value.filter(({ kind }) => kind === 'ingest.completed').map(({ neurons, pending }) => [neurons, pending])
   }
-  await expect.poll(() => told(curator), { timeout: 20_000 }).toEqual([[1, 0]])
+  await expect.poll(() => told(curator)).toEqual([[1, 0]])
   expect(await told(app)).toEqual([[1, 0]])
   const { candidateId } = await submitCandidate(ganglion, curator, correction(seq(1), 'Open at nine.'))
   await approveCandidate(ganglion, curator, candidateId, { tags: ['internal'] })
@@ -256,7 +256,7 @@ test('the end of an ingest counts no Neuron that is hidden now, and no candidate
   // A curator has edited it, so its next version waits.
   await upload(bed, app, { text: '# Plan\n\nOpen at ten.\n', replace: true })
   await expect
-    .poll(() => told(curator), { timeout: 20_000 })
+    .poll(() => told(curator))
     .toEqual([
       [1, 0],
       [1, 1],
@@ -272,6 +272,6 @@ test('a Source that is ingested links to no name that is hidden', async () => {
   const { ganglion, app, curator } = bed
   await upload(bed, app, { text: '# Guess\n\nIs there an Operation Falcon?\n', filename: 'guess.md' })
   await ingest(ganglion, ingestSteps(ganglion))
-  await expect.poll(async () => (await bed.read(2, curator))?.content, { timeout: 20_000 }).toMatch(/Operation Falcon/)
+  await expect.poll(async () => (await bed.read(2, curator))?.content).toMatch(/Operation Falcon/)
   expect((await bed.read(2, app))?.content).not.toMatch(/\[\[/)
 })
