@@ -98,10 +98,12 @@ export class SegmentEngine implements TermEngine {
       matched.set(open, pages)
       return pages
     }
-    const weighted = scoring.map(([{ weight = 1 }, ofLeaf]) => ({ ...ofLeaf, weight }))
     // Then every page that scores matches.
     const isAnyScored =
-      isAnyOf(deciding) && scoring.every(([leaf, { chunkCount }]) => sought.includes(leaf) || chunkCount === 0)
+      isAnyOf(deciding) && scoring.every(([leaf], index) => leaf.isBonus || !scoring[index - 1]?.[0].isBonus)
+    const weighted = scoring.map(([{ weight = 1, isBonus = false }, ofLeaf]) => {
+      return { ...ofLeaf, weight, isBonus: isBonus && isAnyScored }
+    })
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#segments) {
       const lists = weigh(weighted, open, visible)
@@ -241,12 +243,16 @@ function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
 }
 
 /** The lists of a segment, with what each weighs. */
-function weigh(found: readonly (Found & { weight?: number })[], open: OpenSegment, visible: Visible): WeightedList[] {
-  return found.flatMap(({ lists, chunkCount, pageCount, weight = 1 }) => {
+function weigh(
+  found: readonly (Found & { weight: number; isBonus?: boolean })[],
+  open: OpenSegment,
+  visible: Visible,
+): WeightedList[] {
+  return found.flatMap(({ lists, chunkCount, pageCount, weight, isBonus = false }) => {
     const list = lists.get(open)
     if (list === undefined || chunkCount === 0) return []
     const chunkWeight = weight * idf(chunkCount, visible.chunkCount)
-    return [{ list, chunkWeight, pageWeight: weight * idf(pageCount, visible.pageCount) }]
+    return [{ list, chunkWeight, pageWeight: weight * idf(pageCount, visible.pageCount), isBonus }]
   })
 }
 

@@ -1,8 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { Deadline } from '../../../src/search/index/deadline.ts'
+import type { Leaf, Query } from '../../../src/search/query/query.ts'
 import type { IndexedDocument } from '../../../src/search/search-index.ts'
+import { fc } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
+import { newEngine } from '../engine-support.ts'
 import { curator, newIndex, page, tool } from '../support.ts'
+
+const later = new Deadline(600_000)
 
 /** A generator of numbers in [0, 1), the same for the same seed; Park and Miller, 1988. */
 function randomFrom(seed: number): () => number {
@@ -55,6 +61,45 @@ test('the best of many pages are the best of all of them, whatever is passed ove
     segments.apply({ put: pages.slice(start, start + 250), remove: [] })
   }
   expect(answers(segments)).toEqual(answers(newIndex('minisearch', pages)))
+})
+
+test('so they are of any query, bonus and weights included', () => {
+  const pages = randomPages(2500, 17)
+  const [segments, exhaustive] = [newEngine('segments', pages), newEngine('minisearch', pages)]
+  const word = fc.integer({ min: 0, max: 60 }).map((n) => `w${Math.floor(400 * (n / 61) ** 4).toString(36)}`)
+  const leaf = fc
+    .record({
+      of: fc.oneof(
+        { weight: 4, arbitrary: word.map((term) => ({ type: 'term', term }) as const) },
+        fc.constantFrom('w1', 'w4', 'wa').map((prefix) => ({ type: 'prefix', prefix }) as const),
+        fc.tuple(word, word).map((terms) => ({ type: 'phrase', terms }) as const),
+      ),
+      weight: fc.constantFrom(undefined, 0.3, 1.5),
+    })
+    .map(({ of, weight }): Leaf => ({ ...of, text: 'as typed', ...(weight === undefined ? {} : { weight }) }))
+  const bonus = leaf.map((one): Leaf => ({ ...one, isBonus: true }))
+  const withBonus = fc
+    .tuple(leaf, fc.array(bonus, { maxLength: 2 }))
+    .map(([one, more]): Query => (more.length === 0 ? one : { type: 'or', queries: [one, ...more] }))
+  const query = fc
+    .tuple(fc.constantFrom('and', 'or'), withBonus, fc.array(withBonus, { maxLength: 3 }))
+    .map(([type, first, others]): Query => (others.length === 0 ? first : { type, queries: [first, ...others] }))
+  const question = fc.array(fc.record({ term: word, weight: fc.constantFrom(0.2, 1, 2) }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  const limits = fc.constantFrom(1, 5, 40)
+  fc.assert(
+    fc.property(query, question, limits, fc.constantFrom(curator, tool), (sought, terms, limit, scope) => {
+      const [ours, theirs] = [segments, exhaustive].map(({ engine, visible }) => {
+        const seen = visible(scope)
+        const { pages: best, total } = engine.search(sought, seen, limit, later)
+        return { best, total, chunks: engine.retrieve(terms, seen, limit, later) }
+      })
+      expect(ours).toEqual(theirs)
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('what was changed, saved, merged and opened again is as if it had been made at once', () => {

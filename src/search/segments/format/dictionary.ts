@@ -145,10 +145,13 @@ export class DictionaryCursor {
     return Buffer.from(this.#term.buffer, 0, this.#length).toString()
   }
 
-  /** Negative where its term comes before that of another cursor, 0 where it is the same. */
-  compare(other: DictionaryCursor): number {
+  /**
+   * Negative where its term comes before that of another cursor, 0 where it is the same.
+   * @param from how many bytes they have in common, as far as that is known
+   */
+  compare(other: DictionaryCursor, from = 0): number {
     const length = Math.min(this.#length, other.#length)
-    for (let at = 0; at < length; at++) {
+    for (let at = from; at < length; at++) {
       const difference = (this.#term[at] ?? 0) - (other.#term[at] ?? 0)
       if (difference !== 0) return difference
     }

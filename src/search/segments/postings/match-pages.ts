@@ -70,7 +70,7 @@ function intersection(one: Uint32Array, other: Uint32Array): Uint32Array {
   return both.subarray(0, count)
 }
 
-function union(one: Uint32Array, other: Uint32Array): Uint32Array {
+export function union(one: Uint32Array, other: Uint32Array): Uint32Array {
   if (one.length === 0) return other
   if (other.length === 0) return one
   const all = new Uint32Array(one.length + other.length)

@@ -2,7 +2,7 @@ import { ByteReader } from '../../bytes/byte-writer.ts'
 import type { TermEntry } from '../format/dictionary.ts'
 import { highestScore } from '../format/frontier.ts'
 import { chunkCountOf, type Segment } from '../format/segment.ts'
-import { blockSize, decodeBlock, type Lengths } from '../format/term-codec.ts'
+import { blockSize, decodeBlock } from '../format/term-codec.ts'
 
 /** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
 export type Scoring = {
@@ -27,7 +27,7 @@ export interface PostingList {
   /** Ascending ids of the pages of its chunks. */
   pages(pagesOfChunks: Uint32Array): Uint32Array
   /** The most that a posting of each block counts; undefined where only the postings tell. */
-  bounds(scoring: Scoring, lengths: Lengths): Float64Array | undefined
+  bounds(scoring: Scoring): Float64Array | undefined
 }
 
 /** Where in a list one is: at a chunk that holds what is sought. */
@@ -224,40 +224,9 @@ export class ComputedPostings implements PostingList {
     return this.#pages
   }
 
-  /** By the highest frequency and the shortest text of each block. */
-  bounds({ ofChunk, ofPage }: Scoring, { pagesOfChunks, chunkLengths, pageLengths }: Lengths): Float64Array {
-    const bounds = new Float64Array(this.lastChunks.length)
-    const pageFrequencies = this.#highestInPages(pagesOfChunks)
-    for (let block = 0; block < bounds.length; block++) {
-      const end = Math.min(this.count, (block + 1) * blockSize)
-      let [highest, shortest, shortestPage] = [0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-      for (let at = block * blockSize; at < end; at++) {
-        const chunk = this.chunks[at] ?? 0
-        const [frequency, length] = [this.frequencies[at] ?? 0, chunkLengths[chunk] ?? 0]
-        const pageLength = pageLengths[pagesOfChunks[chunk] ?? 0] ?? 0
-        if (frequency > highest) highest = frequency
-        if (length < shortest) shortest = length
-        if (pageLength < shortestPage) shortestPage = pageLength
-      }
-      bounds[block] = ofChunk(highest, shortest) + ofPage(pageFrequencies[block] ?? 0, shortestPage)
-    }
-    return bounds
-  }
-
-  /** For each block the highest frequency in a page that has a posting there. */
-  #highestInPages(pagesOfChunks: Uint32Array): Uint32Array {
-    const highest = new Uint32Array(this.lastChunks.length)
-    for (let start = 0; start < this.count; ) {
-      const page = pagesOfChunks[this.chunks[start] ?? 0]
-      let [end, sum] = [start, 0]
-      for (; end < this.count && pagesOfChunks[this.chunks[end] ?? 0] === page; end++) sum += this.frequencies[end] ?? 0
-      const lastBlock = Math.floor((end - 1) / blockSize)
-      for (let block = Math.floor(start / blockSize); block <= lastBlock; block++) {
-        if (sum > (highest[block] ?? 0)) highest[block] = sum
-      }
-      start = end
-    }
-    return highest
+  /** What bounds a block well takes as long to find as what bounds its postings. */
+  bounds(): undefined {
+    return undefined
   }
 }
 

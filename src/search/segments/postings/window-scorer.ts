@@ -5,7 +5,8 @@ import type { Visible } from '../../index/visible.ts'
 import { saturation } from '../../rank/bm25.ts'
 import { pageShare } from '../../rank/scorer.ts'
 import { blockSize } from '../format/term-codec.ts'
-import { end, indexFrom, PostingCursor, type PostingList, type Scoring } from './posting-list.ts'
+import { union } from './match-pages.ts'
+import { end, indexFrom, type PostingList, type Scoring } from './posting-list.ts'
 import type { TopChunks } from './top-chunks.ts'
 
 /** Chunks of a window, at least: it ends with a page. */
@@ -14,11 +15,21 @@ const windowSize = 256
 const postingsPassedOver = 16
 /** Postings that take less time to be scored, all of them, than it takes to find out which windows may hold the best. */
 const fewPostings = 2048
+/** Postings that take as long to score, one after the other, as a page takes that is looked for. */
+const postingsForPage = 4
 /** Bounds and scores are sums of the same numbers in another order. */
 const slack = 1 + 1e-9
 
+const none = new Uint32Array()
+
 /** What is sought in a segment, and what it weighs in a chunk and in a page, by how rare it is. */
-export type WeightedList = { list: PostingList; chunkWeight: number; pageWeight: number }
+export type WeightedList = {
+  list: PostingList
+  chunkWeight: number
+  pageWeight: number
+  /** Whether it scores only the pages that a list before it has. */
+  isBonus: boolean
+}
 
 /** What is scored of a segment: all that the lists have, or just some pages by ascending id. */
 export type Scored = { lists: readonly WeightedList[]; windows: Uint32Array; pages?: Uint32Array; among: Uint8Array }
@@ -60,7 +71,7 @@ export class WindowScorer {
 
   /** @param unit whether each chunk counts, or the best of each page. @throws {SearchTimeout} */
   score(scored: Scored, unit: 'chunk' | 'page', visible: Visible, top: TopChunks, deadline: Deadline): void {
-    const { lists, windows, pages } = scored
+    const { lists, windows, pages, among } = scored
     if (lists.length === 0 || windows.length < 2) return
     this.#grow()
     if (lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
@@ -68,19 +79,43 @@ export class WindowScorer {
       this.#offer(unit, top)
       return
     }
-    const bounds = this.#bounds(scored, visible)
+    const ofLists = lists.map((weighted) => this.#bounds(weighted, windows, visible))
+    const bounds = sumOf(ofLists)
     const order = Uint32Array.from(bounds.keys()).sort((a, b) => (bounds[b] ?? 0) - (bounds[a] ?? 0))
     const starts = pages && startsIn(pages, windows, this.#catalog)
+    const needed = pages === undefined ? new NeededLists(lists, ofLists) : undefined
     for (const window of order) {
       const bound = bounds[window] ?? 0
       if (bound === 0 || bound * slack < top.threshold) break
       if (starts !== undefined && starts[window] === starts[window + 1]) continue
       deadline.check()
       const [from, to] = [windows[window] ?? 0, windows[window + 1] ?? 0]
-      const wanted = pages?.subarray(starts?.[window], starts?.[window + 1])
+      const hasAny = needed?.for(top.threshold)
+      const wanted =
+        pages?.subarray(starts?.[window], starts?.[window + 1]) ??
+        (hasAny && this.#pagesIn(hasAny, { from, to }, among))
       this.#scoreWindow(scored, { from, to, wanted }, visible)
       this.#offer(unit, top)
     }
+  }
+
+  /** The pages of a window that any of some lists has. */
+  #pagesIn(lists: readonly PostingList[], { from, to }: Omit<Window, 'wanted'>, among: Uint8Array): Uint32Array {
+    const { pagesOfChunks } = this.#catalog
+    const pages = lists.map((list) => {
+      const inWindow: number[] = []
+      let last = 0
+      for (let at = indexFrom(list, from); at < list.count; at++) {
+        if (at % blockSize === 0) list.load(at / blockSize)
+        const chunk = list.chunks[at] ?? 0
+        if (chunk >= to) break
+        const page = pagesOfChunks[chunk] ?? 0
+        if (page !== last && among[page] === 1) inWindow.push(page)
+        last = page
+      }
+      return Uint32Array.from(inWindow)
+    })
+    return pages.reduce<Uint32Array>(union, none)
   }
 
   #scoreWindow({ lists, among }: Scored, { from, to, wanted }: Window, visible: Visible): void {
@@ -108,7 +143,7 @@ export class WindowScorer {
 
   /** Adds what a list counts in the chunks before one, from a place in the list on, and in their pages, which are whole. */
   #accumulate(
-    { list, chunkWeight, pageWeight }: WeightedList,
+    { list, chunkWeight, pageWeight, isBonus }: WeightedList,
     { at: first, to }: { at: number; to: number },
     among: Uint8Array,
     { averageChunkLength, averagePageLength }: Visible,
@@ -128,7 +163,7 @@ export class WindowScorer {
       const chunk = chunks[at] ?? 0
       if (chunk >= to) break
       const pageOfChunk = pagesOfChunks[chunk] ?? 0
-      if (among[pageOfChunk] !== 1) continue
+      if (among[pageOfChunk] !== 1 || (isBonus && ofPage[pageOfChunk] === 0)) continue
       if (pageOfChunk !== page) {
         addToPage()
         page = pageOfChunk
@@ -186,42 +221,46 @@ export class WindowScorer {
     return (this.#ofChunk[chunk] ?? 0) + pageShare * (this.#ofPage[page] ?? 0)
   }
 
-  /** The most that anything in each window scores. */
-  #bounds({ lists, windows }: Scored, visible: Visible): Float64Array {
+  /** The most that a list counts for anything in each window. */
+  #bounds(weighted: WeightedList, windows: Uint32Array, visible: Visible): Float64Array {
     const bounds = new Float64Array(windows.length - 1)
-    const ofList = new Float64Array(bounds.length)
-    for (const { list, chunkWeight, pageWeight } of lists) {
-      const scoring: Scoring = {
-        ofChunk: (frequency, length) => chunkWeight * saturation(frequency, length, visible.averageChunkLength),
-        ofPage: (frequency, length) =>
-          pageShare * pageWeight * saturation(frequency, length, visible.averagePageLength),
-      }
-      ofList.fill(0)
-      const ofBlocks = list.count > 2 * bounds.length ? list.bounds(scoring, this.#catalog) : undefined
-      if (ofBlocks === undefined) this.#boundByPostings(list, scoring, windows, ofList)
-      else boundByBlocks(list, ofBlocks, windows, ofList)
-      for (let window = 0; window < bounds.length; window++) {
-        bounds[window] = (bounds[window] ?? 0) + (ofList[window] ?? 0)
-      }
-    }
+    const isLong = weighted.list.count > 2 * bounds.length
+    const ofBlocks = isLong ? weighted.list.bounds(scoringOf(weighted, visible)) : undefined
+    if (ofBlocks === undefined) this.#boundByPostings(weighted, windows, visible, bounds)
+    else boundByBlocks(weighted.list, ofBlocks, windows, bounds)
     return bounds
   }
 
-  #boundByPostings(list: PostingList, { ofChunk, ofPage }: Scoring, windows: Uint32Array, bounds: Float64Array): void {
+  /** By the highest frequencies and the shortest texts of each window. */
+  #boundByPostings(weighted: WeightedList, windows: Uint32Array, visible: Visible, bounds: Float64Array): void {
     const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
-    const cursor = new PostingCursor(list)
-    let window = 0
-    while (cursor.chunk !== end) {
-      const { chunk: first } = cursor
-      const page = pagesOfChunks[first] ?? 0
-      let [highest, inPage] = [0, 0]
-      do {
-        highest = Math.max(highest, ofChunk(cursor.frequency, chunkLengths[cursor.chunk] ?? 0))
-        inPage += cursor.frequency
-        cursor.next()
-      } while (cursor.chunk !== end && pagesOfChunks[cursor.chunk] === page)
-      while (window < bounds.length - 1 && (windows[window + 1] ?? 0) <= first) window++
-      bounds[window] = Math.max(bounds[window] ?? 0, highest + ofPage(inPage, pageLengths[page] ?? 0))
+    const { ofChunk, ofPage } = scoringOf(weighted, visible)
+    const { chunks, frequencies, count } = weighted.list
+    let at = 0
+    for (let window = 0; window < bounds.length && at < count; window++) {
+      // Pages that are gone may stand behind the end.
+      const stop = window === bounds.length - 1 ? end : (windows[window + 1] ?? 0)
+      let [highest, shortest, highestInPage, shortestPage] = [0, end, 0, end]
+      let [page, inPage] = [0, 0]
+      for (; at < count; at++) {
+        if (at % blockSize === 0) weighted.list.load(at / blockSize)
+        const chunk = chunks[at] ?? 0
+        if (chunk >= stop) break
+        const frequency = frequencies[at] ?? 0
+        const length = chunkLengths[chunk] ?? 0
+        const pageOfChunk = pagesOfChunks[chunk] ?? 0
+        if (pageOfChunk !== page) {
+          page = pageOfChunk
+          inPage = 0
+          const pageLength = pageLengths[page] ?? 0
+          if (pageLength < shortestPage) shortestPage = pageLength
+        }
+        inPage += frequency
+        if (frequency > highest) highest = frequency
+        if (length < shortest) shortest = length
+        if (inPage > highestInPage) highestInPage = inPage
+      }
+      if (highest > 0) bounds[window] = ofChunk(highest, shortest) + ofPage(highestInPage, shortestPage)
     }
   }
 
@@ -237,6 +276,57 @@ export class WindowScorer {
     this.#ofPage = new Float64Array(pageLengths.length)
     this.#bestOfPage = new Uint32Array(pageLengths.length)
     this.#wanted = new Uint8Array(pageLengths.length)
+  }
+}
+
+function sumOf(ofLists: readonly Float64Array[]): Float64Array {
+  const [first = new Float64Array(), ...others] = ofLists
+  const sum = first.slice()
+  for (const ofList of others) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (ofList[at] ?? 0)
+  return sum
+}
+
+/**
+ * Tells which lists a page must be in to be among the best: in any but those that count least, which do not count enough all together.
+ * "MaxScore", Turtle and Flood, "Query Evaluation: Strategies and Optimizations", 1995.
+ */
+class NeededLists {
+  readonly #lists: { list: PostingList; bound: number }[]
+  readonly #postings: number
+  #sum = 0
+  #needed: PostingList[] | undefined
+
+  /** @param bounds of each list in each window */
+  constructor(lists: readonly WeightedList[], bounds: readonly Float64Array[]) {
+    this.#lists = lists.map(({ list }, index) => ({ list, bound: highestOf(bounds[index]) }))
+    this.#lists.sort((a, b) => b.bound - a.bound)
+    this.#postings = lists.reduce((sum, { list }) => sum + list.count, 0)
+  }
+
+  /** Those for a threshold, which never falls; undefined where they would save little. */
+  for(threshold: number): readonly PostingList[] | undefined {
+    let isChanged = false
+    for (let last = this.#lists.at(-1); last !== undefined; last = this.#lists.at(-1)) {
+      if ((this.#sum + last.bound) * slack >= threshold) break
+      this.#sum += last.bound
+      this.#lists.pop()
+      isChanged = true
+    }
+    if (!isChanged) return this.#needed
+    const postings = this.#lists.reduce((sum, { list }) => sum + list.count, 0)
+    this.#needed = postings * postingsForPage < this.#postings ? this.#lists.map(({ list }) => list) : undefined
+    return this.#needed
+  }
+}
+
+function highestOf(bounds: Float64Array | undefined): number {
+  return bounds?.reduce((highest, bound) => Math.max(highest, bound), 0) ?? 0
+}
+
+function scoringOf({ chunkWeight, pageWeight }: WeightedList, visible: Visible): Scoring {
+  return {
+    ofChunk: (frequency, length) => chunkWeight * saturation(frequency, length, visible.averageChunkLength),
+    ofPage: (frequency, length) => pageShare * pageWeight * saturation(frequency, length, visible.averagePageLength),
   }
 }
 
