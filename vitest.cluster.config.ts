@@ -4,9 +4,18 @@ import shared from './vitest.shared.ts'
 
 /** Seconds for which many nodes work while their parts fail. */
 const seconds = Number(process.env.CLUSTER_SECONDS ?? 600)
-/** Left out of a short run: an object store, which takes long to install, and tests that take long and have shorter neighbours. */
+/**
+ * Left out of a short run: what takes long, such as the installation of an object store, and tests of what does not know the kind of
+ * server, since it only asks services that other tests ask, too.
+ */
 const long =
-  seconds < 120 ? ['test/cluster/parts/swift.test.ts', 'test/e2e/{twins,forge/forge-{day,faults,bundles}}.test.ts'] : []
+  seconds < 120
+    ? [
+        'test/cluster/parts/swift.test.ts',
+        'test/e2e/{chat,llms,mcp,meaning,reading,sessions,twins,webhooks}.test.ts',
+        'test/e2e/{forge/*,git/git-{hostile,identity,forge-mirror}}.test.ts',
+      ]
+    : []
 
 /**
  * Tests with real parts, which they start themselves: PostgreSQL, load balancers, and in the long run an object store. Those of many

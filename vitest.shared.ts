@@ -2,6 +2,9 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+// For the workers, and for the programs that a global setup starts.
+Object.assign(process.env, temporaryFiles())
+
 /** What the configurations share whose tests run the product in their own process. */
 export default defineConfig({
   plugins: [
@@ -26,7 +29,7 @@ export default defineConfig({
     isolate: false,
     // Tests make much garbage that is short-lived: the larger the young generation is, the less of it is copied.
     execArgv: ['--max-semi-space-size=64'],
-    env: { ...temporaryFiles(), NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
   },
 })
 

@@ -56,7 +56,7 @@ export function environmentOf({ database, objects }: State): Record<string, stri
 /** Makes a copy of the template; gives its name. */
 async function copyOf(template: string): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await runOn(template, `create database ${name} template ${new URL(template).pathname.slice(1)}`)
+  await runOn(template, `create database ${name} template ${new URL(template).pathname.slice(1)} strategy file_copy`)
   return name
 }
 
