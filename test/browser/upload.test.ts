@@ -61,3 +61,20 @@ test('300 MB that are cut off go on after a reload, with the same file chosen ag
   expect(alarms.filter((alarm) => !alarm.includes('/chunk'))).toEqual([])
   await context.close()
 }, 300_000)
+
+test('a file that is chosen before the script of the page is there is uploaded', async () => {
+  const { page, alarms, context } = await stage().enter('curator', { email: 'quick@example.com' })
+  const chosen = Promise.withResolvers<void>()
+  await page.route(/\/islands\/upload\b[^/]*$/, async (route) => {
+    await chosen.promise
+    await route.continue()
+  })
+  await page.goto(list, { waitUntil: 'commit' })
+  await page.setInputFiles('#upload input[type=file]', {
+    ...{ name: 'quick.md', mimeType: 'text/markdown', buffer: Buffer.from('# Quick\n\nChosen at once.\n') },
+  })
+  chosen.resolve()
+  await page.locator('.uploads').getByText('Uploaded.').waitFor()
+  expect(alarms).toEqual([])
+  await context.close()
+})

@@ -72,6 +72,8 @@ function takeFiles(section: HTMLElement): void {
     input.value = ''
   })
   input.addEventListener('change', () => form.requestSubmit())
+  // Chosen before this script was there.
+  if (input.files !== null && input.files.length > 0) form.requestSubmit()
   acceptDrops(section, add)
   addEventListener('beforeunload', (event) => {
     if (running > 0) event.preventDefault()
