@@ -77,7 +77,8 @@ test('a commit whose answer was lost is found done, and not done twice', async (
       },
     }),
   })
-  await Promise.all(['a.md', 'b.md'].map((path) => commitsOf(writer).run((staging) => put(staging, main, path))))
+  const commits = commitsOf(writer)
+  await Promise.all(['a.md', 'b.md'].map((path) => commits.run((staging) => put(staging, main, path))))
   expect(cuts).toBeLessThan(1)
   await expectSound(bed, ['a.md', 'b.md'])
 })

@@ -18,6 +18,7 @@ import { formatCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { coalesce } from '../../store/concurrency/coalesce.ts'
+import { onceInTurn } from '../../store/concurrency/shared-turn.ts'
 import { indexCandidate } from '../../store/projection/candidate-index.ts'
 import { blobAtPath } from '../../store/projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from '../../store/projection/neuron-index.ts'
@@ -159,7 +160,7 @@ export class KnowledgeBase {
     const areUnchanged = this.#refs.stamp()
     const heads = await this.#refs.readHeads()
     if (heads.get(mainRef) === main && heads.get(queueRef) === queue) {
-      this.#areRefsUnchanged = areUnchanged
+      this.#areRefsUnchanged = onceInTurn(areUnchanged)
       return
     }
     try {

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { coalesce } from '../concurrency/coalesce.ts'
+import { sharedTurn } from '../concurrency/shared-turn.ts'
 
 /**
- * Caches what was read from a database until anything in the database changes. A database without a revision is read for each
- * request; requests that arrive during a read share the next one, so each sees the state at its arrival.
+ * Caches what was read from a database until anything in the database changes. Requests that arrive together share one look at the
+ * revision. A database without a revision is read for each request; requests that arrive during a read share the next one. So each
+ * sees the state at its arrival, or a later one.
  */
 export class RevisedCache<Value extends object> {
   readonly #revision: () => string | undefined
@@ -20,6 +22,7 @@ export class RevisedCache<Value extends object> {
 
   /** Returns the value of a key, from the cache or by reading it. Missing values are not cached. */
   async get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    await sharedTurn()
     // Taken before the read: if something changes meanwhile, the value counts as one of the old revision.
     const revision = this.#revision()
     if (revision === undefined) return this.#readTogether(key, read)

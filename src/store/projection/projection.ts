@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { endSharedTurn, onceInTurn } from '../concurrency/shared-turn.ts'
 import { isBusy } from '../database/engines/sqlite.ts'
 import { lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
@@ -52,9 +53,7 @@ export class Projection {
   }
 
   /** Another number than before whenever something was committed since, by this process or another: {@link read} sees it. */
-  revision(): number {
-    return Number(this.#dataVersion.get()?.data_version)
-  }
+  readonly revision = onceInTurn((): number => Number(this.#dataVersion.get()?.data_version))
 
   /** The commits that the tables stand for. */
   heads(sql: MainTables): ProjectionHeads {
@@ -104,6 +103,7 @@ export class Projection {
 
   commit(): void {
     this.#writer.exec('COMMIT')
+    endSharedTurn()
   }
 
   rollback(): void {

@@ -3,6 +3,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { endSharedTurn, onceInTurn } from '../../concurrency/shared-turn.ts'
 import { copyDatabase } from '../copy-database.ts'
 import type { Database } from '../database.ts'
 import { migrate } from '../migrations/migrate.ts'
@@ -25,12 +26,15 @@ export async function openSqlite(file: string): Promise<Database> {
     // WAL with synchronous=NORMAL loses acknowledged rows at power loss.
     sqlite.exec('PRAGMA synchronous = FULL')
     let writes = 0
-    const database = asKyselyDatabase(sqlite, () => void writes++)
+    const database = asKyselyDatabase(sqlite, () => {
+      writes++
+      endSharedTurn()
+    })
     const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
     await migrateAtOnce(db, sqlite, file)
     // It changes with every commit of another connection, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
-    const revision = () => `${writes} ${dataVersion.get()?.data_version}`
+    const revision = onceInTurn(() => `${writes} ${dataVersion.get()?.data_version}`)
     return {
       ...{ db, revision, notifications: new Notifications() },
       now: () => new Date(),
