@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
-import { type ExtractReply, extractRequest } from './reply.ts'
+import type { ExtractInput } from '../../extracted.ts'
+import type { ExtractReply } from './reply.ts'
 import { failure, runExtractor } from './run-extractor.ts'
 
 /** Libraries and their native code may print to the other file descriptors. */
@@ -18,9 +19,9 @@ process.stdin.on('data', (text: string) => {
 process.stdin.on('end', () => process.exit(1))
 
 async function run(request: string): Promise<void> {
-  const input = extractRequest.parse(JSON.parse(request))
-  const transcriber = input.transcriber && { apiKey: undefined, ...input.transcriber }
-  answer(await runExtractor({ ...input, transcriber }, showProgress))
+  // The server has written it. A schema would have to load its library first, which takes as long as most documents.
+  const input: ExtractInput = JSON.parse(request)
+  answer(await runExtractor(input, showProgress))
 }
 
 function showProgress(done: number, total: number): void {

@@ -33,10 +33,3 @@ export const extractReply = z.discriminatedUnion('ok', [
   z.strictObject({ ok: z.literal(false), problem, message: cleanText.max(1000) }),
 ])
 export type ExtractReply = z.infer<typeof extractReply>
-
-export const extractRequest = z.strictObject({
-  file: z.string(),
-  filename: z.string(),
-  fileType: z.string(),
-  transcriber: z.strictObject({ url: z.string(), model: z.string(), apiKey: z.string().optional() }).optional(),
-})
