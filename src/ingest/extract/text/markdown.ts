@@ -1,7 +1,6 @@
 import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
 import type { Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
-import { htmlToMarkdown } from '../html/html-to-markdown.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
 import { withAtxHeadings } from './atx-headings.ts'
@@ -16,30 +15,30 @@ export const extractMarkdown: Extractor = async ({ file }) => {
   const { data, body, problems } = parseFrontMatter(text)
   // Text between two thematic breaks is no front matter.
   const content = problems.some(({ rule }) => rule === 'front-matter-not-a-map') ? text : body
-  const markdown = cleanMarkdown(normalised(content), 'drop')
+  const markdown = cleanMarkdown(await normalised(content), 'drop')
   const title = typeof data.title === 'string' ? data.title : firstTitle(markdown)
   const warnings = problems.map(({ message, line }) => `Front matter, line ${line}: ${message}`)
   return { title, markdown, anchors: [], warnings, doubts }
 }
 
 /** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */
-function normalised(text: string): string {
+async function normalised(text: string): Promise<string> {
   const lines = text.split('\n')
   const isFenced = fencedLines(lines)
   const result: string[] = []
   let run: string[] = []
-  const endRun = () => {
-    result.push(...withAtxHeadings(withoutLongHtml(run)))
+  const endRun = async () => {
+    result.push(...withAtxHeadings(await withoutLongHtml(run)))
     run = []
   }
   for (const [index, line] of lines.entries()) {
     if (!isFenced[index]) run.push(line)
     else {
-      endRun()
+      await endRun()
       result.push(line)
     }
   }
-  endRun()
+  await endRun()
   return result.join('\n')
 }
 
@@ -47,7 +46,7 @@ function normalised(text: string): string {
  * Tables of HTML become those of Markdown; comments, scripts and styles that go on to another line go. What is not closed stays, and
  * is escaped.
  */
-function withoutLongHtml(lines: readonly string[]): string[] {
+async function withoutLongHtml(lines: readonly string[]): Promise<string[]> {
   const result: string[] = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
@@ -57,11 +56,17 @@ function withoutLongHtml(lines: readonly string[]): string[] {
     else {
       const before = line.slice(0, start.index)
       if (start[0].toLowerCase() !== '<table') result.push(before + end.rest)
-      else result.push(before, '', ...htmlToMarkdown(end.html).split('\n'), '', end.rest)
+      else result.push(before, '', ...(await tableLines(end.html)), '', end.rest)
       at = end.index
     }
   }
   return result
+}
+
+/** What reads HTML takes longer to load than most pages take to read, and few pages have a table of HTML. */
+async function tableLines(html: string): Promise<string[]> {
+  const { htmlToMarkdown } = await import('../html/html-to-markdown.ts')
+  return htmlToMarkdown(html).split('\n')
 }
 
 /** On which line an element or comment ends, all of it, and what is behind it. */
