@@ -1,6 +1,7 @@
 import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../knowledge/neuron.ts'
 import { atxHeading } from '../knowledge/text/atx-heading.ts'
+import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'
 import { linesOf } from './parse/split-blocks.ts'
 
@@ -35,10 +36,11 @@ export function fileTitle(path: string): string {
 
 /**
  * The text of the heading of level 1 with which a content opens, of at most 500 characters; nothing but blank lines and comments
- * may stand before it. Only the heading itself is given to the parser, so hostile text costs nothing.
+ * may stand before it. What Obsidian's comments say is no part of it: a title is shown to all who may see the page. Only the heading
+ * itself is given to the parser, so hostile text costs nothing.
  */
 export function openingHeading(content: string): string | undefined {
-  const head = content.slice(0, maxLength)
+  const head = withoutComments(content.slice(0, maxLength))
   const opening = head.slice(openingStart(head))
   const source = headingSource(linesOf(opening).map(({ text }) => text))
   return source === undefined ? undefined : headingText(source.trim()) || undefined

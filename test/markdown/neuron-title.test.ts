@@ -12,6 +12,10 @@ test.each([
   ['# &amp; \\# x', '& # x'],
   ['<!-- hidden -->\n# Title', 'Title'],
   ['<!--\n# hidden\n--> \n\n# Title', 'Title'],
+  ['# Pigeons %%layoffs in May%%', 'Pigeons'],
+  ['%% hidden %%\n# Title', 'Title'],
+  ['%%\n# hidden\n%%\n# Title', 'Title'],
+  ['# `50 %%` of a %%b%% c', '50 %% of a  c'],
   [`# ${'x'.repeat(600)}`, 'x'.repeat(500)],
 ])('the heading that opens %j', (content, title) => {
   expect(openingHeading(content)).toBe(title)
@@ -32,6 +36,9 @@ test.each([
   ['> # quoted'],
   ['- item\n==='],
   ['<!-- never closed\n# Title'],
+  ['%% never closed\n# Title'],
+  ['%%block\n===\n%%\nText.'],
+  ['# %%all of it%%'],
   ['<!-- a --> b\n# Later'],
   [`${'\n'.repeat(20_000)}# Late`],
 ])('no heading opens %j', (content) => {

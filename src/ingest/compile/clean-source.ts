@@ -1,4 +1,5 @@
 import { linkKey } from '../../knowledge/links/link-target.ts'
+import { withoutComments } from '../../markdown/comments.ts'
 import type { Extracted } from '../extracted.ts'
 import { keyOf, runningLines } from './running-lines.ts'
 import { type SourceBlock, sourceBlocks } from './source-blocks.ts'
@@ -15,7 +16,8 @@ const maxBeforeTitle = 20
 const maxName = 120
 
 /**
- * Returns the title of a document, and its blocks without running heads and feet. The title gets the file's name appended if a
+ * Returns the title of a document, and its blocks without running heads and feet, and without comments: cut into pages, one could end on
+ * another page than it begins on. The title gets the file's name appended if a
  * Neuron of another origin has it (`taken`, as `linkKey` gives them).
  */
 export function entitledSource(
@@ -28,7 +30,7 @@ export function entitledSource(
   filename: string,
   taken: ReadonlySet<string>,
 ): EntitledSource {
-  const lines = cleaned(firstLines(markdown, searchOnlyFrom)).split('\n')
+  const lines = cleaned(firstLines(withoutComments(markdown), searchOnlyFrom)).split('\n')
   const running = runningLines(lines, anchors)
   const repeated = new Set([...running].map((line) => keyOf(lines[line - 1] ?? '')))
   const blocks = sourceBlocks(lines.map((line, at) => (running.has(at + 1) ? '' : line)).join('\n'))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { linkKey } from '../../knowledge/links/link-target.ts'
+import { withoutComments } from '../../markdown/comments.ts'
 import type { OnProgress } from '../extracted.ts'
 import { type CompileInput, compileDocument, type DocumentPlan, planDocument } from './compile-document.ts'
 import type { CompiledPage } from './compiled.ts'
@@ -73,7 +74,8 @@ export class ModelCompiler {
     const { drafts, client, failed } = this.#options
     const { extracted, filename, language } = input
     if (extracted.markdown.trim().length < shortest) return { pages: await compileDocument(input), warnings: [] }
-    const { title = null, markdown } = extracted
+    const { title = null } = extracted
+    const markdown = withoutComments(extracted.markdown)
     const key = createHash('sha256')
       .update(JSON.stringify([version, client.model, scope, language, filename, title, markdown]))
       .digest('hex')

@@ -57,7 +57,7 @@ export function searchedSources(kb: KbIdentity, { sources, sourceTexts, events, 
 }
 
 /** Raised whenever other parts of a text are indexed. */
-const textFormat = 3
+const textFormat = 4
 
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
   return `${textFormat} ${contentHash} ${extractedAt} ${filename}`

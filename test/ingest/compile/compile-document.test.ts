@@ -39,6 +39,24 @@ describe('a small document', () => {
   })
 })
 
+describe('what a comment says', () => {
+  test('is in no title, text or tag of a page', async () => {
+    const [page] = await compile(
+      '# Pigeons %%zebras%%\n\nThey carry %%Zebras are secret.%%letters.\n\n%%\n# Zebras\n\nZebras, zebras.\n%%\n',
+    )
+    expect(page).toMatchObject({ title: 'Pigeons', content: 'They carry letters.' })
+    expect(page?.tags.join()).not.toMatch(/zebra/i)
+  })
+
+  test('becomes no page of its own where the document is cut', async () => {
+    const pages = await compile(
+      `${sections('Doors', 'Windows')}\n\n%%\n\n# Zebras\n\n${paragraph('zebra', 3000)}\n\n%%\n\n${sections('Roofs')}`,
+    )
+    expect(pages.map(({ title }) => title)).toEqual(['handbook', 'Doors', 'Windows', 'Roofs'])
+    expect(JSON.stringify(pages)).not.toMatch(/zebra/i)
+  })
+})
+
 test('what is for search alone becomes no page', async () => {
   const markdown = `# Log\n\nOf doors.\n\n${sections('Rows', 'More rows', 'Further rows')}`
   const [page, ...others] = await compile(markdown, { searchOnlyFrom: 5 })

@@ -1,3 +1,4 @@
+import { withoutComments } from '../../../markdown/comments.ts'
 import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
 import type { Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
@@ -88,7 +89,7 @@ function closing(
 }
 
 function firstTitle(markdown: string): string | undefined {
-  const lines = markdown.split('\n')
+  const lines = withoutComments(markdown).split('\n')
   const isFenced = fencedLines(lines)
   for (const [index, line] of lines.entries()) {
     const title = isFenced[index] ? undefined : heading.exec(line)?.[1]
