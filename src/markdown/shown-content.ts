@@ -1,5 +1,6 @@
 import { withoutComments } from './comments.ts'
 import type { NeuronFile } from './file/neuron-file.ts'
+import { linesOf } from './parse/split-blocks.ts'
 
 /** What the Excalidraw plugin keeps in a drawing's page: it begins with one of these headings, and goes on to the end. */
 const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im
@@ -13,6 +14,15 @@ const drawingBanner = /^==⚠.*$/m
 export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'extra'>): string {
   const shown = withoutComments('excalidraw-plugin' in extra ? withoutDrawing(content) : content)
   return shown === content ? content : shown.trimEnd()
+}
+
+/** The lines of a content of which readers see nothing, or a part. */
+export function hiddenLines(file: Pick<NeuronFile, 'content' | 'extra'>): string[] {
+  const content = shownContent(file)
+  if (content === file.content) return []
+  const shown = linesOf(content).map(({ text }) => text.trimEnd())
+  const lines = linesOf(file.content).map(({ text }) => text.trimEnd())
+  return lines.filter((line, at) => line !== (shown[at] ?? ''))
 }
 
 function withoutDrawing(content: string): string {

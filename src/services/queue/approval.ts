@@ -6,7 +6,7 @@ import { type Actor, queueStatus } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
+import { hiddenLines } from '../../markdown/shown-content.ts'
 import { findCandidate, unfinishedApprovals } from '../../store/projection/candidate-index.ts'
 import { lastBlob } from '../../store/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
@@ -89,8 +89,8 @@ export function viewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
 }
 
 /**
- * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted; or takes away
- * comments, which its author may not have seen. Only a curator may approve that.
+ * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted; or takes away or
+ * changes comments, which its author may not have seen. Only a curator may approve that.
  */
 export async function opensUp(
   kb: KnowledgeBase,
@@ -102,15 +102,20 @@ export async function opensUp(
   const last = target === undefined ? lastBlob(kb.projection.write, seqId) : undefined
   const settings = await kb.settings()
   const accessOf = (page: string) => accessIn(parseNeuronFile(page), settings)
-  if (target !== undefined && hiddenLength(text) < hiddenLength(await staging.readText(target.blob))) return true
+  if (target !== undefined && !keepsHidden(await staging.readText(target.blob), text)) return true
   const before = last === undefined ? target : accessOf(await staging.readText(last))
   return before !== undefined && isSeenByMore(accessOf(text), before, settings.defaultAudience)
 }
 
-/** The characters of a page's text that only curators see. */
-function hiddenLength(page: string): number {
-  const file = parseNeuronFile(page)
-  return file.content.length - shownContent(file).length
+/** Whether a page still has every line of which only curators see all. */
+function keepsHidden(before: string, after: string): boolean {
+  const kept = hiddenLines(parseNeuronFile(after))
+  for (const line of hiddenLines(parseNeuronFile(before))) {
+    const at = kept.indexOf(line)
+    if (at < 0) return false
+    kept.splice(at, 1)
+  }
+  return true
 }
 
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */

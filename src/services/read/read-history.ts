@@ -5,7 +5,7 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
-import { type VersionRow, versionsBefore } from '../../store/projection/version-queries.ts'
+import { type VersionRow, versionBefore, versionsBefore } from '../../store/projection/version-queries.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
@@ -42,7 +42,7 @@ export type PageHistory = {
 export type VersionText = PageVersion & { content: string; text: string }
 
 type Version = ReturnType<typeof versionsBefore> extends Generator<infer Row> ? Row : never
-type Reading = { kb: ReadableKb; visibility: Visibility; isCurator: boolean }
+type Reading = { kb: ReadableKb; seqId: string; visibility: Visibility; isCurator: boolean }
 
 const noContent = { content: '', text: '' }
 
@@ -115,18 +115,21 @@ async function openHistory(
   const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const visibility = await visibilityFor(caller, kb)
   if (!(await visibility.ofHistory(seqId))) throw new GanglionError('not_found')
-  return { kb, visibility, isCurator: effectiveAudience(caller.role) === 'curator' }
+  return { kb, seqId, visibility, isCurator: effectiveAudience(caller.role) === 'curator' }
 }
 
 /** Nothing where the caller may not see the version. */
 async function versionText(reading: Reading, row: Version): Promise<VersionText | undefined> {
-  const { kb, visibility, isCurator } = reading
+  const { kb, seqId, visibility, isCurator } = reading
   const { version, path, commit, at, blob, candidateId } = row
   const shown = { version, path, commit, at, candidateId }
-  if (blob === null) return { ...shown, title: null, by: await approverOf(kb, row), ...noContent }
-  const text = await kb.repository.readText(blob)
+  // A removal has the path of what it removed.
+  const seen = blob ?? versionBefore(kb.projection.read, seqId, version)?.blob
+  if (seen == null) return undefined
+  const text = await kb.repository.readText(seen)
   const file = parseNeuronFile(text)
   if (!visibility.of(accessIn(file, await kb.settings()))) return undefined
+  if (blob === null) return { ...shown, title: null, by: await approverOf(kb, row), ...noContent }
   const content = isCurator ? file.content : shownContent(file)
   const by = await approverOf(kb, row)
   return { ...shown, title: neuronTitle(file, path), by, content, text: isCurator ? text : content }

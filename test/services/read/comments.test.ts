@@ -44,7 +44,7 @@ test('a comment is not shown to readers, not searched and not quoted, and its li
   }
 })
 
-test('what takes a comment away waits for a curator, since its author may not have seen it', async () => {
+test('what takes a comment away or changes it waits for a curator, since its author may not have seen it', async () => {
   const given = await importing({ 'Pigeons.md': page })
   await given.run()
   const { ganglion, curator } = given
@@ -57,6 +57,12 @@ test('what takes a comment away waits for a curator, since its author may not ha
       ...{ content: text, metadata: JSON.stringify({ targetNeuron: seqId }) },
     })
   expect(await correct(`${content}\nMore.`)).toMatchObject({ status: 'pending' })
+  for (const other of [
+    page.replace('budget', 'bodget'),
+    page.replace('zebra block', 'xxxxxxxxxxxxx'),
+    `${content}\n%%${'x'.repeat(99)}%%`,
+  ])
+    expect(await correct(other)).toMatchObject({ status: 'pending' })
   expect((await neuronOf(given, 'neurons/Pigeons.md')).content).toBe(page)
   expect(await correct(`${page}\nMore.`)).toMatchObject({ status: 'approved' })
 })

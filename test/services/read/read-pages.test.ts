@@ -113,6 +113,16 @@ describe('the history', () => {
     expect((await history(bed, bed.reader, { limit: 2, before: 2 })).versions).toHaveLength(1)
   })
 
+  test('leaves out the removal of what was hidden, which has its path', async () => {
+    const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'One.\n') })
+    bed.write({ 'a.md': null, 'merger.md': neuronText(1, { title: 'Merger', ...hidden }) })
+    bed.write({ 'merger.md': null })
+    bed.write({ 'a.md': neuronText(1, { title: 'A' }, 'Two.\n') })
+    const numbers = async (caller: Caller) => (await history(bed, caller)).versions.map(({ version }) => version)
+    expect(await numbers(bed.reader)).toEqual([4, 1])
+    expect(await numbers(bed.curator)).toEqual([4, 3, 2, 1])
+  })
+
   test('leaves out what was hidden, and is none of a page that is hidden today', async () => {
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'Draft', ...hidden }) })
     bed.write({ 'a.md': neuronText(1, { title: 'Open' }, 'Shown %%not this%%\n') })

@@ -1,17 +1,22 @@
 import { GanglionError } from '../../../contract/errors.ts'
 import type { Upload } from '../../../store/sources/uploads.ts'
-import type { Caller } from '../../caller.ts'
+import { actorOf, type Caller } from '../../caller.ts'
 import type { Ganglion } from '../../ganglion.ts'
 
 /**
- * An upload of the caller's tenant, with the number of bytes that have arrived.
+ * An upload, with the number of bytes that have arrived. It is there for who began it and for curators: its file and tags may be none
+ * of others' business, and who finalizes it sees the Source.
  * @throws {GanglionError} `not_found`, `upload_expired`
  */
-export async function findUpload(ganglion: Ganglion, { tenantId }: Caller, id: string): Promise<Upload> {
-  const upload = await ganglion.uploads.find(tenantId, id)
-  if (upload === undefined) throw new GanglionError('not_found')
+export async function findUpload(ganglion: Ganglion, caller: Caller, id: string): Promise<Upload> {
+  const upload = await ganglion.uploads.find(caller.tenantId, id)
+  if (upload === undefined || !isThereFor(caller, upload)) throw new GanglionError('not_found')
   if (Date.parse(upload.expiresAt) <= ganglion.now().getTime()) throw new GanglionError('upload_expired')
   return asStored(ganglion, upload)
+}
+
+function isThereFor(caller: Caller, { uploaderId }: Upload): boolean {
+  return caller.role === 'curator' || uploaderId === null || uploaderId === actorOf(caller).id
 }
 
 /** An upload with the number of bytes that have arrived. */
