@@ -10,6 +10,7 @@ type Code =
   | 'unknown-outcome'
   | 'bad-ref'
   | 'bad-request'
+  | 'path-taken'
 
 /** What went wrong in the git store. The message is for operators and logs, never for an API answer. */
 export class GitError extends Error {

@@ -1,3 +1,4 @@
+import { GitError } from './git-error.ts'
 import {
   type Delta,
   encodeCommit,
@@ -25,8 +26,13 @@ export type CommitRequest = {
 
 type Mark = { heads: Map<string, Oid | undefined>; objects: number }
 
-/** A changed path, cut into its folders: either a file's new blob (undefined: removed) or a folder with changes in it. */
-type ChangeTree = Map<string, { blob: Oid | undefined } | { folder: ChangeTree }>
+/**
+ * A changed path, cut into its folders: either a file's new blob (undefined: removed) or a folder with changes in it. `leaving` are the
+ * changes in the folder that a file takes the place of; `isFreed` is a folder that takes the place of a removed file.
+ */
+type FileNode = { blob: Oid | undefined; leaving?: ChangeTree }
+type FolderNode = { folder: ChangeTree; isFreed: boolean }
+type ChangeTree = Map<string, FileNode | FolderNode>
 
 /** What a commit changes, as it is found out; undefined where a file takes the place of a folder, or a folder that of a file. */
 type Changed = { files: TreeChange[] | undefined }
@@ -67,11 +73,17 @@ export class Staging {
     return this.#put('blob', Buffer.isBuffer(data) ? data : Buffer.from(data))
   }
 
-  /** Stages one commit on top of a ref (its first, where there is none) and gives its id. */
+  /**
+   * Stages one commit on top of a ref (its first, where there is none) and gives its id. A file takes the place of a folder, or a folder
+   * that of a file, only where the changes remove what was there.
+   * @throws {GitError} `path-taken`
+   */
   async commit(ref: string, request: CommitRequest): Promise<Oid> {
     const parent = this.#heads.get(ref)
     const changes: ChangeTree = new Map()
-    for (const [path, change] of request.changes) addChange(changes, path, this.#blobOf(change))
+    // What is removed first: a file may come where its folder was.
+    const ordered = [...request.changes].sort(([, a], [, b]) => Number(b === null) - Number(a === null))
+    for (const [path, change] of ordered) addChange(changes, path, this.#blobOf(change))
     const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)
     const changed: Changed = { files: [] }
     const tree = (await this.#applyChanges(base, changes, '', changed)) ?? this.#putTree(Tree.empty)
@@ -117,6 +129,7 @@ export class Staging {
     for (const [name, change] of changes) {
       const [old, path] = [tree.get(name), prefix + fromBinaryName(name)]
       const isFile = 'blob' in change
+      if (!(await this.#isFree(old, change))) throw new GitError('path-taken', `${path} is in the way of a commit`)
       if (old !== undefined && (old.mode === folderMode) === isFile) changed.files = undefined
       else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
       const entry = isFile ? blobEntry(change.blob) : await this.#folderEntry(old, change.folder, `${path}/`, changed)
@@ -125,6 +138,14 @@ export class Staging {
     if (tree.entries.length === 0) return undefined
     const from = changes.size === 1 && base !== undefined && delta !== undefined ? { base, delta } : undefined
     return this.#putTree(tree, from)
+  }
+
+  /** Whether what stands at a name may be replaced: it is of the same kind, or the changes remove all of it. */
+  async #isFree(old: TreeEntry | undefined, change: FileNode | FolderNode): Promise<boolean> {
+    const isFolder = old?.mode === folderMode
+    if ('folder' in change) return old === undefined || isFolder || change.isFreed
+    if (!isFolder) return true
+    return (await this.#applyChanges(old.oid, change.leaving ?? new Map(), '', { files: undefined })) === undefined
   }
 
   async #folderEntry(
@@ -162,9 +183,13 @@ function addChange(changes: ChangeTree, path: string, blob: Oid | undefined): vo
   let folder = changes
   for (const name of names) {
     const known = folder.get(name)
-    const next: ChangeTree = known !== undefined && 'folder' in known ? known.folder : new Map()
-    folder.set(name, { folder: next })
-    folder = next
+    if (known !== undefined && 'folder' in known) folder = known.folder
+    else {
+      const next: ChangeTree = new Map()
+      folder.set(name, { folder: next, isFreed: known !== undefined && known.blob === undefined })
+      folder = next
+    }
   }
-  folder.set(last, { blob })
+  const known = folder.get(last)
+  folder.set(last, { blob, ...(known !== undefined && 'folder' in known && { leaving: known.folder }) })
 }

@@ -186,3 +186,21 @@ test('where no turn is to be had, those who wait hear of it, and the writer goes
   expect(nativeGit(repository.gitDir, ['ls-tree', '--name-only', 'main'])).toBe('kept.md')
   repository.close()
 })
+
+test('a file takes the place of a folder, or a folder that of a file, where the commit removes what was there, else nothing does', async () => {
+  const { repository, writer } = await newWriter()
+  const commit = (changes: Record<string, string | null>) =>
+    writer.run((staging) =>
+      staging.commit(main, { changes: new Map(Object.entries(changes)), message: 'Change', author, committer: author }),
+    )
+  const files = () => nativeGit(repository.gitDir, ['ls-tree', '-r', '--name-only', 'main']).split('\n')
+  await commit({ 'a.md/x.md': 'x', 'a.md/y.md': 'y', 'b.md': 'b' })
+  for (const changes of [{ 'a.md': 'a' }, { 'a.md': 'a', 'a.md/x.md': null }, { 'b.md/z.md': 'z' }, { 'a.md': null }]) {
+    await expect(commit(changes)).rejects.toMatchObject({ code: 'path-taken' })
+  }
+  expect(files()).toEqual(['a.md/x.md', 'a.md/y.md', 'b.md'])
+  await commit({ 'a.md': 'a', 'a.md/x.md': null, 'a.md/y.md': null, 'b.md/z.md': 'z', 'b.md': null })
+  expect(files()).toEqual(['a.md', 'b.md/z.md'])
+  expect(nativeGit(repository.gitDir, ['fsck', '--strict'])).toBe('')
+  repository.close()
+})

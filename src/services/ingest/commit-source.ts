@@ -5,7 +5,7 @@ import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { editNeuron } from '../../markdown/file/neuron-file.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
   candidatesOfOrigin,
   countPending,
@@ -167,7 +167,9 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const path = target === undefined ? freePagePath(wished, takenOnMain(kb.projection.write, pathKeys)) : wished
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
-  const aliases = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: [] }) : []
+  const own = text === null ? [] : parseNeuronFile(text).fields.aliases
+  const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }) : []
+  const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   files.set(path, aliases.length === 0 || text === null ? text : editNeuron(text, { aliases }))
   trailers.push(['Candidate', candidate.id], ['Neuron', seqId])
   outcome.seqIds.push(seqId)

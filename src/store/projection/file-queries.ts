@@ -36,6 +36,17 @@ export function* filesAtKey(sql: Sql, key: string): Generator<string> {
   for (const { path } of rows) yield String(path)
 }
 
+/** Whether a file of main is in the way of a new one whose path has this key: there, below it, or where it needs a folder. */
+export function isBlocked(sql: Sql, key: string, own?: string): boolean {
+  return needsFolderAtFile(sql, key) || filesAtKey(sql, key).some((path) => path !== own)
+}
+
+/** Whether a file of main stands where a path with this key needs a folder. */
+export function needsFolderAtFile(sql: Sql, key: string): boolean {
+  const names = key.split('/')
+  return names.slice(1).some((_, at) => isPathTaken(sql, names.slice(0, at + 1).join('/')))
+}
+
 /** The path of every file of main. */
 export function filePaths(sql: Sql): string[] {
   return sql.all`SELECT path FROM files`.map(({ path }) => String(path))
