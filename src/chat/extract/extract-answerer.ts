@@ -3,7 +3,7 @@ import type { Answerer, Question } from '../answerer.ts'
 import { askedBy } from './asked.ts'
 import { compose } from './compose.ts'
 import { type Evidence, weigh } from './evidence.ts'
-import { questionContext } from './question-context.ts'
+import { isWholeQuestion, questionContext } from './question-context.ts'
 import { answerFrom, type Extract } from './say-extract.ts'
 import { select } from './select.ts'
 import { type Unit, unitsOf } from './units.ts'
@@ -46,10 +46,18 @@ export const extractAnswerer: Answerer = {
   },
 }
 
-function supporting({ message, history, passages, language, synonyms }: Question): Unit[] {
+function supporting(question: Question): Unit[] {
+  const { message, history, passages, language } = question
   const analyser = analyserFor(language)
   const units = unitsOf(passages.slice(0, maxPassages), analyser, language)
-  const asked = askedBy(questionContext(message, history, analyser), units, analyser, { language, synonyms })
+  const texts = questionContext(message, history, analyser)
+  const own = texts.length > 1 && isWholeQuestion(message) ? answering([message], units, question) : []
+  return own.length > 0 ? own : answering(texts, units, question)
+}
+
+/** @param texts the question, then those before it that it leans on. */
+function answering(texts: readonly string[], units: readonly Unit[], { language, synonyms }: Question): Unit[] {
+  const asked = askedBy(texts, units, analyserFor(language), { language, synonyms })
   if (!asked.hasSubject) return []
   const answers = weigh(asked, units)
     .filter(({ isAnswer }) => isAnswer)

@@ -13,6 +13,8 @@ const maxLeaningTerms = 4
 /** English, German, French, Spanish and Scandinavian words that go on with what was said. */
 const connective =
   /^\W*(?:and|but|or|so|then|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|og|men|eller|och)\b/i
+/** Those after which a whole question may follow. */
+const conjunction = /^\W*(?:and|but|or|so|then|also)\b/i
 const pronoun =
   /\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|then|one|ones|same|else|instead|er|sie|es|das|dies|dort|ça|cela|eso|esto|det|den|dem|disse|dessa)\b/i
 
@@ -24,6 +26,11 @@ export function questionContext(message: string, history: readonly Turn[], analy
     texts.push(question)
   }
   return texts
+}
+
+/** Whether a question goes on with the conversation by its first word alone, as `And when does the lead change?` does. English. */
+export function isWholeQuestion(message: string): boolean {
+  return conjunction.test(message) && !pronoun.test(message.replace(conjunction, '')) && kindOf(message) !== 'other'
 }
 
 /**

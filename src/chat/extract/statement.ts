@@ -5,7 +5,7 @@ import type { Unit } from './units.ts'
 
 /** Stems of verbs that say what their subject is or does. */
 const saying = setOf(
-  'is are was were will can may must has have mean means refer stand describ let allow enabl provid repres contain take do doe handl manag show help defin form run make give let keep consist',
+  'is are was were will can may must has have mean means refer stand describ let allow enabl provid repres contain take do doe handl manag show hide help defin form run make give let keep consist',
 )
 /** Words of headings that add nothing to what they are about: `Introduction to modules`, `What is a module?`. */
 const framing = setOf('a about an introduct is of overview the to us what')

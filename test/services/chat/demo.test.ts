@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { extractAnswerer } from '../../../src/chat/extract/extract-answerer.ts'
+import { ChatInput } from '../../../src/contract/chat.ts'
+import type { Caller } from '../../../src/services/caller.ts'
+import { chat } from '../../../src/services/chat/chat.ts'
+import { Ganglion } from '../../../src/services/ganglion.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { firstRun } from '../../../src/services/setup/first-run.ts'
+import { newState } from '../../support/new-database.ts'
+import { tempDir } from '../../support/temp.ts'
+import { threads } from '../../support/threads.ts'
+import { candidate } from '../support/test-bed.ts'
+
+/** The knowledge base of the first start, as README.md and docs/reading.md use it. */
+async function demo() {
+  const ganglion = await Ganglion.open({ dataDir: tempDir(), ...(await newState()), threads })
+  onTestFinished(() => ganglion.close())
+  await firstRun(ganglion)
+  const tenantId = (await ganglion.tenants.find('default'))?.id ?? ''
+  const app: Caller = { id: 'key:app', name: 'app', tenantId, role: 'app', connectors: [] }
+  const ask = async (message: string, sessionId?: string) => {
+    const input = ChatInput.parse({
+      message,
+      ...(sessionId === undefined ? { knowledgeBaseId: 'demo' } : { sessionId }),
+    })
+    const answering = chat(ganglion, extractAnswerer, app, input, new AbortController().signal)
+    for (;;) {
+      const { done, value } = await answering.next()
+      if (done) return value
+    }
+  }
+  const add = (title: string, content: string) =>
+    submitCandidate(ganglion, app, candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 }))
+  return { ask, add }
+}
+
+test('what the tag internal does is answered as README.md says', async () => {
+  const { ask } = await demo()
+  expect(await ask('What does the tag internal do?')).toMatchObject({
+    answer: 'The tag `internal` hides a Neuron from all but curators, whatever else it says. [demo_00000002]',
+  })
+})
+
+test('a question that goes on with And is answered for itself, where it is whole', async () => {
+  const { ask, add } = await demo()
+  await add(
+    'VIP escalation',
+    'When a VIP customer raises a ticket, page the lead within ten minutes. See [[On-call rotation]].',
+  )
+  await add('On-call rotation', 'The lead changes every Monday at nine. The [[VIP escalation]] holds at night too.')
+  const { answer, sessionId } = await ask('When is the lead paged for a VIP ticket?')
+  expect(answer).toMatch(/within ten minutes/)
+  expect((await ask('And when does the lead change?', sessionId)).answer).toMatch(
+    /^The lead changes every Monday at nine/,
+  )
+  expect((await ask('And what is a zone?', sessionId)).answer).toMatch(/^A zone is a traffic light/)
+})
