@@ -5,6 +5,7 @@ import { type Candidate, lastVerdict } from '../../knowledge/candidate.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
   candidatesOfOrigin,
@@ -170,7 +171,8 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const own = text === null ? [] : parseNeuronFile(text).fields.aliases
   const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }) : []
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
-  files.set(path, aliases.length === 0 || text === null ? text : editNeuron(text, { aliases }))
+  const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
+  files.set(path, named === null || hasReadableSize(named) ? named : text)
   trailers.push(['Candidate', candidate.id], ['Neuron', seqId])
   outcome.seqIds.push(seqId)
   if (target === undefined) outcome.created++

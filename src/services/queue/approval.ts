@@ -5,6 +5,7 @@ import { isSeenByMore } from '../../knowledge/audience.ts'
 import { type Actor, queueStatus } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../../markdown/shown-content.ts'
 import { findCandidate, unfinishedApprovals } from '../../store/projection/candidate-index.ts'
@@ -14,6 +15,7 @@ import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { removalTrailers } from '../knowledge-base/removal-trailer.ts'
 import { nextNumber } from '../knowledge-base/seq-numbers.ts'
 import { approvalTrailers, proposalMessage } from '../push/push-main.ts'
+import { PushRefused } from '../push/push-refused.ts'
 import { type Taking, takeNeurons } from '../push/take-neurons.ts'
 import { accessIn } from '../read/neuron-access.ts'
 import { followRenames } from '../rename/follow-renames.ts'
@@ -29,8 +31,8 @@ export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promi
 }
 
 /**
- * Approves within a group commit what the policy approved. What no longer can be, since its target has changed after the
- * candidate reached the queue, waits for a curator.
+ * Approves within a group commit what the policy approved. What cannot be, such as where its target has changed after the candidate
+ * reached the queue, waits for a curator from then on, whatever becomes of the reason.
  */
 export async function approveByPolicy(
   kb: KnowledgeBase,
@@ -42,12 +44,39 @@ export async function approveByPolicy(
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {
     const isRefused = [GanglionError, ValidationError, CuratorNeeded].some((refusal) => error instanceof refusal)
-    if (!isRefused) throw error
+    if (!isRefused || !(error instanceof Error)) throw error
+    await leaveToCurator(kb, staging, candidateId, { reason: error.message, now })
   }
 }
 
-/** No policy may show a Neuron to more readers. */
-class CuratorNeeded extends Error {}
+async function leaveToCurator(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row?.status !== 'pending') return
+  const candidate = parseCandidate(await staging.readText(row.blob))
+  const { title, kind, connector, verdict } = candidate
+  await kb.commitToQueue(staging, {
+    candidates: [{ ...candidate, verdict: { ...verdict, approve: false, reason } }],
+    message: commitMessage(`Leave "${title}" to a curator`, {
+      Candidate: candidateId,
+      Kind: kind,
+      Connector: connector,
+    }),
+    author: signatureOf(policyActor, now),
+    at: now,
+  })
+}
+
+/** No policy may show a Neuron to more readers, or change what its author may not have seen. */
+class CuratorNeeded extends Error {
+  constructor() {
+    super('more readers would see the Neuron, or a comment would change')
+  }
+}
 
 const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
@@ -70,15 +99,23 @@ async function renamed(
   const [own = page, ...others] = pages
   const known = parseNeuronFile(text).fields.aliases
   const kept = [...new Set([...known, ...(aliases.get(seqId) ?? [])])]
-  files.set(path, editNeuron(own.text ?? text, { aliases: kept }))
+  const renamedText = editNeuron(own.text ?? text, { aliases: kept })
+  if (!hasReadableSize(renamedText)) {
+    throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
+  }
+  files.set(path, renamedText)
+  const taking = takeNeurons(kb, others, {
+    ...{ parser: kb.parser, readText, actor, at: now },
+    origin: { door: 'rename', by: actor.id },
+    reason: 'links follow a rename',
+  })
   const {
     candidates,
     neurons,
     files: rewritten,
-  } = await takeNeurons(kb, others, {
-    ...{ parser: kb.parser, readText, actor, at: now },
-    origin: { door: 'rename', by: actor.id },
-    reason: 'links follow a rename',
+  } = await taking.catch((error: unknown) => {
+    if (!(error instanceof PushRefused)) throw error
+    throw new ValidationError({ title: [`cannot change: a link to it cannot follow. ${error.message}`] })
   })
   for (const [other, rewrittenText] of rewritten) files.set(other, rewrittenText)
   return { files, candidates, neurons }

@@ -124,7 +124,10 @@ async function submitStaged(
   if (row === undefined) throw new GanglionError('internal')
   if (row.status !== 'pending' || !row.approvedByPolicy) return row
   await approveByPolicy(kb, staging, id, now)
-  return findCandidate(sql, id) ?? row
+  const judged = findCandidate(sql, id) ?? row
+  const isOneMore = known === undefined && judged.status === 'pending'
+  if (isOneMore && countPending(sql) > maxPending) throw new GanglionError('queue_full')
+  return judged
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {

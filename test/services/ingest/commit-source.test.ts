@@ -243,3 +243,10 @@ test('what is no longer wanted when its turn comes is not written', async () => 
   expect(await commitSource(kb, overtaken, [summary], ganglion.now)).toMatchObject({ created: 0, seqIds: [] })
   expect(native.git('for-each-ref')).toBe(refs)
 })
+
+test('a page that is renamed by edition after edition keeps all of its titles as aliases', async () => {
+  const { ingest, pageOf } = await bed()
+  for (const title of ['First title', 'Second title', 'Third title']) await ingest(part('on-call', 'One.', { title }))
+  const { fields } = pageOf('neurons/sources/handbook-2026-00000a/on-call.md')
+  expect(fields).toMatchObject({ title: 'Third title', aliases: ['First title', 'Second title'] })
+})

@@ -228,3 +228,18 @@ test('settings and names that no push brings are told of once', async () => {
   ])
   expect(await adopt()).toEqual([])
 })
+
+test('a page that has no room for what the server adds is reported, and keeps no other from its candidate', async () => {
+  const { native, adopt, sql } = await bed()
+  const filler = 'z'.repeat(16 * 1024 - 28)
+  native.commit(
+    main,
+    new Map([
+      ['neurons/big.md', `---\nfiller: ${filler}\n---\n\nBig.\n`],
+      ...['a', 'b', 'c'].map((name): [string, string] => [`neurons/${name}.md`, `---\ntitle: ${name}\n---\n\nText.\n`]),
+    ]),
+  )
+  expect(await adopt()).toMatchObject([{ rule: 'not-adopted', path: 'neurons/big.md' }])
+  expect([1, 2, 3].map((n) => findNeuron(sql, `handbook_0000000${n}`)?.title)).toEqual(['a', 'b', 'c'])
+  expect(await adopt()).toEqual([])
+})

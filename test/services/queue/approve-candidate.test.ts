@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ValidationError } from '../../../src/contract/errors.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
@@ -332,4 +333,15 @@ test('a target whose front matter somebody broke is refused until it is mended, 
   editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'owner: b\n', ''))
   await approveCandidate(bed.ganglion, bed.curator, candidateId, {})
   expect((await read(bed, first.seqId)).content).toBe('New.')
+})
+
+test('a new title is rejected where the old one, as an alias, would make the front matter unreadable', async () => {
+  const bed = await newTestBed()
+  const metadata = JSON.stringify({ x: 'y'.repeat(15_700) })
+  const made = await submitCandidate(bed.ganglion, bed.app, candidate({ title: 'A'.repeat(300), metadata }))
+  const { seqId } = await approveCandidate(bed.ganglion, bed.curator, made.candidateId, {})
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, correction(seqId, 'New text.'))
+  const approve = (title: string) => approveCandidate(bed.ganglion, bed.curator, candidateId, { title })
+  await expect(approve('B'.repeat(300))).rejects.toThrow(ValidationError)
+  expect(await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).toMatchObject({ version: 1 })
 })

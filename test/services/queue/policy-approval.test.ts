@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { mainRef } from '../../../src/services/knowledge-base/kb-refs.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../../src/services/queue/list-candidates.ts'
+import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { NativeWriter } from '../support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
 const seqId = 'handbook_00000001'
@@ -61,4 +63,20 @@ test('and keeps no knowledge base from opening', async () => {
   await changeTarget(bed)
   const ganglion = await bed.reopen()
   expect((await readNeuron(ganglion, bed.curator, { kb: 'handbook', seqId })).content).toBe('Page nobody before nine.')
+})
+
+test('what the policy leaves to a curator waits for one, also once the reason is gone and after a restart', async () => {
+  const bed = await newTestBed()
+  const content = 'Alpha.\n\nBeta.\n\n%%for us%%'
+  const made = await submitCandidate(bed.ganglion, bed.curator, candidate({ content, confidence: 1 }))
+  const left = await submitCandidate(bed.ganglion, bed.app, correction(seqId, 'Alpha.\n\nGamma.', { confidence: 1 }))
+  expect([made.status, left.status]).toEqual(['approved', 'pending'])
+  const { path } = await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })
+  const native = new NativeWriter(bed.gitDir)
+  native.commit(mainRef, new Map([[path, native.read(mainRef, path).replace('\n\n%%for us%%', '')]]))
+  const ganglion = await bed.reopen()
+  expect(await readNeuron(ganglion, bed.curator, { kb: 'handbook', seqId })).toMatchObject({
+    content: 'Alpha.\n\nBeta.',
+  })
+  expect(await readCandidate(ganglion, bed.curator, left.candidateId)).toMatchObject({ status: 'pending' })
 })

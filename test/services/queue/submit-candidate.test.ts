@@ -49,7 +49,14 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
   const author = { name: 'Ada', email: 'ada@example.com', at }
   const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
   await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
+  const commented = await submitCandidate(
+    bed.ganglion,
+    bed.curator,
+    candidate({ content: 'One. %%ours%%', confidence: 1 }),
+  )
   const before = head(bed)
+  const correcting = correction(String(commented.seqId), 'Two.', { confidence: 1 })
+  await expect(submitCandidate(bed.ganglion, bed.app, correcting)).rejects.toMatchObject({ code: 'queue_full' })
   await expect(submitCandidate(bed.ganglion, bed.app, candidate())).rejects.toMatchObject({
     code: 'queue_full',
     status: 429,

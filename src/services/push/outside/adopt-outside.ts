@@ -12,6 +12,7 @@ import type { KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { removalTrailers } from '../../knowledge-base/removal-trailer.ts'
 import { checkTip } from '../checks/check-tip.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../push-main.ts'
+import { PushRefused } from '../push-refused.ts'
 import type { PushedNeuron } from '../pushed-neurons.ts'
 import { takeNeurons } from '../take-neurons.ts'
 import { recordLost } from './lost-records.ts'
@@ -56,7 +57,7 @@ export class OutsideAdoption {
       for (const row of rows) if (wrong.has(row.path)) this.#refused.add(keyOf(row))
       problems.push(...errors)
       const sound = new Set(rows.filter(({ path }) => !wrong.has(path)).map(keyOf))
-      if (sound.size > 0) await this.#take(sound)
+      problems.push(...(await this.#takeAll(rows.filter((row) => sound.has(keyOf(row))))))
       for (const row of this.#waiting(this.#kb.projection.read))
         if (sound.has(keyOf(row))) this.#refused.add(keyOf(row))
     }
@@ -91,6 +92,22 @@ export class OutsideAdoption {
     const [from, to] = [this.#seen, projection.heads(projection.read).main]
     this.#seen = to
     return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
+  }
+
+  /** One page that cannot be taken keeps none of the others from it. @returns findings of those that cannot */
+  async #takeAll(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
+    if (rows.length === 0) return []
+    try {
+      await this.#take(new Set(rows.map(keyOf)))
+      return []
+    } catch (error) {
+      if (!(error instanceof PushRefused)) throw error
+      const [{ path } = { path: '' }, ...others] = rows
+      if (others.length === 0)
+        return [{ rule: 'not-adopted', severity: 'error', path, line: 1, message: error.message }]
+      const half = Math.ceil(rows.length / 2)
+      return [...(await this.#takeAll(rows.slice(0, half))), ...(await this.#takeAll(rows.slice(half)))]
+    }
   }
 
   /** Takes the Neurons that have not changed since they passed the checks. */
