@@ -66,6 +66,9 @@ export type Candidate = {
   original?: string
 }
 
+/** Reason, in the audit trail, for a page that nobody changed but the server, whose links follow a rename. */
+export const followsRename = 'links follow a rename'
+
 /** Status by the queue alone; `approved` is derived from `main`, and wins. */
 export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {
   return lastVerdict(candidate)?.action === 'dismiss' ? 'dismissed' : 'pending'

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
 import { isSeenByMore } from '../../knowledge/audience.ts'
-import { type Actor, queueStatus } from '../../knowledge/candidate.ts'
+import { type Actor, followsRename, queueStatus } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
@@ -107,7 +107,7 @@ async function renamed(
   const taking = takeNeurons(kb, others, {
     ...{ parser: kb.parser, readText, actor, at: now },
     origin: { door: 'rename', by: actor.id },
-    reason: 'links follow a rename',
+    reason: followsRename,
   })
   const {
     candidates,

@@ -1,3 +1,4 @@
+import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
 import { type LinkAddress, placeOf } from '../../knowledge/links/link-target.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -5,8 +6,9 @@ import { rewriteLinks } from '../../markdown/links/rewrite-links.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
 import { linksOf } from '../../store/projection/link-queries.ts'
-import { findNeuron } from '../../store/projection/neuron-queries.ts'
+import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { accessIn } from '../read/neuron-access.ts'
 import { NameChange, type Rename } from './name-change.ts'
 import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
 import { hasSameLinks } from './same-links.ts'
@@ -16,7 +18,7 @@ type Reader = { readText(oid: string): Promise<string> }
 export type RewrittenLinks = {
   /** The pages whose links had to change, by path. */
   pages: Map<string, string>
-  /** Aliases to keep, by seqId, since a page that links by them cannot be rewritten. */
+  /** Aliases to keep, by seqId, since a page that links by them cannot be rewritten, or would tell the new name to more readers. */
   aliases: Map<string, string[]>
 }
 
@@ -29,7 +31,8 @@ const chunkSize = 200
  *
  * A page that the commit changes may have followed the renames already, as editors do: its links are judged by what they meant
  * before only where those that the renames concern are still the same in number and order; else only links that would lead
- * nowhere are rewritten. Links from other knowledge bases are not known here, and would need a commit there: they stay, and
+ * nowhere are rewritten. A page that more readers see than the renamed Neuron keeps the name that it has, which becomes an alias.
+ * Links from other knowledge bases are not known here, and would need a commit there: they stay, and
  * `lint` reports them where they break.
  *
  * @param options `renames` may name Neurons that keep their names, which changes nothing; `changed` is what the commit
@@ -47,13 +50,23 @@ export async function rewriteInboundLinks(
   const written = neuronsAmong(changed)
   const change = new NameChange(kb.projection.write, renames, written.flatMap(asRename))
   const result: RewrittenLinks = { pages: new Map(), aliases: new Map() }
+  const settings = await kb.settings()
+  const mayName = ({ access }: Page, link: LinkAddress) => {
+    const named = findNeuron(kb.projection.write, change.before(link) ?? '')
+    return named === undefined || !isSeenByMore(access, named, settings.defaultAudience)
+  }
   const rewrite = async (page: Page, mayRewrite: (link: LinkAddress) => boolean) => {
     const { path, text, from } = page
     const wanted: LinkAddress[] = []
     const rewritten = await rewriteLinks(parser, text, ({ target, form, kb: name }) => {
       const link = { target, form, from }
       const found = isOwnLink(kb, name) && mayRewrite(link) ? change.newTarget(link) : undefined
-      if (found !== undefined) wanted.push(link)
+      if (found === undefined) return undefined
+      if (!mayName(page, link)) {
+        keepAliases(result.aliases, change, [link])
+        return undefined
+      }
+      wanted.push(link)
       return found
     })
     if (rewritten === undefined) keepAliases(result.aliases, change, wanted)
@@ -68,16 +81,19 @@ export async function rewriteInboundLinks(
       known,
       (link) => isOwnLink(kb, link.kb) && change.newTarget({ ...link, from }) !== undefined,
     )
-    await rewrite({ ...file, from }, (link) => isAsBefore || change.after(link) === undefined)
+    await rewrite(
+      { ...file, from, access: accessIn(file, settings) },
+      (link) => isAsBefore || change.after(link) === undefined,
+    )
   })
-  await inChunks(otherPages(kb, change, renames, changed), async ({ path, from, blob }) => {
-    await rewrite({ path, from, text: await reader.readText(blob) }, () => true)
+  await inChunks(otherPages(kb, change, renames, changed), async ({ path, from, row }) => {
+    await rewrite({ path, from, text: await reader.readText(row.blob), access: row }, () => true)
   })
   return result
 }
 
 /** `from` is the path that the page had before. */
-type Page = { path: string; from: string; text: string }
+type Page = { path: string; from: string; text: string; access: Access }
 
 type ChangedNeuron = ReturnType<typeof parseNeuronFile> & { path: string; text: string }
 
@@ -103,7 +119,7 @@ function otherPages(
   change: NameChange,
   renames: readonly Rename[],
   changed: FileContents,
-): { path: string; from: string; blob: string }[] {
+): { path: string; from: string; row: NeuronRow }[] {
   const sources = new Set<string>()
   for (const { seqId } of renames) {
     for (const link of linksToNamesOf(kb, seqId)) if (change.newTarget(link)) sources.add(link.seqId)
@@ -113,7 +129,7 @@ function otherPages(
     const row = findNeuron(kb.projection.write, seqId)
     if (row === undefined) return []
     const path = newPaths.get(seqId) ?? row.path
-    return changed.has(path) ? [] : [{ path, from: row.path, blob: row.blob }]
+    return changed.has(path) ? [] : [{ path, from: row.path, row }]
   })
 }
 

@@ -1,3 +1,4 @@
+import { followsRename } from '../../knowledge/candidate.ts'
 import type { AllTables, MainTables } from './projection.ts'
 
 type Sql = MainTables
@@ -150,18 +151,22 @@ export function unapproved(sql: Sql): UnapprovedRow[] {
   }))
 }
 
-/** Whether only the policy, and no curator, has approved the version of a Neuron that main holds. */
+/**
+ * Whether only the policy, and no curator, has approved the version of a Neuron that main holds. Who approves a rename has not seen the
+ * pages whose links follow it.
+ */
 export function isApprovedByPolicy(sql: AllTables, seqId: string): boolean {
-  return (
-    sql.get`SELECT 1 FROM neurons JOIN candidates ON candidates.id = candidate_id
-      WHERE seq_id = ${seqId} AND unfinished = 1` !== undefined
-  )
+  const row = sql.get`SELECT unfinished FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
+    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(reason, '') <> ${followsRename}
+    ORDER BY version DESC LIMIT 1`
+  return row?.unfinished === 1
 }
 
-/** The last version of a Neuron that not only the policy has approved. */
+/** The last version of a Neuron that a curator has approved, and not only the policy. */
 export function lastCuratedVersion(sql: AllTables, seqId: string): { path: string; blob: string } | undefined {
   const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
-    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0 ORDER BY version DESC LIMIT 1`
+    WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0
+      AND coalesce(reason, '') <> ${followsRename} ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
 }
 

@@ -247,3 +247,17 @@ test('the alias stays where a page that links by it cannot be rewritten', async 
     aliases: { [seq(1)]: ['Old title'] },
   })
 })
+
+test('a page that more readers see keeps the old name of a hidden Neuron, which becomes an alias', async () => {
+  const secret = neuronText(1, { title: 'Project X', tags: ['internal'] }, 'Secret.\n')
+  const kb = await kbWith({
+    'x.md': secret,
+    'open.md': neuronText(2, { title: 'Open' }, 'See [[Project X]].\n'),
+    'closed.md': neuronText(3, { title: 'Closed', tags: ['internal'] }, 'See [[Project X]].\n'),
+  })
+  const changed = secret.replace('"Project X"', '"Berlin layoffs"')
+  const { pages, aliases } = await rewritten(kb, [renameTo('x.md', changed)], { 'x.md': changed })
+  expect(Object.keys(pages)).toEqual(['closed.md'])
+  expect(pages['closed.md']).toContain('[[Berlin layoffs]]')
+  expect(aliases).toEqual({ [seq(1)]: ['Project X'] })
+})

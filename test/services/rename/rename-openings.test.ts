@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { readFile } from '../../../src/services/read/attachments/read-file.ts'
+import { candidate, correction } from '../support/test-bed.ts'
+import { neuronText, seq, writtenBed } from '../support/written-neurons.ts'
+
+const main = 'refs/heads/main'
+
+test('a link to a file that only the policy let in opens it no more after links of its page followed a rename', async () => {
+  const bed = await writtenBed({
+    'old.md': neuronText(1, {}, '# Old\n\nText.\n'),
+    'secret.pdf': 'secret',
+    'hidden.md': neuronText(2, { title: 'Hidden', tags: ['internal'] }, '![[secret.pdf]]\n'),
+  })
+  const settings = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+  bed.native.commit(main, new Map([['kb.yaml', settings]]))
+  const mine = candidate({ title: 'Mine', content: 'See [[Old]] and ![[secret.pdf]].', confidence: 0.95 })
+  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.app, mine)
+  const opened = () => readFile(bed.ganglion, bed.app, 'handbook', 'neurons/secret.pdf')
+  await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
+  const renaming = correction(seq(1), '# New\n\nText.\n', { confidence: 0.95 })
+  expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
+  expect((await bed.read(Number(seqId.slice(-8))))?.content).toContain('[[New]]')
+  await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
+})
