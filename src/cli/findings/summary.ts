@@ -1,7 +1,8 @@
 import { structuredPatch } from 'diff'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { literal, literalBlock } from '../../knowledge/text/literal.ts'
-import type { NeuronName } from '../../services/check/change.ts'
+import { fileTitle } from '../../markdown/neuron-title.ts'
+import type { NeuronFileOf, NeuronName } from '../../services/check/change.ts'
 import type { Review, ReviewedNeuron } from '../../services/check/review-directory.ts'
 import { ruleSummary } from './rule-summary.ts'
 
@@ -81,7 +82,7 @@ function describeNeuron(neuron: ReviewedNeuron, { isShort }: { isShort: boolean 
   const { action, before, after, textBefore, textAfter } = neuron
   const [old, fresh] = [before?.neuron.fields, after?.neuron.fields]
   const { seqId } = fresh ?? old ?? {}
-  const [titleBefore = '', title = titleBefore] = [before?.neuron.title, after?.neuron.title]
+  const [titleBefore = '', title = titleBefore] = [before, after].map(titleOf)
   const path = after?.path ?? before?.path ?? ''
   const facts = [
     `Path: ${action === 'moved' ? `${literal(before?.path ?? '')} → ` : ''}${literal(path)}`,
@@ -113,8 +114,13 @@ function describeVerdict({ claim, verdict }: ReviewedNeuron): string {
   return `**Policy:** ${outcome} (${literal(verdict.reason)}). Claimed: ${claimed}.`
 }
 
+/** What a page is called: by its title, or its file name. */
+function titleOf(page: NeuronFileOf | undefined): string | undefined {
+  return page === undefined ? undefined : (page.neuron.title ?? fileTitle(page.path))
+}
+
 function describeName({ path, title, seqId }: NeuronName): string {
-  return [literal(title ?? ''), ...(seqId === undefined ? [] : [literal(seqId)]), literal(path)].join(' ')
+  return [literal(title ?? fileTitle(path)), ...(seqId === undefined ? [] : [literal(seqId)]), literal(path)].join(' ')
 }
 
 /** A unified comparison, with how many of its lines were left out. */

@@ -179,6 +179,26 @@ test('a summary has a bound, and says what was left out', () => {
   expect(worst).toContain('*and 480 more*')
 })
 
+test('a page without a title is called by the name of its file', () => {
+  const untitled = (path: string): NeuronFileOf => {
+    const { neuron, ...file } = page(path, '', 'Tea is at four.\n')
+    return { ...file, neuron: { ...neuron, title: undefined } }
+  }
+  const twin = { path: 'neurons/twin.md', seqId: 'notes_00000002' }
+  const summary = formatSummary(
+    reviewOf(
+      added('neurons/new.md', '', '', { after: untitled('neurons/sub/tea time.md'), sameTitle: [twin] }),
+      added('', '', '', { action: 'moved', before: untitled('neurons/tea.md'), after: untitled('neurons/coffee.md') }),
+    ),
+    [],
+  )
+  expect(summary).toContain('### Added: `tea time`\n')
+  expect(summary).toContain('- Same title: `twin` `notes_00000002` `neurons/twin.md`\n')
+  expect(summary).toContain('### Moved: `coffee`\n')
+  expect(summary).toContain('- Title before: `tea`\n')
+  expect(summary).not.toContain('*(nothing)*')
+})
+
 test('a change of no Neuron is told as such', () => {
   expect(formatSummary(reviewOf(), [])).toContain('No Neuron changes.')
 })
