@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -7,6 +6,7 @@ import { importDirectory } from '../../services/import/import-directory.ts'
 import type { KnowledgeBase } from '../../services/knowledge-base/knowledge-base.ts'
 import { operator } from '../../services/setup/create-kb.ts'
 import { act } from '../command.ts'
+import { folderProblem } from '../folder.ts'
 import { progressBar } from '../progress-bar.ts'
 import { requireTenant, withGanglion } from '../with-ganglion.ts'
 import { formatImport } from './import-report.ts'
@@ -38,8 +38,8 @@ export function addImportCommand(program: Command): void {
     ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>
       withGanglion(environment, async (ganglion) => {
         const folder = resolve(dir)
-        if (!(await stat(folder).catch(() => undefined))?.isDirectory())
-          throw new Error(`There is no folder ${folder}.`)
+        const problem = await folderProblem(folder, 'ganglion import takes a folder.')
+        if (problem !== undefined) throw new Error(problem)
         const kb = await requireKb(ganglion, tenant, slug)
         const progress = progressBar(process.stderr)
         try {

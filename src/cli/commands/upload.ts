@@ -124,7 +124,9 @@ async function uploadAll(server: ApiServer, options: Options): Promise<FileRepor
 /** Uploads a file, and tells also why it could not. */
 export async function uploadOne(server: ApiServer, file: string, options: UploadOptions): Promise<FileReport> {
   try {
-    if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error('There is no such file.')
+    const found = await stat(file).catch(() => undefined)
+    if (found?.isDirectory()) throw new Error('This is a folder: ganglion watch takes folders.')
+    if (!found?.isFile()) throw new Error('There is no such file.')
     if (!isUploadable(file)) throw new Error('Files of this type are not taken.')
     return reportOf(file, await uploadFile(server, file, options))
   } catch (error) {

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { watch } from 'chokidar'
 import closeWithGrace from 'close-with-grace'
@@ -8,6 +7,7 @@ import type { ApiServer } from '../client/api-client.ts'
 import { parseInput, serverOf } from '../client/api-server.ts'
 import { isUploadable } from '../client/upload-file.ts'
 import { UsageError } from '../errors.ts'
+import { folderProblem } from '../folder.ts'
 import { describeFile, type FileReport, uploadOne } from './upload.ts'
 
 const Options = z.object({
@@ -39,8 +39,8 @@ export function addWatchCommand(program: Command): void {
     .action(async (dir: unknown, given: Record<string, unknown>) => {
       const { json, ...options } = parseInput(Options, { ...given, dir })
       const folder = resolve(options.dir)
-      if (!(await stat(folder).catch(() => undefined))?.isDirectory())
-        throw new UsageError(`There is no folder ${folder}.`)
+      const problem = await folderProblem(folder, 'ganglion watch takes a folder, ganglion upload takes files.')
+      if (problem !== undefined) throw new UsageError(problem)
       const print = (report: FileReport) => {
         process.stdout.write(`${json ? JSON.stringify(report) : describeFile(report)}\n`)
       }

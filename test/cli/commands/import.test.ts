@@ -49,6 +49,10 @@ test('import makes nothing where there is no such knowledge base, tenant, folder
     error: 'There is no tenant umbrella. Known tenants: acme.',
   })
   expect(await run(join(dir, 'gone'), ...options)).toEqual({ error: `There is no folder ${join(dir, 'gone')}.` })
+  put(dir, 'note.md', 'A note.')
+  expect(await run(join(dir, 'note.md'), ...options)).toEqual({
+    error: `${join(dir, 'note.md')} is a file: ganglion import takes a folder.`,
+  })
   expect(await run(dir, '--data', join(dir, 'data'), '--tenant', 'acme', '--kb', 'notes')).toHaveProperty('error')
   expect((await ganglionJson(['kb', 'list', '--data', data])).json).toMatchObject({ knowledgeBases: { length: 1 } })
 })

@@ -137,6 +137,10 @@ test('a file that cannot be taken, or fails, is exit code 1, and the others are 
     { result: 'failed', error: 'Files of this type are not taken.' },
     { result: 'failed', error: 'There is no such file.' },
   ])
+  const folder = tempDir()
+  expect((await upload(server, [folder])).files).toEqual([
+    { file: folder, result: 'failed', error: 'This is a folder: ganglion watch takes folders.' },
+  ])
   const asReader = await upload(server, [note], 'gng_unknown')
   expect(asReader).toMatchObject({ code: 1, files: [{ error: 'The server does not know the key in GANGLION_KEY.' }] })
   const elsewhere = await upload({ ...server, kb: 'nothing' }, [note])
@@ -254,8 +258,13 @@ test.each<[string, string[], string, Record<string, string>?]>([
   expect(stderr).toContain(message)
 })
 
-test('a folder that is not there is wrong usage', async () => {
+test('to watch a folder that is not there, or a file, is wrong usage', async () => {
   const env = { GANGLION_URL: 'http://127.0.0.1:9', GANGLION_KEY: 'gng_x' }
+  const [note = ''] = files({ 'n.md': '# Note\n' })
+  expect(await ganglion(['watch', note, '--kb', 'x'], env)).toMatchObject({
+    code: 2,
+    stderr: `error: ${note} is a file: ganglion watch takes a folder, ganglion upload takes files.\n`,
+  })
   expect(await ganglion(['watch', '/nowhere', '--kb', 'x'], env)).toMatchObject({
     ...{ code: 2, stderr: 'error: There is no folder /nowhere.\n' },
   })
