@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { fileTypes } from '../../contract/documents.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import { parseJson } from '../../knowledge/text/json.ts'
@@ -15,12 +16,15 @@ export class ApiRefusal extends Error {
   readonly code: ErrorCode
   /** With `stale_head`: the present one, or null. */
   readonly head: string | null
+  /** With `file_type_not_allowed`: what is taken, in alphabetical order, of the types that this version of Ganglion knows. */
+  readonly allowedTypes: readonly string[]
 
-  constructor(code: ErrorCode, head: string | null) {
+  constructor(code: ErrorCode, head: string | null, allowedTypes: readonly string[] = []) {
     super(errorTable[code].message)
     this.name = 'ApiRefusal'
     this.code = code
     this.head = head
+    this.allowedTypes = fileTypes.filter((type) => allowedTypes.includes(type)).toSorted()
   }
 }
 
@@ -82,9 +86,9 @@ export function readAnswer<Schema extends z.ZodType>(
   const refusal = ErrorAnswer.safeParse(json)
   if (status < 400 || !refusal.success)
     throw new Error(`${url} answered ${status}, not as Ganglion does. Is it the server's own URL?`)
-  const { error, code = error, head = null } = refusal.data
+  const { error, code = error, head = null, allowedTypes } = refusal.data
   if (typeof code !== 'string') throw new ApiRefusal('malformed_request', null)
-  if (isErrorCode(code)) throw new ApiRefusal(code, head)
+  if (isErrorCode(code)) throw new ApiRefusal(code, head, allowedTypes)
   throw new Error(`${url} answered ${status}, with a code that this version of Ganglion does not know.`)
 }
 

@@ -45,7 +45,7 @@ const uploadTimeout = 15 * 60_000
 const chunkTimeout = 5 * 60_000
 const maxAttempts = 6
 
-/** Whether the server takes files of this name at all. */
+/** Whether a server of this version takes files of this name, where a knowledge base allows it. */
 export function isUploadable(file: string): boolean {
   return z.enum(fileTypes).safeParse(extname(file).slice(1).toLowerCase()).success
 }

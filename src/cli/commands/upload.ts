@@ -127,11 +127,10 @@ export async function uploadOne(server: ApiServer, file: string, options: Upload
     const found = await stat(file).catch(() => undefined)
     if (found?.isDirectory()) throw new Error('This is a folder: ganglion watch takes folders.')
     if (!found?.isFile()) throw new Error('There is no such file.')
-    if (!isUploadable(file)) throw new Error('Files of this type are not taken.')
     return reportOf(file, await uploadFile(server, file, options))
   } catch (error) {
     const isTypeRefused = error instanceof ApiRefusal && error.code === 'file_type_not_allowed'
-    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error) }
+    return { file, result: isTypeRefused ? 'skipped' : 'failed', error: sentence(error, file) }
   }
 }
 
@@ -163,7 +162,7 @@ export function describeFile({ file, result, documentId, status, neurons, pendin
   return `uploaded   ${name}, ${documentId}: ${made}`
 }
 
-function sentence(error: unknown): string {
+function sentence(error: unknown, file: string): string {
   if (!(error instanceof ApiRefusal)) return error instanceof Error ? error.message : String(error)
   switch (error.code) {
     case 'not_found':
@@ -171,10 +170,18 @@ function sentence(error: unknown): string {
     case 'invalid_token':
       return 'The server does not know the key in GANGLION_KEY.'
     case 'file_type_not_allowed':
-      return 'The knowledge base does not take files of this type; sources.types in its kb.yaml may allow more.'
+      return typeRefused(error, file)
     case 'insufficient_role':
       return 'The key in GANGLION_KEY may not upload.'
     default:
       return error.message
   }
+}
+
+function typeRefused({ allowedTypes }: ApiRefusal, file: string): string {
+  return [
+    'The knowledge base does not take files of this type.',
+    ...(allowedTypes.length === 0 ? [] : [`It takes: ${allowedTypes.join(', ')}.`]),
+    ...(isUploadable(file) ? ['sources.types in its kb.yaml may allow more.'] : []),
+  ].join(' ')
 }

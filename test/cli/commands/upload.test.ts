@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { uploadFile } from '../../../src/cli/client/upload-file.ts'
+import { defaultFileTypes } from '../../../src/contract/documents.ts'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
 import { startIngest } from '../../../src/services/ingest/start-ingest.ts'
 import { startProduct } from '../../e2e/support.ts'
@@ -134,7 +135,7 @@ test('a file that cannot be taken, or fails, is exit code 1, and the others are 
   expect(reports).toMatchObject([
     { result: 'uploaded', status: 'success' },
     { result: 'uploaded', status: 'failed', error: expect.stringContaining('docx') },
-    { result: 'failed', error: 'Files of this type are not taken.' },
+    { result: 'skipped', error: expect.stringContaining('does not take files of this type') },
     { result: 'failed', error: 'There is no such file.' },
   ])
   const folder = tempDir()
@@ -175,16 +176,33 @@ test('a file in chunks goes on where the connection broke', { timeout: 60_000 },
   expect(await uploadFile({ url: server.url, key: server.app }, file, options)).toMatchObject({ result: 'duplicate' })
 })
 
-test('a file of a type that the knowledge base does not take is skipped, with the reason', async () => {
+test('a file of a type that the knowledge base does not take is skipped, with the types that it takes', async () => {
   const server = await startServer()
-  const { code, files: reports } = await upload(server, files({ 'a.md': '# A\n\nText.\n', 'b.odt': 'PK' }))
+  const given = files({ 'a.md': '# A\n\nText.\n', 'b.odt': 'PK', 'c.exe': 'MZ' })
+  const { code, files: reports } = await upload(server, given)
+  const taken = `It takes: ${[...defaultFileTypes].toSorted().join(', ')}.`
   expect([code, reports.map(({ result, error }) => [result, error])]).toEqual([
     1,
     [
       ['uploaded', undefined],
-      ['skipped', expect.stringContaining('does not take files of this type')],
+      [
+        'skipped',
+        `The knowledge base does not take files of this type. ${taken} sources.types in its kb.yaml may allow more.`,
+      ],
+      ['skipped', `The knowledge base does not take files of this type. ${taken}`],
     ],
   ])
+})
+
+test('of the types that are taken, words of who else answers are not told', async () => {
+  const body = { error: 'No.', code: 'file_type_not_allowed', allowedTypes: ['txt', 'gng_secret', 'md', 'md'] }
+  const url = await listening(
+    createServer((incoming, response) => {
+      incoming.resume().on('end', () => response.writeHead(400).end(JSON.stringify(body)))
+    }),
+  )
+  const { files: reports } = await upload({ url, kb: 'x', app: 'gng_x', curator: '' }, files({ 'c.exe': 'MZ' }))
+  expect(reports[0]?.error).toBe('The knowledge base does not take files of this type. It takes: md, txt.')
 })
 
 test('an upload that broke off for good is resumed by its id', { timeout: 60_000 }, async () => {
