@@ -1,12 +1,13 @@
 import { fileLookup, resolveFile } from '../../knowledge/links/file-target.ts'
 import { type NamedNeuron, resolveTarget } from '../../knowledge/links/link-target.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../store/projection/link-queries.ts'
+import { attachmentLookup } from '../knowledge-base/attachment-lookup.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { PlannedFile } from './import-plan.ts'
 
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }
 
-/** Links of these Neurons that lead to no Neuron, or to several, and to no file that came along. */
+/** Links of these Neurons that lead to no Neuron, or to several, and to no file that came along or is there. */
 export function unresolvedLinks(
   kb: KnowledgeBase,
   seqIds: readonly string[],
@@ -23,7 +24,10 @@ export function unresolvedLinks(
   }
   const reasonOf = (link: LinkRow): UnresolvedLink['reason'] | undefined => {
     const found = resolveTarget(link, named)
-    if ('seqId' in found || resolveFile(link.target, link.from, files) !== undefined) return undefined
+    const isFile = [files, attachmentLookup(sql)].some(
+      (known) => resolveFile(link.target, link.from, known) !== undefined,
+    )
+    if ('seqId' in found || isFile) return undefined
     return 'missing' in found ? 'missing' : 'ambiguous'
   }
   return seqIds.flatMap((seqId) =>

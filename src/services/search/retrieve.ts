@@ -1,5 +1,5 @@
 import type { RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
-import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
+import { type Audience, effectiveAudience, maySee } from '../../knowledge/audience.ts'
 import { formatContext } from '../../search/context.ts'
 import type { Passage } from '../../search/passage.ts'
 import type { Reach } from '../../search/search-index.ts'
@@ -49,7 +49,8 @@ export async function retrievePassages(
   const hits = await answered(ganglion.search(kb).retrieve({ question: query, scope, reach, synonyms }))
   return hits.flatMap(({ key, ordinal: _ordinal, ...hit }) => {
     const neuron = findNeuron(kb.projection.read, key)
-    if (neuron === undefined) return []
+    // It can be removed or hidden after the index was asked.
+    if (neuron === undefined || !maySee(audience, neuron, scope.defaultAudience)) return []
     const { seqId, documentId, title, path, commit } = neuron
     return [{ ...hit, seqId, documentId: documentId ?? seqId, title, path, commit }]
   })

@@ -7,7 +7,7 @@ import type {
   TenantSearchAnswer,
   TenantSearchQuery,
 } from '../../contract/search.ts'
-import { type Audience, effectiveAudience } from '../../knowledge/audience.ts'
+import { type Access, type Audience, effectiveAudience, maySee } from '../../knowledge/audience.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { QueryError } from '../../search/query/query.ts'
 import { isPlain } from '../../search/query/query-items.ts'
@@ -96,7 +96,8 @@ async function findIn(
   const scope = { audience, defaultAudience, limit, ...(kind === 'all' ? {} : { kind }) }
   const options = { isTyped: interactive === true, hasFacets: facets === true, synonyms }
   const { hits, ...answer } = await answered(ganglion.search(kb).search({ q, scope, options }))
-  const shown = (pages: readonly PageHit[]) => shownOf(pages, ganglion, kb)
+  const isVisible = (neuron: Access) => maySee(audience, neuron, defaultAudience)
+  const shown = (pages: readonly PageHit[]) => shownOf(pages, { ganglion, kb, isVisible })
   if (ganglion.embeddingModel === undefined) return { hits: await shown(hits), ...answer }
   // Who is still typing would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
@@ -123,15 +124,19 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Those that are still there: a Neuron can be removed, and a Source archived, after the index was asked. */
-async function shownOf(pages: readonly PageHit[], ganglion: Ganglion, kb: ReadableKb): Promise<SearchHit[]> {
+/** Those that are still there: a Neuron can be removed or hidden, and a Source archived, after the index was asked. */
+async function shownOf(
+  pages: readonly PageHit[],
+  { ganglion, kb, isVisible }: { ganglion: Ganglion; kb: ReadableKb; isVisible: (neuron: Access) => boolean },
+): Promise<SearchHit[]> {
   const neurons = neuronsOfHits(
     kb.projection.read,
     pages.map(({ key }) => key),
   )
   const shown = pages.map((hit) => {
     const neuron = neurons.get(hit.key)
-    return neuron === undefined ? toSourceHit(ganglion, kb, hit) : toHit(kb, hit, neuron)
+    if (neuron === undefined) return toSourceHit(ganglion, kb, hit)
+    return isVisible(neuron) ? toHit(kb, hit, neuron) : undefined
   })
   return (await Promise.all(shown)).filter((hit) => hit !== undefined)
 }

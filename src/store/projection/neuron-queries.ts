@@ -84,16 +84,22 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
 }
 
 /** What a hit of a search shows of a Neuron. */
-export type NeuronOfHit = Pick<NeuronRow, 'documentId' | 'title' | 'path'>
+export type NeuronOfHit = Pick<NeuronRow, 'documentId' | 'title' | 'path' | 'tags' | 'audience'>
 
 /** Those of some Neurons that are there, by seqId. */
 export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): Map<string, NeuronOfHit> {
-  const rows = sql.all`SELECT seq_id, document_id, title, path FROM neurons
+  const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience FROM neurons
     WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
   return new Map(
-    rows.map(({ seq_id, document_id, title, path }) => [
-      String(seq_id),
-      { documentId: document_id as string | null, title: String(title), path: String(path) },
+    rows.map((row) => [
+      String(row.seq_id),
+      {
+        documentId: row.document_id as string | null,
+        title: String(row.title),
+        path: String(row.path),
+        tags: JSON.parse(String(row.tags)),
+        audience: audienceIn(row),
+      },
     ]),
   )
 }

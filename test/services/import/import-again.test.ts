@@ -322,3 +322,11 @@ test('another folder with the same names is another source, unless it is said to
   })
   expect(await given.run()).toMatchObject({ created: 0, updated: 1 })
 })
+
+test('a link to a file that an earlier import brought leads there, also once the folder has it no more', async () => {
+  const given = await importing({ 'n.md': 'See ![[a.png]].\n', 'a.png': 'picture' })
+  await given.run()
+  rmSync(join(given.vault, 'a.png'))
+  writeFileSync(join(given.vault, 'n.md'), 'See ![[a.png]] again, and [[nowhere]].\n')
+  expect((await given.run()).unresolved.map(({ target }) => target)).toEqual(['nowhere'])
+})

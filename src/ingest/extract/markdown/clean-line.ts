@@ -6,6 +6,8 @@ const suspicious = /`|<[A-Za-z/!?]|\]\(|!\[|\]:/
 const definition = /^[ >]*\[(?!\^[^\s[\]]+\])(?:[^[\]\\]|\\.){1,999}\]:[ \t]*(?:<([^<>]*)>|(\S*))/
 const destination =
   /\([ \t]*(?:<([^<>]*)>|([^\s()<]*(?:\([^\s()]*\)[^\s()]*)*))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\)/y
+/** An embed of Obsidian's with the size of the picture, which would be the text of a link. */
+const sizedEmbed = /\[\[([^[\]|\\`<!]{1,200})(\|\d{1,5}(?:x\d{1,5})?)\]\]/y
 const footnoteLabel = /\[\^[^\s[\]]+\]/y
 const definedUrl = /:[ \t]*<?([^\s>]*)/y
 /** What becomes a link by itself; it ends with white space or `<`. */
@@ -129,10 +131,15 @@ class LineCleaner {
   #openBracket(isImage: boolean): void {
     // Without its exclamation mark an image is a link.
     if (isImage && this.#line[this.#at + 1] === '[') this.#at++
+    const [, name = '', size = ''] = (isImage && match(sizedEmbed, this.#line, this.#at)) || []
     if (this.#line[this.#at] === '[') {
       this.#openBrackets.push({ piece: this.#written.length, start: this.#at, isImage })
     }
     this.#copyTo(this.#at + 1)
+    if (size === '') return
+    this.#openBracket(false)
+    this.#copyTo(this.#at + name.length)
+    this.#at += size.length
   }
 
   #closeBracket(): void {

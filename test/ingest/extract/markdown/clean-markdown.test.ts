@@ -22,6 +22,13 @@ const cases: [string, string, string][] = [
   ],
   ['a link elsewhere becomes its text', '[a](javascript:alert(1)) [b](b.md) [c](<file:///etc/x y>)', 'a b c'],
   ['an image in a link', '[![a](x.png)](https://example.org)', '[a](https://example.org)'],
+  [
+    'the size of an embed goes',
+    '![[plan.png|300]] ![[b.png]] ![[c|a text]] [[d|7]]',
+    '[[plan.png]] [[b.png]] [[c|a text]] [[d|7]]',
+  ],
+  ['an embed with a size and an address', '![[a.png|300]](javascript:x)', '[a.png]'],
+  ['the size of an embed in code stays', '`![[a.png|300]]`', '`![[a.png|300]]`'],
   ['a link over two lines', '[a\nb](javascript:x)', '[a\nb]\\(javascript:x)'],
   ['a target on the next line', '[a](\njavascript:x)', '[a]\\(\njavascript:x)'],
   ['definitions', '[a]: https://example.org\n[b]: javascript:x\n[^1]: note', '[a]: https://example.org\n\n[^1]: note'],
