@@ -90,16 +90,22 @@ function card(visit: Visit, view: FindingsView, finding: FindingView): Html {
 function explanation({ rule, impact, links, neurons }: FindingView): Part {
   switch (rule) {
     case 'missing-target':
-      return `${counted(links?.count ?? 0, 'link')} lead nowhere.`
+      return `${leading(links)} nowhere.`
     case 'gap':
-      return `${counted(impact, 'page')} link to it, and no page is about it.`
+      return `${counted(impact, 'page')} ${impact === 1 ? 'links' : 'link'} to it, and no page is about it.`
     case 'ambiguous-target':
-      return `${counted(neurons.length, 'page')} have this name, so ${counted(links?.count ?? 0, 'link')} lead nowhere.`
+      return `${counted(neurons.length, 'page')} have this name, so ${leading(links)} nowhere.`
     case 'contradiction':
       return 'Each says that the other is wrong. One of them should replace the other.'
     case 'orphan':
       return 'Nothing links to it, and it links to nothing.'
   }
+}
+
+/** `1 link leads`, `2 links lead`. */
+function leading(links: FindingView['links']): string {
+  const count = links?.count ?? 0
+  return `${counted(count, 'link')} ${count === 1 ? 'leads' : 'lead'}`
 }
 
 /** What would settle a finding: a candidate of one click, or the editor. */

@@ -54,6 +54,14 @@ test('each finding says what is wrong and offers what settles it', async () => {
   expect(one.texts('li.card h2')).toEqual(['Orphan: Lone'])
 })
 
+test('what is wrong is counted in correct words', async () => {
+  const page = await curator.get(path)
+  const said = (heading: string) => cardOf(page, heading)?.querySelector('p')?.textContent
+  expect(said('Broken link: <img src=x>')).toBe('1 link leads nowhere.')
+  expect(said('Ambiguous link: Twin')).toBe('2 pages have this name, so 2 links lead nowhere.')
+  expect(said('Gap: Budget')).toBe('3 pages link to it, and no page is about it.')
+})
+
 test('the page that is meant is one click away from the queue', async () => {
   const card = cardOf(await curator.get(path), 'Ambiguous link: Twin')
   const fields = Object.fromEntries(
