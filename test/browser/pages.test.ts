@@ -72,6 +72,20 @@ const layoutShift = `new Promise((resolve) => {
     .observe({ type: 'layout-shift', buffered: true })
   setTimeout(() => resolve(sum), 100)
 })`
+/** Words of tables that stand on more than one line. */
+const brokenWords = `[...document.querySelectorAll('th, td')].flatMap((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+  const broken = []
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    for (const { 0: word, index } of text.data.matchAll(/(?<!\\S)\\p{L}{2,20}(?!\\S)/gu)) {
+      const range = document.createRange()
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word)
+    }
+  }
+  return broken
+})`
 const maxBytes = 100 * 1024
 const maxRequests = 10
 
@@ -84,6 +98,7 @@ test.each(pages)('$name is accessible, small and still, in every window', async 
     expect.soft(transfer.requests).toBeLessThanOrEqual(maxRequests)
     expect.soft(transfer.bytes).toBeLessThanOrEqual(maxBytes)
     expect.soft(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    expect.soft(await page.evaluate(brokenWords)).toEqual([])
     expect.soft(await page.evaluate(layoutShift)).toBeLessThan(0.001)
     expect.soft(alarms).toEqual([])
     await context.close()

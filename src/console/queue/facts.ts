@@ -22,7 +22,7 @@ export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
 }
 
 function fieldTable(caption: string, fields: readonly FieldChange[]): Html {
-  return html`<div class="scroll"><table class="fields">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table class="fields">
     <caption class="unseen">${caption}</caption>
     <thead><tr><th scope="col">Property</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
     <tbody>${fields.map(

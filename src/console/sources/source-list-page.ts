@@ -88,7 +88,7 @@ function results(list: SourceList): Html {
   if (sources.length === 0) return html`<div id="sources">${emptyState(list)}</div>`
   const isUnfinished = sources.some(({ status }) => status !== 'success' && status !== 'failed')
   return html`<div id="sources" data-live-sources="${kb.slug}">
-    <div class="scroll"><table>
+    <div class="scroll" tabindex="0" role="group" aria-label="Sources"><table>
       <caption>${query.cursor === undefined ? 'The newest first' : 'Older ones'}</caption>
       <thead><tr><th scope="col">File</th><th scope="col">Status</th><th scope="col">Size</th><th scope="col">Added</th></tr></thead>
       <tbody>${sources.map((source) => row(kb.slug, source))}</tbody>

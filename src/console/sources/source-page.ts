@@ -141,7 +141,7 @@ function more(count: number): Html | undefined {
 function editions(kb: PageKb, { id }: SourceDetail, { editions }: SourceOutcome): Html | undefined {
   if (editions.length < 2) return undefined
   return html`<section aria-labelledby="editions"><h2 id="editions">Editions</h2>
-    <div class="scroll"><table>
+    <div class="scroll" tabindex="0" role="group" aria-label="Editions"><table>
       <thead><tr><th scope="col">Number</th><th scope="col">Added</th><th scope="col">By</th><th scope="col">State</th></tr></thead>
       <tbody>${editions.map(
         (edition) => html`<tr>
