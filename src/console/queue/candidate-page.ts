@@ -68,7 +68,7 @@ export function candidatePage(visit: Visit, shown: CandidatePage): Html {
           ${conflictSection(review)}
           ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
           ${!isPending && lostEdit(typed.edit)}
-          <div class="beside">${changeSection(change, review, params)}${sourceSection(review.sources, kb.slug)}</div>
+          <div class="change-with-source">${changeSection(change, review, params)}${sourceSection(review.sources, kb.slug)}</div>
           ${fieldSection(review.fields)}
         </div>
         <aside aria-label="Decision and context">

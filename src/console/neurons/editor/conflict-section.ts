@@ -21,7 +21,7 @@ export function conflictSection({ fields, lines }: PageConflict): Html {
 
 function both(label: string, theirs: string, yours: string): Html {
   return html`<h3>${label}</h3>
-    <div class="sides">
+    <div class="conflict-versions">
       <figure><figcaption>Theirs</figcaption><pre tabindex="0" dir="auto">${shown(theirs)}</pre></figure>
       <figure><figcaption>Yours</figcaption><pre tabindex="0" dir="auto">${shown(yours)}</pre></figure>
     </div>`
