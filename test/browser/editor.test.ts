@@ -20,6 +20,12 @@ async function published(title: string, text = 'One.\n\nTwo.'): Promise<string> 
   return pathname
 }
 
+/** How far below the top of the window the elements begin that match a selector. */
+async function topsOf(page: Visitor['page'], selector: string): Promise<number[]> {
+  const boxes = await Promise.all((await page.locator(selector).all()).map((one) => one.boundingBox()))
+  return boxes.map((box) => box?.y ?? 0)
+}
+
 const kept = async ({ page }: Visitor) => page.locator('text=Kept as a draft in this browser').waitFor()
 
 test.each([
@@ -38,10 +44,15 @@ test.each([
   await visit(`${path}/edit`)
   const [typed, shown] = [await page.locator(content).boundingBox(), await page.locator('#beside').boundingBox()]
   expect((shown?.x ?? 0) > (typed?.x ?? 0)).toBe(viewport.width > 1000)
+  const [box = 0, label = 0] = await topsOf(page, '#audience-default, [for="audience-default"]')
+  expect(Math.abs(label - box)).toBeLessThan(10)
   await page.locator(content).press('ControlOrMeta+End')
   await page.keyboard.type(' [[Acc')
   await page.locator('[role="option"]').first().waitFor()
   expect(await violationsOf(page)).toEqual([])
+  await page.locator('#beside .content').waitFor()
+  const [findings = 0, preview = 0] = await topsOf(page, '#beside h2')
+  expect(preview - findings).toBeLessThan(150)
   expect(alarms).toEqual([])
 })
 
