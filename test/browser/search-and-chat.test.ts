@@ -7,6 +7,12 @@ const stage = stageForFile()
 test('what is typed is found at once, by keyboard alone, and the address keeps it', async () => {
   const { page, visit, alarms, context } = await stage().enter('reader')
   await visit('/kb/handbook/search')
+  const fields = await Promise.all(
+    ['[name="q"]', '[name="kind"]', '[name="tag"]', 'button'].map((one) =>
+      page.locator(`#search ${one}`).boundingBox(),
+    ),
+  )
+  expect(new Set(fields.map((box) => Math.round(box?.y ?? 0))).size).toBe(1)
   await page.keyboard.press('/')
   await page.keyboard.type('candid')
   await page.locator('.hits a').first().waitFor()

@@ -61,19 +61,13 @@ function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
       hint: html`<span class="with-scripts"><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
       attributes: { maxlength: 512, autocomplete: 'off', dir: 'auto' },
     })}
-    <div class="row">
-      ${select({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
-      ${
-        kb === undefined
-          ? select({ name: 'kb', label: 'Knowledge base', value: '', choices })
-          : field({
-              name: 'tag',
-              label: 'With the tag',
-              value: asked.tag,
-              attributes: { maxlength: 200 },
-            })
-      }
-      ${button('Search')}
+    ${select({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
+    ${
+      kb === undefined
+        ? select({ name: 'kb', label: 'Knowledge base', value: '', choices })
+        : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
+    }
+    <div class="row">${button('Search')}
       ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
     </div>
   </form>`
