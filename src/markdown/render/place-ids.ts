@@ -9,21 +9,31 @@ const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
 /**
  * Gives headings ids that links name, makes links within the page lead there, and keeps each id once. The page's title is its `h1`, so
  * its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown on their own.
+ * @param title the heading that says what the page's title does. Of it only the place stays, which links lead to.
  */
-export function placeIds(root: Root, prefix: string | undefined): void {
+export function placeIds(root: Root, prefix: string | undefined, title?: Element): void {
   const elements = elementsOf(root).map(({ element }) => element)
   const ids = new Set<string>()
   for (const found of elements) keepId(found, prefix === undefined ? undefined : ids)
-  const levels = elements.map(({ tagName }) => headings.indexOf(tagName)).filter((level) => level >= 0)
-  const highest = Math.min(...levels)
+  const levels = elements.map((found) => (found === title || isUnseen(found) ? -1 : headings.indexOf(found.tagName)))
+  const highest = Math.min(...levels.filter((level) => level >= 0))
   for (const found of elements) {
     const level = headings.indexOf(found.tagName)
     if (level < 0) continue
-    found.tagName = headings[level - highest + 1] ?? 'h6'
+    found.tagName = headings[Math.max(level - highest, 0) + 1] ?? 'h6'
     const id = headingId(textOf(found))
     if (prefix !== undefined && id !== '') found.properties.id ??= unusedId(`${prefix}${id}`, ids)
   }
   for (const found of elements) if (found.tagName === 'a') lead(found, prefix, ids)
+  if (title !== undefined) {
+    const { id } = title.properties
+    become(title, element('div', { className: ['title-place'], ...(id === undefined ? {} : { id }) }, []))
+  }
+}
+
+/** The label of footnotes, which says nothing of how deep the page's own headings are. */
+function isUnseen({ properties: { className } }: Element): boolean {
+  return Array.isArray(className) && className.includes('unseen')
 }
 
 function keepId({ properties }: Element, ids: Set<string> | undefined): void {

@@ -1,4 +1,4 @@
-import type { Root as Html } from 'hast'
+import type { Element, Root as Html } from 'hast'
 import type { Root } from 'mdast'
 import rehypeRaw from 'rehype-raw'
 import rehypeSanitize from 'rehype-sanitize'
@@ -15,6 +15,7 @@ import { placeIds } from './place-ids.ts'
 import { placeLinks } from './place-links.ts'
 import type { LinkTable } from './resolved-link.ts'
 import { contentIdPrefix, safeSchema } from './safe-html.ts'
+import { titleHeading } from './title-heading.ts'
 
 export type RenderRequest = {
   /** Markdown without front matter. */
@@ -22,6 +23,8 @@ export type RenderRequest = {
   links: LinkTable
   /** Before every id, where a document holds several pages; `null`: no ids. Without it, links from other pages find the headings. */
   idPrefix?: string | null
+  /** What is shown above the page. The heading of level 1 that opens the page is left out where it says the same. */
+  title?: string | undefined
 }
 
 /** `isPartial`: a part was too complex to parse, and is shown as it is written. */
@@ -34,15 +37,18 @@ const footnotes = { footnoteLabelTagName: 'h1', footnoteLabelProperties: { class
  * The blocks of a page as safe HTML. Not safe on hostile text, which can take long or exhaust the stack: text that is not one's own
  * goes through a RenderPool.
  */
-export function renderBlocks({ content, links, idPrefix = contentIdPrefix }: RenderRequest): RenderedParts {
+export function renderBlocks({ content, links, idPrefix = contentIdPrefix, title }: RenderRequest): RenderedParts {
   const { tree, isPartial } = parse(content)
   const marked = markLinks(tree, links)
   markCallouts(tree)
   hideMarks(tree)
   const html = safeHtml(tree, idPrefix ?? contentIdPrefix)
-  complete(html, marked, idPrefix ?? undefined)
+  const heading = title === undefined ? undefined : titleHeading(html, title)
+  complete(html, marked, { idPrefix: idPrefix ?? undefined, heading })
   const blocks = html.children.filter((node) => node.type !== 'text' || node.value.trim() !== '')
-  return { blocks: blocks.map((node) => stringifier.stringify({ type: 'root', children: [node] })), isPartial }
+  const isEmpty = blocks.every((node) => node === heading)
+  const shown = isEmpty ? [] : blocks.map((node) => stringifier.stringify({ type: 'root', children: [node] }))
+  return { blocks: shown, isPartial }
 }
 
 /** A page's parts are parsed one by one. What is too complex to parse becomes code: text that is shown as it is. */
@@ -62,9 +68,13 @@ function safeHtml(tree: Root, idPrefix: string): Html {
   return processor.runSync(tree)
 }
 
-function complete(html: Html, marked: readonly MarkedLink[], idPrefix: string | undefined): void {
+function complete(
+  html: Html,
+  marked: readonly MarkedLink[],
+  { idPrefix, heading }: { idPrefix: string | undefined; heading: Element | undefined },
+): void {
   placeLinks(html, marked)
-  placeIds(html, idPrefix)
+  placeIds(html, idPrefix, heading)
   placeCallouts(html)
   highlightCode(html)
   frameBlocks(html)

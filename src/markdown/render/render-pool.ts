@@ -97,8 +97,8 @@ function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-function keyOf({ content, links, idPrefix = contentIdPrefix }: RenderRequest): string {
-  const parts = JSON.stringify([content, [...links], idPrefix])
+function keyOf({ content, links, idPrefix = contentIdPrefix, title }: RenderRequest): string {
+  const parts = JSON.stringify([content, [...links], idPrefix, title])
   return createHash('sha256').update(parts).digest('base64')
 }
 

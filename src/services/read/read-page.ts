@@ -45,9 +45,9 @@ export async function readPage(
   asked: { kb: string; seqId: string; at?: string },
 ): Promise<NeuronView> {
   const { neuron, file, kb, view } = await readNeuronFile(ganglion, caller, asked)
-  const { seqId, path, links } = neuron
+  const { seqId, title, path, links } = neuron
   const current = findNeuron(kb.projection.read, seqId)?.version ?? null
-  const rendering = renderPage(ganglion, caller, kb, { ...file, path })
+  const rendering = renderPage(ganglion, caller, kb, { ...file, path, title })
   const views = await viewsOf(ganglion, caller, view, new Set(links.map(({ kb: name }) => name ?? null)))
   const shown = links.map(({ kb: name, ...link }) => {
     const target = views.get(name ?? null)

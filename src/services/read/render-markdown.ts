@@ -28,7 +28,11 @@ export type RenderInput = {
   idPrefix?: string | null
 }
 
-type Page = Pick<NeuronFile, 'content' | 'extra'> & Pick<RenderInput, 'path' | 'idPrefix'>
+type Page = Pick<NeuronFile, 'content' | 'extra'> &
+  Pick<RenderInput, 'path' | 'idPrefix'> & {
+    /** What is shown above the page: a heading that opens it and says the same is left out. */
+    title?: string
+  }
 type Reading = { kb: ReadableKb; canWrite: boolean; own: LinkView; files: FileView; isCurator: boolean }
 
 const missing = 'No page has this name'
@@ -52,12 +56,12 @@ export async function renderPage(
   ganglion: Ganglion,
   caller: Caller,
   kb: ReadableKb,
-  { path = 'neurons/new.md', idPrefix, content: written, extra }: Page,
+  { path = 'neurons/new.md', idPrefix, title, content: written, extra }: Page,
 ): Promise<Rendered> {
   const content = shownContent({ content: written, extra })
   const { links } = await ganglion.parser.links(content)
   const table = await linkTable(ganglion, caller, kb, { links, path })
-  return ganglion.renderer.render({ content, links: table, ...(idPrefix === undefined ? {} : { idPrefix }) })
+  return ganglion.renderer.render({ content, links: table, title, ...(idPrefix === undefined ? {} : { idPrefix }) })
 }
 
 async function linkTable(

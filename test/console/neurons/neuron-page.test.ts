@@ -57,6 +57,32 @@ test('shows the page with its way there, tags, links, mentions, Sources and cita
   expect(page.texts('.page-facts')[0]).toMatch(/handbook_00000001 Version 1 History approved by .+/)
 })
 
+test('shows the title once where the page opens with it, and links to it still lead there', async () => {
+  const untitled = neuronText(
+    8,
+    { title: 'x' },
+    '# The *plan* & more\n\nSee [[#The plan & more]].\n\n## Next\n\nMore.[^1]\n\n[^1]: A note.\n',
+  )
+  const own = neuronText(9, { title: 'Own' }, '# Own\n')
+  console.write({
+    'plan.md': untitled.replace(/^title:.*\n/m, ''),
+    'own.md': own,
+    'other.md': neuronText(10, { title: 'Other' }, '# Another\n\nSee [[The plan & more#The plan & more]].\n'),
+    'linked.md': neuronText(11, { title: 'Desk' }, '# [Desk](https://example.com)\n\nText.\n'),
+  })
+  const page = await reader.get(path(8))
+  expect([page.texts('h1'), page.texts('.content h2')]).toEqual([['The plan & more'], ['Next', 'Footnotes']])
+  const [place] = page.document.querySelectorAll('.content > *')
+  expect([place?.id, place?.textContent]).toEqual(['md-the-plan-more', ''])
+  expect(page.document.querySelector('.content p a')?.getAttribute('href')).toBe('#md-the-plan-more')
+
+  const other = await reader.get(path(10))
+  expect(other.texts('.content h2')).toEqual(['Another'])
+  expect(other.document.querySelector('.content p a')?.getAttribute('href')).toBe(`${path(8)}#md-the-plan-more`)
+  expect((await reader.get(path(9))).texts('article > .empty')).toEqual(['This page is empty.'])
+  expect((await reader.get(path(11))).texts('.content h2')).toEqual(['Desk'])
+})
+
 test('offers to change the page to those who may', async () => {
   expect((await curator.get(path(1))).texts('.actions a')).toEqual(['Edit', 'Rename', 'Remove'])
   expect((await reader.get(path(1))).texts('.actions a')).toEqual([])
