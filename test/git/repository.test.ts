@@ -60,9 +60,9 @@ test('removing the last file of a folder removes the folder', async () => {
 test('a file may become a folder and a folder a file', async () => {
   const repository = await newRepository()
   await commit(repository, { a: 'file', b: 'x' })
-  await commit(repository, { 'a/b': 'inside' })
+  await commit(repository, { a: null, 'a/b': 'inside' })
   expect(nativeGit(repository.gitDir, ['ls-tree', '-r', '--name-only', 'main'])).toBe('a/b\nb')
-  await commit(repository, { a: 'file again' })
+  await commit(repository, { 'a/b': null, a: 'file again' })
   expect(nativeGit(repository.gitDir, ['ls-tree', '-r', '--name-only', 'main'])).toBe('a\nb')
   repository.close()
 })
@@ -172,8 +172,10 @@ test('what a staged commit is said to change is what its trees differ in', async
     fc.asyncProperty(fc.array(Files, { minLength: 2, maxLength: 4 }), async (commits) => {
       const staging = new Staging(repository, new Map())
       const oids: string[] = []
+      const present = new Set<string>()
       for (const files of commits) {
-        const changes = new Map(Object.entries(files).filter(([path]) => !isBelowAnother(path, files)))
+        const changes = sound(files, present)
+        for (const [path, text] of changes) text === null ? present.delete(path) : present.add(path)
         oids.push(await staging.commit(main, { changes, message: 'A change', author, committer: author }))
       }
       await repository.writeObjects(staging.objects)
@@ -192,7 +194,14 @@ test('what a staged commit is said to change is what its trees differ in', async
   )
 })
 
-/** A commit changes a file or what is below it, not both. */
-function isBelowAnother(path: string, files: Record<string, unknown>): boolean {
-  return Object.keys(files).some((other) => path.startsWith(`${other}/`))
+/** What a commit may do: it writes a file or what is below it, not both, removes what is there, and all that its files take the place of. */
+function sound(files: Record<string, string | null>, present: ReadonlySet<string>): Map<string, string | null> {
+  const isBelow = (path: string, other: string) => path.startsWith(`${other}/`)
+  const changes = Object.entries(files).filter(
+    ([path, text]) =>
+      (text === null ? present.has(path) : true) && !Object.keys(files).some((other) => isBelow(path, other)),
+  )
+  const written = changes.flatMap(([path, text]) => (text === null ? [] : [path]))
+  const replaced = [...present].filter((path) => written.some((other) => isBelow(path, other) || isBelow(other, path)))
+  return new Map([...replaced.map((path): [string, null] => [path, null]), ...changes])
 }
