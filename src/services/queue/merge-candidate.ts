@@ -1,4 +1,5 @@
 import { GanglionError } from '../../contract/errors.ts'
+import { GitError } from '../../git/git-error.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { type Conflict, mergeText } from '../../knowledge/merge.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -26,10 +27,11 @@ export async function mergeIntoTarget(
 ): Promise<string> {
   const proposed = edit.content ?? candidate.content
   const edited = edit.base === undefined ? undefined : (versionAt(sql, target.seqId, edit.base)?.blob ?? null)
-  const base = await baseOf({ readText }, edited === undefined ? candidate : { base: edited })
-  if (base === undefined) return proposed
-  const current = await readText(target.blob)
-  const merged = mergeText(parseNeuronFile(base).content, parseNeuronFile(current).content, proposed)
+  const given = edited === undefined ? candidate : { base: edited }
+  if (given.base === null) return proposed
+  // Of a base that is lost nothing is known, so whatever differs conflicts.
+  const base = parseNeuronFile((await baseOf({ readText }, given)) ?? '').content
+  const merged = mergeText(base, parseNeuronFile(await readText(target.blob)).content, proposed)
   if ('text' in merged) return merged.text
   throw mergeConflict(merged.conflicts, target)
 }
@@ -58,14 +60,23 @@ export async function mergeFrontMatter(
   throw mergeConflict(merged.conflicts, target)
 }
 
-/** Returns the page that a candidate's changes are relative to; `undefined` if it has none. @throws {FrontMatterError} */
+/**
+ * Returns the page that a candidate's changes are relative to; `undefined` if it has none, or if it is lost: a crash can keep a version
+ * from main that the queue names already, and git then removes it.
+ * @throws {FrontMatterError}
+ */
 export async function baseOf(
   { readText }: Pick<MainView, 'readText'>,
   { base, mergeBase }: Pick<Candidate, 'base' | 'mergeBase'>,
 ): Promise<string | undefined> {
   if (base === null) return undefined
-  const page = await readText(base)
-  return mergeBase === undefined ? page : asProposed(page, parseCandidate(await readText(mergeBase)))
+  try {
+    const page = await readText(base)
+    return mergeBase === undefined ? page : asProposed(page, parseCandidate(await readText(mergeBase)))
+  } catch (error) {
+    if (error instanceof GitError && error.code === 'missing-object') return undefined
+    throw error
+  }
 }
 
 /** Returns a page with the content, title, tags, edges and provenance that a whole-page candidate proposed. @throws {FrontMatterError} */

@@ -534,3 +534,19 @@ test('a server keeps the heads up to date by itself', async () => {
   await eventually(() => expect(refs(bed)).toEqual([]))
   expect(errors).toEqual([])
 })
+
+test('a candidate whose base a crash has lost has no head, keeps no other from its own, and conflicts until a curator merges it', async () => {
+  const bed = await newBed()
+  const seqId = await approved(bed, candidate({ content: 'One.' }))
+  const [lost, other] = [await submit(bed, correction(seqId, 'Two.')), await submit(bed, candidate({ title: 'Other' }))]
+  const record = parseCandidate(
+    await bed.kb.repository.readText(findCandidate(bed.kb.projection.read, lost)?.blob ?? ''),
+  )
+  await bed.kb.write((staging) => recordCandidate(bed.kb, staging, { ...record, base: 'ab'.repeat(20) }, 'Revise'))
+  await follow(bed)
+  expect(refs(bed)).toEqual([refOf(other)])
+  await expect(approve(bed, lost)).rejects.toMatchObject({ code: 'merge_conflict' })
+  const { commit } = await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })
+  await approveCandidate(bed.ganglion, bed.curator, lost, { content: 'One and two.', base: commit })
+  expect((await readNeuron(bed.ganglion, bed.curator, { kb: 'handbook', seqId })).content).toBe('One and two.')
+})
