@@ -68,7 +68,8 @@ test(`every Source that was acknowledged is ingested once in ${kills} kills`, as
     await end(server.process, 'SIGKILL')
     isOver = true
     await Promise.all([...clients, chunking, following])
-    await until(() => extractorsOf(dataDir).length === 0)
+    // They have the lowest priority, and end when they have read what they were at.
+    await until(() => extractorsOf(dataDir).length === 0, { forMs: 60_000 })
     await figures.after(deployment)
     left = remains(dataDir, scratch)
     expect([cycle, ...(await witness(new Ledger())), ...ledger.unexpected, ...follower.problems]).toEqual([cycle])
