@@ -68,7 +68,7 @@ test(`every Source that was acknowledged is ingested once in ${kills} kills`, as
     await end(server.process, 'SIGKILL')
     isOver = true
     await Promise.all([...clients, chunking, following])
-    // They have the lowest priority, and end when they have read what they were at.
+    // They have a low priority, and end when they have read what they were at.
     await until(() => extractorsOf(dataDir).length === 0, { forMs: 60_000 })
     await figures.after(deployment)
     left = remains(dataDir, scratch)
