@@ -12,7 +12,8 @@ type Work = { marker: string; commit: string }
 /** What the server answers to those who come late, or when many come. */
 const usualRefusals = /fetch first|non-fast-forward|Too many use git/
 /** Of a push whose objects, not yet those of the repository, somebody prunes away with all else that is not in use. */
-const refusalsBesidePrune = /unable to migrate objects|unpacker error|failed to check this push/
+const refusalsBesidePrune =
+  /unable to migrate objects|unpacker error|failed to check this push|the commit [0-9a-f]{7} is not there/
 /** Milliseconds after which it is known that a server was killed. */
 const killMs = 500
 
