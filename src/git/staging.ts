@@ -129,9 +129,10 @@ export class Staging {
     for (const [name, change] of changes) {
       const [old, path] = [tree.get(name), prefix + fromBinaryName(name)]
       const isFile = 'blob' in change
-      if (!(await this.#isFree(old, change))) throw new GitError('path-taken', `${path} is in the way of a commit`)
-      if (old !== undefined && (old.mode === folderMode) === isFile) changed.files = undefined
-      else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
+      if (old !== undefined && (old.mode === folderMode) === isFile) {
+        changed.files = undefined
+        if (!(await this.#isFreed(old, change))) throw new GitError('path-taken', `${path} is in the way of a commit`)
+      } else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
       const entry = isFile ? blobEntry(change.blob) : await this.#folderEntry(old, change.folder, `${path}/`, changed)
       ;({ tree, delta } = tree.with(name, entry))
     }
@@ -140,11 +141,9 @@ export class Staging {
     return this.#putTree(tree, from)
   }
 
-  /** Whether what stands at a name may be replaced: it is of the same kind, or the changes remove all of it. */
-  async #isFree(old: TreeEntry | undefined, change: FileNode | FolderNode): Promise<boolean> {
-    const isFolder = old?.mode === folderMode
-    if ('folder' in change) return old === undefined || isFolder || change.isFreed
-    if (!isFolder) return true
+  /** Whether the changes remove all that stands at a name, which is of the other kind. */
+  async #isFreed(old: TreeEntry, change: FileNode | FolderNode): Promise<boolean> {
+    if ('folder' in change) return change.isFreed
     return (await this.#applyChanges(old.oid, change.leaving ?? new Map(), '', { files: undefined })) === undefined
   }
 

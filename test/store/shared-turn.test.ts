@@ -9,7 +9,11 @@ function watched() {
     state.looks++
     return state.value
   })
-  return { state, look }
+  const request = async () => {
+    await sharedTurn()
+    return look()
+  }
+  return { state, look, request }
 }
 
 test('who waits together looks once, however often each looks', async () => {
@@ -29,11 +33,7 @@ test('who waits together looks once, however often each looks', async () => {
 })
 
 test('who waits sees what was changed before, also where another has looked already', async () => {
-  const { state, look } = watched()
-  const request = async () => {
-    await sharedTurn()
-    return look()
-  }
+  const { state, request } = watched()
   const first = request()
   state.value = 2
   expect(await first).toBe(2)
@@ -52,15 +52,11 @@ test('who continues in a later turn looks again', async () => {
 })
 
 test('after a write in the same turn all look again', async () => {
-  const { state, look } = watched()
-  const reader = async () => {
-    await sharedTurn()
-    return look()
-  }
+  const { state, request } = watched()
   const writer = async () => {
     await sharedTurn()
     state.value = 2
     endSharedTurn()
   }
-  expect(await Promise.all([reader(), writer(), reader()])).toEqual([1, undefined, 2])
+  expect(await Promise.all([request(), writer(), request()])).toEqual([1, undefined, 2])
 })

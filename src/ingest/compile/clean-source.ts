@@ -16,9 +16,9 @@ const maxBeforeTitle = 20
 const maxName = 120
 
 /**
- * Returns the title of a document, and its blocks without running heads and feet, and without comments: cut into pages, one could end on
- * another page than it begins on. The title gets the file's name appended if a
- * Neuron of another origin has it (`taken`, as `linkKey` gives them).
+ * Returns the title of a document, and its blocks without running heads and feet. Comments are left out, too: if the document is cut
+ * into pages, a comment could begin on one page and end on another. The title gets the file's name appended if a Neuron of another
+ * origin has it (`taken`, as `linkKey` gives them).
  */
 export function entitledSource(
   {

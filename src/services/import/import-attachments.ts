@@ -4,7 +4,6 @@ import { hashObject, type Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
 import { checkLfsPointer, maxPointerBytes } from '../../knowledge/check/lfs-pointer.ts'
-import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { blobAtPath, isBlocked } from '../../store/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
@@ -90,7 +89,7 @@ function reasonToLeave(kb: KnowledgeBase, path: string, ours: Oid, before: Oid |
   const { write: sql } = kb.projection
   const present = blobAtPath(sql, path)
   if (present === ours || before === ours) return 'unchanged'
-  if (present === before) return present === undefined && isBlocked(sql, pathKey(path)) ? taken : undefined
+  if (present === before) return present === undefined && isBlocked(sql, path) ? taken : undefined
   if (present === undefined) return undefined
   return before === undefined ? taken : 'was changed in the knowledge base too'
 }

@@ -15,7 +15,8 @@ export function unresolvedLinks(
 ): UnresolvedLink[] {
   const { read: sql } = kb.projection
   // As they are named in the folder, and where they are now.
-  const files = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
+  const brought = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
+  const lookups = [brought, attachmentLookup(sql)]
   const known = new Map<string, NamedNeuron[]>()
   const named = (key: string) => {
     const neurons = known.get(key) ?? namesByKey(sql, key)
@@ -24,10 +25,8 @@ export function unresolvedLinks(
   }
   const reasonOf = (link: LinkRow): UnresolvedLink['reason'] | undefined => {
     const found = resolveTarget(link, named)
-    const isFile = [files, attachmentLookup(sql)].some(
-      (known) => resolveFile(link.target, link.from, known) !== undefined,
-    )
-    if ('seqId' in found || isFile) return undefined
+    const isFile = () => lookups.some((files) => resolveFile(link.target, link.from, files) !== undefined)
+    if ('seqId' in found || isFile()) return undefined
     return 'missing' in found ? 'missing' : 'ambiguous'
   }
   return seqIds.flatMap((seqId) =>

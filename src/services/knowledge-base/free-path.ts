@@ -1,5 +1,5 @@
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
-import { filesAtKey } from '../../store/projection/file-queries.ts'
+import { isNameTaken } from '../../store/projection/file-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 
 /**
@@ -15,5 +15,5 @@ export function freePagePath(path: string, isTaken: (key: string) => boolean): s
 
 /** Whether a file of main has a path with a key, or stands below it, or the same commit writes one with it. */
 export function takenOnMain(sql: Projection['read'], keys: ReadonlySet<string>): (key: string) => boolean {
-  return (key) => keys.has(key) || filesAtKey(sql, key).some(() => true)
+  return (key) => keys.has(key) || isNameTaken(sql, key)
 }

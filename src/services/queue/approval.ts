@@ -43,8 +43,9 @@ export async function approveByPolicy(
   try {
     await approveStaged(kb, staging, candidateId, {}, policyActor, now)
   } catch (error) {
-    const isRefused = [GanglionError, ValidationError, CuratorNeeded].some((refusal) => error instanceof refusal)
-    if (!isRefused || !(error instanceof Error)) throw error
+    const isRefused =
+      error instanceof GanglionError || error instanceof ValidationError || error instanceof CuratorNeeded
+    if (!isRefused) throw error
     await leaveToCurator(kb, staging, candidateId, { reason: error.message, now })
   }
 }

@@ -10,7 +10,7 @@ import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
-import { filesAtKey, isBlocked, needsFolderAtFile } from '../../store/projection/file-queries.ts'
+import { blockedFolder, isBlocked, isNameTaken } from '../../store/projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../../store/projection/version-queries.ts'
 import { followFiles } from '../rename/follow-files.ts'
@@ -132,7 +132,7 @@ function wishedMove(view: MainView, candidate: Candidate, target: NeuronRow): st
   if (wished === undefined || wished === target.path) return undefined
   const isMove = versionOfBlob(view.sql, target.seqId, candidate.base ?? '')?.path === target.path
   const isOwn = pathKey(wished) === pathKey(target.path)
-  return isMove && (isOwn || !isBlocked(view.sql, pathKey(wished), target.path)) ? wished : undefined
+  return isMove && (isOwn || !isBlocked(view.sql, wished, target.path)) ? wished : undefined
 }
 
 function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFields, 'id'> {
@@ -201,13 +201,13 @@ export function defaultPath(title: string, createdAt: string): string {
  */
 function newPath({ sql }: MainView, candidate: Candidate, title: string): string {
   const wishes = [wishedPath(candidate), defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
-  const path = wishes.find((wish) => !needsFolderAtFile(sql, pathKey(wish))) ?? `neurons/${slugify(title)}.md`
+  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${slugify(title)}.md`
   const [folder, wished] = [
     path.slice(0, path.lastIndexOf('/') + 1),
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
   ]
   const isWholePage = candidate.frontMatter !== null
   const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
-  const isTaken = (slug: string) => filesAtKey(sql, pathKey(`${folder}${slug}.md`)).some(() => true)
+  const isTaken = (slug: string) => isNameTaken(sql, pathKey(`${folder}${slug}.md`))
   return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
 }

@@ -8,7 +8,7 @@ import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts
 import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { keepLineEndings } from '../../markdown/file/line-endings.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { filesAtKey, isPathTaken } from '../../store/projection/file-queries.ts'
+import { blockedFolder, filesAtKey } from '../../store/projection/file-queries.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt } from '../../store/projection/version-queries.ts'
 import type { PushedNeuron } from '../push/pushed-neurons.ts'
@@ -112,10 +112,7 @@ function wishedPath(path: string | undefined): string | undefined {
 
 /** A file cannot stand where another is, nor below another, nor where others stand below it. */
 function checkPath({ sql }: MainView, path: string, from: string | undefined): void {
-  const folders = path.split('/').slice(0, -1)
-  const blocking = folders
-    .map((_, at) => folders.slice(0, at + 1).join('/'))
-    .find((it) => isPathTaken(sql, pathKey(it)))
+  const blocking = blockedFolder(sql, path)
   if (blocking !== undefined) throw new ValidationError({ path: [`needs a folder where the file ${blocking} is`] })
   const [other] = [...filesAtKey(sql, pathKey(path))].filter((it) => it !== from)
   if (other !== undefined) throw new ValidationError({ path: [`is taken by ${other}`] })

@@ -19,7 +19,7 @@ export function sharedTurn(): Promise<void> {
   return next
 }
 
-/** To be called after a write: whoever continues afterwards reads again, also in the same turn. */
+/** Ends the sharing after a write: all that run later in the same turn read again. */
 export function endSharedTurn(): void {
   current = undefined
 }

@@ -1,3 +1,4 @@
+import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import type { MainTables } from './projection.ts'
 
 type Sql = MainTables
@@ -26,7 +27,7 @@ export function fileTargets(sql: Sql, seqId: string): string[] {
 }
 
 /** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
-export function isPathTaken(sql: Sql, key: string): boolean {
+function isPathTaken(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
@@ -36,15 +37,20 @@ export function* filesAtKey(sql: Sql, key: string): Generator<string> {
   for (const { path } of rows) yield String(path)
 }
 
-/** Whether a file of main is in the way of a new one whose path has this key: there, below it, or where it needs a folder. */
-export function isBlocked(sql: Sql, key: string, own?: string): boolean {
-  return needsFolderAtFile(sql, key) || filesAtKey(sql, key).some((path) => path !== own)
+/** Whether a file of main has a path with this key, or stands below it. @param own a path that does not count */
+export function isNameTaken(sql: Sql, key: string, own?: string): boolean {
+  return filesAtKey(sql, key).some((path) => path !== own)
 }
 
-/** Whether a file of main stands where a path with this key needs a folder. */
-export function needsFolderAtFile(sql: Sql, key: string): boolean {
-  const names = key.split('/')
-  return names.slice(1).some((_, at) => isPathTaken(sql, names.slice(0, at + 1).join('/')))
+/** The folder of a path, as the path spells it, in whose place main has a file. */
+export function blockedFolder(sql: Sql, path: string): string | undefined {
+  const folders = path.split('/').slice(0, -1)
+  return folders.map((_, at) => folders.slice(0, at + 1).join('/')).find((folder) => isPathTaken(sql, pathKey(folder)))
+}
+
+/** Whether a file of main is in the way of a new one at a path: there, below it, or where it needs a folder. @param own as above */
+export function isBlocked(sql: Sql, path: string, own?: string): boolean {
+  return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), own)
 }
 
 /** The path of every file of main. */

@@ -96,15 +96,15 @@ export class OutsideAdoption {
 
   /** One page that cannot be taken keeps none of the others from it. @returns findings of those that cannot */
   async #takeAll(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
-    if (rows.length === 0) return []
+    const [row] = rows
+    if (row === undefined) return []
     try {
       await this.#take(new Set(rows.map(keyOf)))
       return []
     } catch (error) {
       if (!(error instanceof PushRefused)) throw error
-      const [{ path } = { path: '' }, ...others] = rows
-      if (others.length === 0)
-        return [{ rule: 'not-adopted', severity: 'error', path, line: 1, message: error.message }]
+      if (rows.length === 1)
+        return [{ rule: 'not-adopted', severity: 'error', path: row.path, line: 1, message: error.message }]
       const half = Math.ceil(rows.length / 2)
       return [...(await this.#takeAll(rows.slice(0, half))), ...(await this.#takeAll(rows.slice(half)))]
     }
