@@ -145,15 +145,15 @@ export async function opensUp(
   return before !== undefined && isSeenByMore(accessOf(text), before, settings.defaultAudience)
 }
 
-/** Whether a page still has every line of which only curators see all. */
+/** Whether a page still has every line of which only curators see all. Takes linear time. */
 function keepsHidden(before: string, after: string): boolean {
-  const kept = hiddenLines(parseNeuronFile(after))
-  for (const line of hiddenLines(parseNeuronFile(before))) {
-    const at = kept.indexOf(line)
-    if (at < 0) return false
-    kept.splice(at, 1)
-  }
-  return true
+  const left = new Map<string, number>()
+  for (const line of hiddenLines(parseNeuronFile(after))) left.set(line, (left.get(line) ?? 0) + 1)
+  return hiddenLines(parseNeuronFile(before)).every((line) => {
+    const count = left.get(line) ?? 0
+    left.set(line, count - 1)
+    return count > 0
+  })
 }
 
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
