@@ -21,21 +21,15 @@ const maxName = 120
  * origin has it (`taken`, as `linkKey` gives them).
  */
 export function entitledSource(
-  {
-    title: own,
-    markdown,
-    searchOnlyFrom,
-    anchors,
-  }: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom' | 'anchors'>,
+  extracted: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom' | 'anchors'>,
   filename: string,
   taken: ReadonlySet<string>,
 ): EntitledSource {
-  const lines = cleaned(firstLines(withoutComments(markdown), searchOnlyFrom)).split('\n')
-  const running = runningLines(lines, anchors)
+  const { lines, running } = compiledLines(extracted)
   const repeated = new Set([...running].map((line) => keyOf(lines[line - 1] ?? '')))
   const blocks = sourceBlocks(lines.map((line, at) => (running.has(at + 1) ? '' : line)).join('\n'))
   const isRunning = (text: string) => repeated.has(keyOf(text))
-  const title = documentTitle({ own, blocks, filename, isRunning })
+  const title = documentTitle({ own: extracted.title, blocks, filename, isRunning })
   const shown = blocks
     .slice(0, maxBeforeTitle)
     .findIndex(
@@ -48,8 +42,18 @@ export function entitledSource(
   }
 }
 
+/** Lines of a document without comments, and the numbers of its running heads and feet, from 1. */
+export function compiledLines({
+  markdown,
+  searchOnlyFrom,
+  anchors,
+}: Pick<Extracted, 'markdown' | 'searchOnlyFrom' | 'anchors'>): { lines: string[]; running: Set<number> } {
+  const lines = cleaned(firstLines(withoutComments(markdown), searchOnlyFrom)).split('\n')
+  return { lines, running: runningLines(lines, anchors) }
+}
+
 /** Up to the line before `end`, 1-based. */
-function firstLines(text: string, end = Number.POSITIVE_INFINITY): string {
+export function firstLines(text: string, end = Number.POSITIVE_INFINITY): string {
   let at = 0
   for (let line = 1; line < end; line++) {
     const next = text.indexOf('\n', at)

@@ -9,6 +9,8 @@ export type SourceBlock = {
   lines: string[]
   /** Of a heading, 1 to 6; 0 for what is none. */
   depth: number
+  /** Whether its first two lines repeat the header of a table that was cut. */
+  repeatsHeader?: true
 }
 
 /** Code in a list ends with it. */
@@ -24,6 +26,7 @@ const interruptingItem = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/
 const indented = /^(?: {2}|\t)/
 /** Characters of a line above which it is text, whatever it begins with. */
 const maxHeading = 500
+const wordPattern = /[\p{L}\p{M}\p{N}]+/gu
 const word = /[\p{L}\p{M}]{2}|[\p{N}\p{Lo}]/u
 const delimiterCell = /^:?-+:?$/
 
@@ -110,9 +113,14 @@ export function sizeOf(blocks: readonly SourceBlock[]): number {
   return size
 }
 
-/** Whether a block says anything: letters that stand alone are no words, of a table its header is not asked. */
-export function hasWords({ kind, lines }: SourceBlock): boolean {
-  return (kind === 'table' ? lines.slice(2) : lines).some((line) => word.test(line))
+/** Words of Markdown as they are written. Letters that stand alone are none: broken text consists of them. */
+export function wordsIn(markdown: string): string[] {
+  return (markdown.match(wordPattern) ?? []).filter((each) => word.test(each))
+}
+
+/** Whether a block says anything that no block before it has said. */
+export function hasWords({ repeatsHeader, lines }: SourceBlock): boolean {
+  return (repeatsHeader ? lines.slice(2) : lines).some((line) => word.test(line))
 }
 
 function fenceOf(line: string, isInList: boolean): Fence | undefined {

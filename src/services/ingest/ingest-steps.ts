@@ -1,4 +1,5 @@
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
+import { leftOut, tellLeftOut } from '../../ingest/compile/left-out.ts'
 import { ModelClient, type ModelOptions } from '../../ingest/compile/model/model-client.ts'
 import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
@@ -37,13 +38,19 @@ export function ingestSteps(
       const tags = tagsOf(source)
       const names = await linkableNames(kb, editionOf, { tags })
       const previous = await previousPages(kb, { editionOf, sha256 })
-      const doubts = qualityDoubts(extracted)
+      const quality = qualityDoubts(extracted)
+      const plain = await compileDocument({ extracted, filename, tags, language, names, previous, doubts: quality })
+      const loss = tellLeftOut(await leftOut(extracted, plain))
+      const doubts = [...quality, ...loss.doubts]
+      const told = [...quality, ...loss.warnings]
       const input = { extracted, filename, tags, language, names, previous, doubts }
       // What only curators may see is told to nobody else.
-      if (compiler === undefined || isInternal(tags)) return { pages: await compileDocument(input), warnings: doubts }
+      if (compiler === undefined || isInternal(tags)) {
+        return { pages: loss.doubts.length === 0 ? plain : await compileDocument(input), warnings: told }
+      }
       const titles = [...new Set(names.map(({ title }) => title))]
       const { pages, warnings } = await compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
-      return { pages, warnings: [...doubts, ...warnings] }
+      return { pages, warnings: [...told, ...warnings] }
     },
     async commit(source, pages) {
       const { sources, now } = ganglion

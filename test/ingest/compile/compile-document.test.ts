@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CompiledPage } from '../../../src/ingest/compile/compiled.ts'
+import { leftOut } from '../../../src/ingest/compile/left-out.ts'
 import { linkKey } from '../../../src/knowledge/links/link-target.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { fc } from '../../support/properties.ts'
@@ -79,6 +80,21 @@ test('pieces of a section that hold no words are no pages, the others are number
   const pages = await compile([paragraph('first', 6000), nothing, paragraph('last', 6000)].join('\n\n'))
   expect(titles(pages)).toEqual(['handbook', 'handbook (1)', 'handbook (2)'])
   expect(pages[2]?.content).toContain('The last desk')
+})
+
+test.for([
+  ['in the first row', `Terms ${paragraph('terms', 14_000)}`, ' '],
+  [
+    'in a row of a long table',
+    ' ',
+    Array.from({ length: 300 }, (_, at) => `${paragraph(`row ${at}`, 80)}`).join(' |\n| '),
+  ],
+])('a table with its words %s is kept', async ([, head, rows]) => {
+  const pages = await compile(
+    `${sections('Doors')}\n\n## Terms\n\n| ${head} |\n| --- |\n| ${rows} |\n\n${sections('Roofs')}`,
+  )
+  const text = pages.map(({ content }) => content).join('\n')
+  expect(text.split(head === ' ' ? 'The row' : 'The terms').length).toBeGreaterThan(170)
 })
 
 describe('a long document', () => {
@@ -274,6 +290,23 @@ describe('any document', () => {
         }
       }),
       { numRuns: 60 },
+    )
+  })
+
+  test('has every word on a page, or says why not', async () => {
+    const remarks = fc.array(fc.constantFrom('%%a hidden remark%%', '| one row of words |\n| --- |', '| | |\n|-|-|'))
+    await fc.assert(
+      fc.asyncProperty(documents, remarks, async (document, more) => {
+        const markdown = [document, ...more, document].join('\n\n')
+        const pages = await compile(markdown)
+        const out = await leftOut({ title: undefined, markdown, anchors: [], warnings: [] }, pages)
+        expect(out).toMatchObject({ lost: [], running: [] })
+        const known = new Set(
+          [...pages.map(({ title, content }) => `${title} ${content}`), ...out.comments].join(' ').match(/\p{L}{2,}/gu),
+        )
+        for (const [word] of markdown.matchAll(/\p{L}{2,}/gu)) if (!known.has(word)) expect.fail(word)
+      }),
+      { numRuns: 40 },
     )
   })
 

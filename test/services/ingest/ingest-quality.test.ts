@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { leftOut, tellLeftOut } from '../../../src/ingest/compile/left-out.ts'
 import type { Extracted } from '../../../src/ingest/extracted.ts'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
@@ -50,4 +51,17 @@ test('a text that says what it should is approved by the policy', async () => {
   const { candidates, source } = await ingested({ markdown: 'The harbour office opens at eight.' })
   expect(candidates).toMatchObject([{ status: 'approved', zone: 'green', warnings: [] }])
   expect(source?.warnings).toEqual([])
+})
+
+test('what was left out is told, and lost words make a curator decide', async () => {
+  const pages = [
+    { key: 'summary', kind: 'summary', title: 'Desks', content: 'The first desk', tags: [], place: {} },
+  ] as const
+  const markdown = `# Desks\n\nThe first desk\n\n${'%%open a remark%%\n\n'.repeat(9)}${'lost words '.repeat(9)}`
+  const out = await leftOut({ title: undefined, markdown, anchors: [], warnings: [] }, [{ ...pages[0], tags: [] }])
+  const told =
+    'Of the 40 words of the document, 36 are on none of its pages: 18 in comments, 18 lost for no known reason.'
+  expect(tellLeftOut(out)).toEqual({ warnings: [told], doubts: [told] })
+  expect(tellLeftOut({ ...out, lost: [] })).toMatchObject({ doubts: [] })
+  expect(tellLeftOut({ ...out, all: 2000 })).toEqual({ warnings: [], doubts: [] })
 })

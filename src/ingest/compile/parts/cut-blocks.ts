@@ -49,7 +49,7 @@ function cutTable(table: SourceBlock): SourceBlock[] {
   if (header.length + delimiter.length > longestHeader) return pack(table, table.lines.flatMap(cutLine), longest)
   return pack({ ...table, line: table.line + 2 }, rows, longest).map((block, index) => ({
     ...block,
-    line: index === 0 ? table.line : block.line,
+    ...(index === 0 ? { line: table.line } : { repeatsHeader: true }),
     lines: [header, delimiter, ...block.lines],
   }))
 }
