@@ -1,19 +1,26 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Provider from 'oidc-provider'
+import Provider, { type AccountClaims } from 'oidc-provider'
+import { z } from 'zod'
 
 export type Account = {
   email?: string
   email_verified?: boolean
   name?: string
   groups?: string[]
+  tid?: string
+  /** What the ID token says otherwise than the userinfo endpoint. */
+  idToken?: Record<string, unknown>
 }
 
 export type TestProvider = {
   issuer: string
   /** By the name to sign in with, which is the subject too. */
   accounts: Map<string, Account>
+  /** Whether ID tokens get a signature of another key. */
+  forges: boolean
   /** Signs in there as a browser would, and gives the URL that the browser is sent back to. */
   signIn(url: string, login: string): Promise<string>
   /** As {@link signIn}, but the person goes back without signing in. */
@@ -30,18 +37,29 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
     clients: [{ client_id: 'ganglion', client_secret: 'secret', redirect_uris: [redirectUri] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    // Claims are in the ID token as well.
+    conformIdTokenClaims: false,
+    claims: { openid: ['sub', 'tid'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     pkce: { required: () => true },
     cookies: { keys: ['test'] },
     async findAccount(_, id) {
       const account = accounts.get(id)
-      return account && { accountId: id, claims: async () => ({ sub: id, ...account }) }
+      return account && { accountId: id, claims: async (use) => answerOf(id, account, use) }
     },
   })
+  provider.use(async (context, next) => {
+    await next()
+    const { id_token: token } = z.looseObject({ id_token: z.string().optional() }).catch({}).parse(context.body)
+    if (!known.forges || token === undefined) return
+    const signed = token.slice(0, token.lastIndexOf('.'))
+    const signature = sign('RSA-SHA256', Buffer.from(signed), foreignKey).toString('base64url')
+    context.body = { ...context.body, id_token: `${signed}.${signature}` }
+  })
   const handle = provider.callback()
-  return {
+  const known: TestProvider = {
     issuer,
     accounts,
+    forges: false,
     async signIn(url, login) {
       const browser = jar(issuer)
       const atLogin = await browser.follow(url)
@@ -59,6 +77,13 @@ export async function startProvider(redirectUri: string): Promise<TestProvider> 
       await once(server, 'close')
     },
   }
+  return known
+}
+
+const { privateKey: foreignKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+function answerOf(sub: string, { idToken, ...account }: Account, use: string): AccountClaims {
+  return { sub, ...account, ...(use === 'id_token' && idToken) }
 }
 
 /** A browser that keeps the cookies of one origin. */

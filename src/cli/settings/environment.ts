@@ -123,6 +123,10 @@ const Variables = z.object({
   GANGLION_OIDC_GROUPS_CLAIM: z.string().default('groups'),
   GANGLION_OIDC_SCOPE: z.string().default('openid email profile'),
   GANGLION_OIDC_TENANT: z.string().default('default'),
+  GANGLION_OIDC_TRUSTED_TENANT: z
+    .guid({ error: 'must be the id of a tenant of Entra ID, a UUID' })
+    .toLowerCase()
+    .optional(),
 })
 
 /** What `ganglion review`, `upload` and `watch` read, which may be set where a server is started. */
@@ -216,6 +220,7 @@ function identityProvider(data: z.output<typeof Variables>): IdentityProviderOpt
     groupsClaim: data.GANGLION_OIDC_GROUPS_CLAIM,
     scope: data.GANGLION_OIDC_SCOPE,
     tenant: data.GANGLION_OIDC_TENANT,
+    trustedTenant: data.GANGLION_OIDC_TRUSTED_TENANT,
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Configuration,
   calculatePKCECodeChallenge,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   randomNonce,
   randomPKCECodeVerifier,
@@ -27,6 +28,8 @@ export type IdentityProviderOptions = {
   scope: string
   /** Slug of the tenant that the roles are for. */
   tenant: string
+  /** Entra ID's id of a tenant (`tid`) whose e-mails count as verified where it does not say whether they are. */
+  trustedTenant?: string | undefined
 }
 
 /** What the browser must bring back with the provider's answer. */
@@ -39,19 +42,25 @@ export type ProvenPerson = {
   /** Undefined if the provider does not vouch for it. */
   email: string | undefined
   name: string | undefined
-  groups: string[]
+  /** Undefined if the provider has too many to list them. */
+  groups: string[] | undefined
 }
 
 /** Seconds that the provider has for an answer. */
 const timeout = 10
 
 const Claims = z.looseObject({
+  iss: z.string().optional(),
   sub: z.string(),
+  tid: z.string().optional().catch(undefined),
   email: z.string().optional().catch(undefined),
-  email_verified: z.boolean().optional().catch(undefined),
+  // Anything else than a boolean is not "absent".
+  email_verified: z.boolean().optional().catch(false),
   name: z.string().optional().catch(undefined),
   preferred_username: z.string().optional().catch(undefined),
+  _claim_names: z.record(z.string(), z.unknown()).optional().catch(undefined),
 })
+type Answer = z.output<typeof Claims>
 const Groups = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([])
 
 /** An OpenID Connect provider, by the authorization code flow with PKCE. It is asked for its addresses when it is first needed. */
@@ -98,24 +107,32 @@ export class IdentityProvider {
       pkceCodeVerifier: verifier,
       idTokenExpected: true,
     })
-    const { sub } = Claims.parse(tokens.claims())
+    const token = Claims.parse(tokens.claims())
     const { userinfo_endpoint: endpoint, issuer } = configuration.serverMetadata()
-    const info = endpoint === undefined ? {} : await fetchUserInfo(configuration, tokens.access_token, sub)
-    const claims = Claims.parse({ ...info, ...tokens.claims() })
+    const info =
+      endpoint === undefined ? [] : [Claims.parse(await fetchUserInfo(configuration, tokens.access_token, token.sub))]
+    const answers = [token, ...info]
     return {
-      issuer,
-      subject: sub,
-      email: claims.email_verified === true ? claims.email : undefined,
-      name: claims.name ?? claims.preferred_username,
-      groups: Groups.parse(claims[this.#options.groupsClaim]),
+      // That of the token: the metadata of an issuer for many tenants have a placeholder in it.
+      issuer: token.iss ?? issuer,
+      subject: token.sub,
+      email: answers.find((answer) => this.#vouches(answer))?.email,
+      name: answers.flatMap(({ name, preferred_username }) => name ?? preferred_username ?? [])[0],
+      groups: groupsIn(answers, this.#options.groupsClaim),
     }
+  }
+
+  /** Whether one answer names an e-mail and says itself that it is verified: two answers may speak of two e-mails. */
+  #vouches({ email, email_verified: isVerified, tid }: Answer): boolean {
+    const { trustedTenant } = this.#options
+    return email !== undefined && (isVerified ?? (tid !== undefined && tid === trustedTenant))
   }
 
   /** What fails is tried again the next time. */
   async #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#options
     const server = new URL(issuer)
-    const execute = server.protocol === 'http:' ? [allowInsecureRequests] : []
+    const execute = [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])]
     this.#configuration ??= discovery(server, clientId, clientSecret, undefined, { execute, timeout })
     try {
       return await this.#configuration
@@ -124,6 +141,13 @@ export class IdentityProvider {
       throw Object.assign(new GanglionError('provider_unavailable'), { cause })
     }
   }
+}
+
+/** OpenID Connect Core 1.0, section 5.6.2: a claim that is named only is kept elsewhere. Entra ID does so with more than 200 groups. */
+function groupsIn(answers: readonly Answer[], claim: string): string[] | undefined {
+  const given = answers.find((answer) => answer[claim] !== undefined)
+  if (given !== undefined) return Groups.parse(given[claim])
+  return answers.some(({ _claim_names: names }) => names !== undefined && claim in names) ? undefined : []
 }
 
 function refusalFor(cause: unknown): GanglionError {

@@ -17,7 +17,8 @@ const actor = { id: 'single-sign-on', name: 'Single sign-on' }
 
 /**
  * Signs in a person whom the identity provider has proved, with the role that their groups give; without one they lose the role
- * that they had. A person is known by the provider's subject; only who comes for the first time, by a verified e-mail.
+ * that they had. If the groups are not known, a person keeps at least the role that they had. A person is known by the provider's issuer
+ * and subject; only who comes for the first time, by a verified e-mail.
  * @returns the token of the new session.
  * @throws {GanglionError} `no_role`, `sign_in_failed`
  */
@@ -29,30 +30,35 @@ export async function signInProven(
 ): Promise<string> {
   const tenant = await ganglion.tenants.find(slug)
   if (tenant === undefined) throw new GanglionError('no_role')
-  const role = roleOf(person.groups, roles)
-  const user = await ganglion.transaction(async (transaction) => {
+  const given = roleOf(person.groups ?? [], roles)
+  const admitted = await ganglion.transaction(async (transaction) => {
     const users = new Users(transaction)
     const known = (await users.findByIdentity(person)) ?? (await takeOver(transaction, person))
-    const user = known ?? (role && (await join(users, person, ganglion.now())))
+    const user = known ?? (given && (await join(users, person, ganglion.now())))
     if (user === undefined) return undefined
     const before = (await users.memberships(user.id)).find(({ tenantId }) => tenantId === tenant.id)?.role
-    if (before === role) return user
+    const role = person.groups === undefined ? higher(before, given) : given
+    if (before === role) return { user, role }
     if (role === undefined) await users.removeRole(user.id, tenant.id)
     else await users.setRole(user.id, tenant.id, role)
     const act = { action: 'user.role-changed', detail: `from ${before ?? 'none'} to ${role ?? 'none'}` }
     const entry = { actor, address: client.address, subject: user.email, ...act }
     await new Audit(transaction).record(tenant.id, entry, ganglion.now())
-    return user
+    return { user, role }
   })
-  if (user === undefined || role === undefined) throw new GanglionError('no_role')
+  if (admitted?.role === undefined) throw new GanglionError('no_role')
+  const { user } = admitted
   if (user.disabledAt !== null) throw new GanglionError('sign_in_failed', 'Your account is disabled.')
   return admit(ganglion, user, client, { detail: 'by single sign-on', tenantId: tenant.id })
 }
 
+function higher(...roles: (PersonRole | undefined)[]): PersonRole | undefined {
+  return PersonRole.options.findLast((role) => roles.includes(role))
+}
+
 /** The most that any of the groups gives. */
 function roleOf(groups: readonly string[], roles: IdentityProviderOptions['roles']): PersonRole | undefined {
-  const given = new Set([...groups, '*'].map((group) => roles.get(group)))
-  return PersonRole.options.findLast((role) => given.has(role))
+  return higher(...[...groups, '*'].map((group) => roles.get(group)))
 }
 
 /**

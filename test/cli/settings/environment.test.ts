@@ -71,6 +71,7 @@ test('every setting can be set', () => {
       GANGLION_OIDC_GROUPS_CLAIM: 'roles',
       GANGLION_OIDC_SCOPE: 'openid email groups',
       GANGLION_OIDC_TENANT: 'acme',
+      GANGLION_OIDC_TRUSTED_TENANT: '72F988BF-86F1-41AF-91AB-2D7CD011DB47',
     }),
   ).toEqual({
     dataDir: resolve('/srv/ganglion'),
@@ -127,6 +128,7 @@ test('every setting can be set', () => {
       groupsClaim: 'roles',
       scope: 'openid email groups',
       tenant: 'acme',
+      trustedTenant: '72f988bf-86f1-41af-91ab-2d7cd011db47',
     },
   })
 })

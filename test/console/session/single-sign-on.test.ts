@@ -10,6 +10,8 @@ const ada: Account = {
   name: 'Ada Lovelace',
   groups: ['staff', 'chess'],
 }
+const entraTenant = '72f988bf-86f1-41af-91ab-2d7cd011db47'
+const notVouched = [401, 'Single sign-on does not say that your e-mail is verified.']
 let provider: TestProvider
 let console: Console
 
@@ -28,6 +30,7 @@ beforeAll(async () => {
       groupsClaim: 'groups',
       scope: 'openid email profile',
       tenant: 'acme',
+      trustedTenant: entraTenant,
     },
   })
 })
@@ -35,7 +38,10 @@ afterAll(async () => {
   await console.close()
   await provider.close()
 })
-beforeEach(() => provider.accounts.clear())
+beforeEach(() => {
+  provider.accounts.clear()
+  provider.forges = false
+})
 
 const get = (url: string, headers: Record<string, string> = {}) =>
   visit(console.app, { method: 'GET', url, headers: { accept: 'text/html', ...headers } })
@@ -150,12 +156,67 @@ test('an e-mail that the provider does not vouch for is nobody', async () => {
       ...(email_verified === false && { email_verified }),
     })
     const page = await signIn('lea')
-    expect([page.status, ...page.texts('.problems li')]).toEqual([
-      401,
-      'Single sign-on does not say that your e-mail is verified.',
-    ])
+    expect([page.status, ...page.texts('.problems li')]).toEqual(notVouched)
   }
   expect((await console.ganglion.users.findByEmail('lea@example.com'))?.isLinked).toBe(false)
+})
+
+test('an e-mail counts as verified only by the answer that names it', async () => {
+  const victim = await console.ganglion.users.create(
+    { email: 'victim@example.com', name: 'V', passwordHash: null },
+    new Date(),
+  )
+  const [mine, theirs] = [{ email: 'mine@example.com' }, { email: 'victim@example.com' }]
+  for (const [login, account] of Object.entries({
+    'token-names': { ...ada, ...mine, idToken: { ...theirs, email_verified: undefined } },
+    'userinfo-names': { ...ada, ...theirs, email_verified: false, idToken: { ...mine, email_verified: true } },
+  })) {
+    provider.accounts.set(login, account)
+    await signIn(login)
+    expect(await console.ganglion.users.get(victim?.id ?? '')).toMatchObject({ isLinked: false })
+  }
+  expect(await console.ganglion.users.findByEmail('mine@example.com')).toMatchObject({ isLinked: true })
+  const { email: _, ...unnamed } = ada
+  provider.accounts.set('halves', { ...unnamed, idToken: { ...theirs, email_verified: undefined } })
+  const page = await signIn('halves')
+  expect([page.status, ...page.texts('.problems li')]).toEqual(notVouched)
+})
+
+test('an ID token that another key has signed does not hold', async () => {
+  provider.accounts.set('ada', ada)
+  provider.forges = true
+  const page = await signIn('ada')
+  expect([page.status, ...page.texts('.problems li')]).toEqual([
+    401,
+    'Single sign-on gave an answer that does not hold. Try again.',
+  ])
+  expect(await sessionOf(page)).toBeUndefined()
+})
+
+test('an e-mail of the trusted tenant of Entra ID counts where nothing says whether it is verified', async () => {
+  const { email_verified: _, ...silent } = ada
+  provider.accounts.set('guest', { ...silent, email: 'ent@example.com', tid: '00000000-0000-0000-0000-000000000000' })
+  provider.accounts.set('doubted', { ...ada, email: 'ent@example.com', email_verified: false, tid: entraTenant })
+  for (const login of ['guest', 'doubted']) {
+    const page = await signIn(login)
+    expect([page.status, ...page.texts('.problems li')]).toEqual(notVouched)
+  }
+  provider.accounts.set('ent', { ...silent, email: 'ent@example.com', tid: entraTenant })
+  expect(await sessionOf(await signIn('ent'))).toMatchObject({ user: { email: 'ent@example.com' }, role: 'curator' })
+})
+
+test('a person with more groups than the provider lists keeps the role, and somebody new gets none', async () => {
+  const email = { email: 'many@example.com' }
+  const { groups: _, ...silent } = ada
+  const many = { ...silent, ...email, _claim_names: { groups: 'src1' }, _claim_sources: { src1: {} } }
+  provider.accounts.set('many', many)
+  expect((await signIn('many')).status).toBe(403)
+  provider.accounts.set('many', { ...ada, ...email, groups: ['admins'] })
+  await signIn('many')
+  provider.accounts.set('many', many)
+  expect(await sessionOf(await signIn('many'))).toMatchObject({ role: 'admin' })
+  provider.accounts.set('many', { ...ada, ...email, groups: [] })
+  expect((await signIn('many')).status).toBe(403)
 })
 
 test('who is disabled here comes not in', async () => {
