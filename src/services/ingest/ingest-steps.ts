@@ -4,11 +4,13 @@ import { ModelClient, type ModelOptions } from '../../ingest/compile/model/model
 import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
-import type { Extracted, Transcriber } from '../../ingest/extracted.ts'
+import { type Extracted, ExtractionError, type Transcriber } from '../../ingest/extracted.ts'
 import { isInternal } from '../../knowledge/audience.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
+import { followEvents } from '../events/follow-events.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { commitSource } from './commit-source.ts'
+import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { linkableNames } from './linkable-names.ts'
 import { previousPages } from './previous-pages.ts'
@@ -53,7 +55,7 @@ export function ingestSteps(
       return { pages, warnings: [...told, ...warnings] }
     },
     async commit(source, pages) {
-      const { sources, now } = ganglion
+      const { sources, events, now } = ganglion
       const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
       const kb = await ganglion.kb(tenantId, kbId)
       // Before anything of it is written, so that no older edition is written after it.
@@ -61,6 +63,8 @@ export function ingestSteps(
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
       const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
       const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
+      // They come before the event that ends the ingest.
+      await followEvents(events, kb, now)
       return { seqIds, pending, commit, warnings: [] }
     },
   }
@@ -107,9 +111,11 @@ async function extractSource(
   const { contentHash, filename, fileType } = source
   const { transcriber, ...more } = options
   const read = () =>
-    blobs.withFile(contentHash, (file) =>
-      extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming }),
-    )
+    blobs.withFile(contentHash, async (file) => {
+      const problem = await formatProblem(file, fileType)
+      if (problem !== undefined) throw new ExtractionError('wrong-type', problem)
+      return extractDocument({ file, filename, fileType, transcriber }, { ...more, scratchIn: directory.incoming })
+    })
   const extracted = known ?? (await read())
   // A process that was killed may have kept the text, and not said so.
   if (known === undefined) await sourceTexts.keep(source, extracted)

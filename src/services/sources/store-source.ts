@@ -7,7 +7,6 @@ import { SourceExists } from '../../store/sources/insert-source.ts'
 import type { Source } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { formatProblem } from './format-problem.ts'
 import type { SourceDraft } from './source-draft.ts'
 import { sourceSight } from './source-sight.ts'
 
@@ -26,8 +25,7 @@ export type StoreOptions = {
 const textTypes: ReadonlySet<string> = new Set(textFileTypes)
 
 /**
- * Makes a Source from a received file, writes its event and enqueues its ingest, all or nothing. A Source that does not have the
- * format of its extension has failed, and is not enqueued. The caller removes the file.
+ * Makes a Source from a received file, writes its event and enqueues its ingest, all or nothing. The caller removes the file.
  * @throws {GanglionError} `duplicate_source`
  */
 export async function storeSource(
@@ -38,13 +36,11 @@ export async function storeSource(
   { id, kbId, force, replace, together }: StoreOptions,
 ): Promise<Source> {
   const { blobs, sources, jobs, now } = ganglion
-  const errorMessage = (await formatProblem(file.path, draft.fileType)) ?? null
-  const whenReadable = textTypes.has(draft.fileType) ? 'ready' : 'pending'
-  const status = errorMessage === null ? whenReadable : 'failed'
+  const status = textTypes.has(draft.fileType) ? 'ready' : 'pending'
   const { tenantId } = caller
   const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }
-  const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage, uploader } as const
+  const source = { ...draft, ...content, id, tenantId, kbId, status, errorMessage: null, uploader } as const
   const sees = await sourceSight(ganglion, caller, kbId)
   // Another node may have made this very Source.
   const isVisible = (other: Source) => other.id !== id && sees(other)
@@ -56,7 +52,7 @@ export async function storeSource(
         replace,
         isVisible,
         async together(transaction) {
-          if (status !== 'failed') await jobs.within(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
+          await jobs.within(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)
           await note(transaction)
         },

@@ -120,6 +120,27 @@ test('what cannot be read fails with a reason, and the rest goes on', async () =
   expect(await settled(product, sound.id)).toMatchObject({ status: 'success' })
 })
 
+test('a file that is not what its name says is pending, then failed', async () => {
+  const product = await ingesting()
+  for (const [name, bytes, reason] of [
+    ['vip.pdf', '<html><body>Not a PDF</body></html>', 'The file is not a .pdf as its name says.'],
+    ['old.doc', 'old', expect.stringContaining('convert the file to .docx')],
+  ] as const) {
+    const uploaded = await upload(product, name, bytes)
+    expect(uploaded).toMatchObject({ status: 'pending', errorMessage: null })
+    expect(await settled(product, uploaded.id)).toMatchObject({ status: 'failed', errorMessage: reason })
+  }
+})
+
+test('the events of an ingest end with its completion', async () => {
+  const product = await ingesting()
+  const { id } = await upload(product, 'note.html', 'A note on numbats, without any markup.')
+  expect(await settled(product, id)).toMatchObject({ status: 'success' })
+  const tenantId = (await product.ganglion.tenants.find('acme'))?.id ?? ''
+  const kinds = (await product.ganglion.events.after(tenantId, 0, 100)).map(({ kind }) => kind)
+  expect(kinds.slice(-4)).toEqual(['candidate.created', 'candidate.approved', 'neuron.created', 'ingest.completed'])
+})
+
 test('a phrase from page 7 of a PDF leads to the Neuron, and the Neuron to the page', async () => {
   const product = await ingesting()
   const pages = Array.from({ length: 9 }, (_, index) => {

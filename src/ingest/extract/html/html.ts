@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { Readability } from '@mozilla/readability'
 import type { Root } from 'hast'
 import { parseHTML } from 'linkedom'
-import { ExtractionError, type Extractor } from '../../extracted.ts'
+import type { Extractor } from '../../extracted.ts'
 import { decodeDocument } from '../encoding/read-text.ts'
+import { extractPlainText } from '../text/plain-text.ts'
 import { cleanHast } from './clean-hast.ts'
 import { collapse, findElement, nodesOf, parseHtml, textOf } from './hast.ts'
 import { hastToMarkdown } from './html-to-markdown.ts'
@@ -14,12 +15,12 @@ const declaration = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,40})/i
 const declarationBytes = 4096
 
 /** A page: its main content where that is most of it, else all but menus, forms and the like. */
-export const extractHtml: Extractor = async ({ file }) => {
-  const bytes = await readFile(file)
+export const extractHtml: Extractor = async (input, onProgress) => {
+  const bytes = await readFile(input.file)
   const declared = declaration.exec(bytes.toString('latin1', 0, declarationBytes))?.[1]
   const { text: html, doubts } = decodeDocument(bytes, declared)
+  if (!/<[a-z!]/i.test(html)) return extractPlainText(input, onProgress)
   const tree = parseHtml(html)
-  if (!/<[a-z!]/i.test(html)) throw new ExtractionError('wrong-type', 'The document is not a page of HTML.')
   const title = titleOf(tree)
   const page = cleanHast(tree)
   return { title, markdown: hastToMarkdown(mainContent(html, page) ?? page), anchors: [], warnings: [], doubts }
