@@ -70,6 +70,16 @@ export type CandidateInput = z.output<typeof CandidateInput>
 
 const candidateId = '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70'
 
+/** What was done otherwise than the sender may think. */
+export const Warning = z
+  .object({
+    code: z.string().describe('Stable.'),
+    message: z.string().describe('For a person; may change.'),
+    seqId: SeqId.describe('The other Neuron that it is about.').exactOptional(),
+  })
+  .meta({ id: 'Warning' })
+export type Warning = z.infer<typeof Warning>
+
 export const CandidateReceipt = z
   .object({
     candidateId: z.uuid(),
@@ -78,6 +88,10 @@ export const CandidateReceipt = z
     queueUrl: z.string().describe('The candidate in the queue, relative to the admin pages.'),
     seqId: SeqId.describe('Of the Neuron, once approved.').exactOptional(),
     commit: ObjectId.describe('The commit on `main`, once approved.').exactOptional(),
+    warnings: z
+      .array(Warning)
+      .describe('What was done otherwise than the sender may think. Absent if there are none.')
+      .exactOptional(),
   })
   .meta({
     id: 'CandidateReceipt',

@@ -1,4 +1,4 @@
-import { type CandidateInput, CandidateReceipt } from '../../contract/candidates.ts'
+import { type CandidateInput, CandidateReceipt, type Warning } from '../../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind } from '../../contract/vocabulary.ts'
 import type { Staging } from '../../git/staging.ts'
@@ -52,7 +52,7 @@ export async function submitCandidate(
   const submit = (id: string) =>
     kb
       .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
-      .then((row) => toReceipt(ganglion, kb, row))
+      .then((submitted) => toReceipt(ganglion, kb, submitted))
   const keyed = request ?? {
     route: 'POST /api/v1/queue/candidates',
     body: { ...input, knowledgeBaseId: kb.identity.id },
@@ -73,7 +73,12 @@ type Draft = Pick<
   /** Whether the caller may know of a Neuron. */
   sees: Visibility['of']
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
+  /** What the sender is told of what it sent. */
+  warnings: Warning[]
 }
+
+/** The candidate as it stands, and what its sender is told. */
+type Submitted = { row: CandidateRow; warnings: Warning[] }
 
 async function prepareCandidate(
   kb: KnowledgeBase,
@@ -100,6 +105,7 @@ async function prepareCandidate(
     fields,
     sees: (await visibilityFor(caller, kb)).of,
     settings: await kb.settings(),
+    warnings: [],
   }
 }
 
@@ -109,11 +115,11 @@ async function submitStaged(
   draft: Draft,
   id: string,
   now: Date,
-): Promise<CandidateRow> {
+): Promise<Submitted> {
   const { write: sql } = kb.projection
-  const { connector, fingerprint } = draft
+  const { connector, fingerprint, warnings } = draft
   const earlier = fingerprint === undefined ? undefined : candidateOfFingerprint(sql, connector, fingerprint)
-  if (earlier !== undefined) return earlier
+  if (earlier !== undefined) return { row: earlier, warnings }
   const known = findCandidate(sql, id)
   if (known === undefined) {
     const candidate = toCandidate(kb, draft, id, now)
@@ -122,16 +128,16 @@ async function submitStaged(
   }
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
-  if (row.status !== 'pending' || !row.approvedByPolicy) return row
+  if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
   await approveByPolicy(kb, staging, id, now)
   const judged = findCandidate(sql, id) ?? row
   const isOneMore = known === undefined && judged.status === 'pending'
   if (isOneMore && countPending(sql) > maxPending) throw new GanglionError('queue_full')
-  return judged
+  return { row: judged, warnings }
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
-  const { fields, settings, sees, trustedConnector, fingerprint: _, ...record } = draft
+  const { fields, settings, sees, trustedConnector, fingerprint: _, warnings: _told, ...record } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
   const targetProblem = problemWithTarget(fields.targetNeuron, named, sees)
   const actionZone = fields.actionZone ?? null
@@ -178,12 +184,13 @@ export async function recordCandidate(
   })
 }
 
-function toReceipt(ganglion: Ganglion, kb: KnowledgeBase, row: CandidateRow): CandidateReceipt {
+function toReceipt(ganglion: Ganglion, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
   return {
     candidateId: row.id,
     status: row.status,
     kbId: kb.identity.id,
     queueUrl: ganglion.queueUrl(row.id),
     ...(row.approval === undefined ? {} : { seqId: row.approval.seqId, commit: row.approval.commit }),
+    ...(warnings.length === 0 ? {} : { warnings }),
   }
 }
