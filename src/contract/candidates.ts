@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Cursor, MergeConflict, PageLimit } from './envelope.ts'
-import { ObjectId, Timestamp } from './identifiers.ts'
+import { ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
 const maxTitle = 500
@@ -33,8 +33,8 @@ const Metadata = z
 /** A proposed Neuron. Parses to one KB (a slug or UUID) and to metadata as text. */
 export const CandidateInput = z
   .object({
-    knowledgeBaseId: z.string().describe('Slug or UUID of the knowledge base.').exactOptional(),
-    kb: z.string().describe('Another name for `knowledgeBaseId`.').exactOptional(),
+    knowledgeBaseId: TextOrUuid.describe('Slug or UUID of the knowledge base.').exactOptional(),
+    kb: TextOrUuid.describe('Another name for `knowledgeBaseId`.').exactOptional(),
     kind: CandidateKind,
     title: Title,
     content: Content.describe('Markdown body of the proposed Neuron; at most 512 KB in UTF-8.'),
@@ -154,7 +154,7 @@ export const CandidateState = z.object({ candidateId: z.uuid(), status: Candidat
 })
 export type CandidateState = z.infer<typeof CandidateState>
 
-export const CandidatePath = z.object({ id: z.uuid().describe('Id of the candidate.') })
+export const CandidatePath = z.object({ id: Uuid.describe('Id of the candidate.') })
 
 export const CandidateQuery = z.object({
   kb: z.string().min(1).describe('Slug or UUID; without it, every knowledge base of the tenant.').exactOptional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
-import { KbId, ObjectId } from './identifiers.ts'
+import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
 import { maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
@@ -27,9 +27,7 @@ export const ChatInput = z
       .exactOptional(),
     knowledgeBaseId: KbId.describe('Slug or UUID; required for grounded answers.').exactOptional(),
     kb: KbId.describe('Another name for `knowledgeBaseId`.').exactOptional(),
-    sessionId: z
-      .string()
-      .min(1)
+    sessionId: TextOrUuid.min(1)
       .max(100)
       .describe('Of an earlier answer: goes on with its conversation, which stands in place of any history given here.')
       .exactOptional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { Cursor, PageLimit, Switch } from './envelope.ts'
-import { Timestamp } from './identifiers.ts'
+import { Timestamp, Uuid } from './identifiers.ts'
 
 /** Extensions without dot: of files that are text, of all that every knowledge base takes, and of those that `kb.yaml` may add. */
 export const textFileTypes = ['md', 'txt', 'html', 'htm', 'csv'] as const
@@ -99,7 +99,7 @@ export const SourcePage = z
   .meta({ id: 'SourcePage', description: 'A page of the Sources of a knowledge base.' })
 export type SourcePage = z.infer<typeof SourcePage>
 
-export const DocumentPath = z.object({ docId: z.uuid().describe('Id of the Source.') })
+export const DocumentPath = z.object({ docId: Uuid.describe('Id of the Source.') })
 
 export const UploadQuery = z.object({
   force: Switch.describe('`true` takes a file whose bytes the knowledge base has already, as another Source.')
@@ -186,7 +186,7 @@ export const UploadTicket = z
   .meta({ id: 'UploadTicket', description: 'Where the chunks go.' })
 export type UploadTicket = z.infer<typeof UploadTicket>
 
-export const UploadPath = z.object({ uploadId: z.uuid() })
+export const UploadPath = z.object({ uploadId: Uuid })
 
 export const UploadProgress = z
   .object({ uploadId: z.uuid(), bytesReceived: z.int().nonnegative().describe('Where the next chunk begins.') })

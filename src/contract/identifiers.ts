@@ -1,7 +1,15 @@
 import { z } from 'zod'
 
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Text that may be a UUID. A UUID is read in any case, as RFC 9562 asks, and kept in lower case. */
+export const TextOrUuid = z.string().overwrite((text) => (uuid.test(text) ? text.toLowerCase() : text))
+
+/** Id of a resource in a request. */
+export const Uuid = z.uuid().overwrite((id) => id.toLowerCase())
+
 /** A KB's slug or UUID as a path names it; both fit one shape. What does not fit names no KB. */
-export const KbId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID')
+export const KbId = TextOrUuid.regex(/^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/, 'must be a slug or a UUID')
 
 /** A commit's object id, or the first digits of one. */
 export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/, "must be a commit's hexadecimal object id")

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Cursor, PageLimit } from './envelope.ts'
-import { CommitId, KbId, ObjectId, Timestamp } from './identifiers.ts'
+import { CommitId, KbId, ObjectId, Timestamp, Uuid } from './identifiers.ts'
 import { EdgeType, SeqId } from './vocabulary.ts'
 
 export const NeuronPath = z.object({
   kb: KbId.describe('Slug or UUID of the knowledge base.').meta({ examples: ['handbook'] }),
   seqId: z
-    .union([SeqId, z.uuid()])
+    .union([SeqId, Uuid])
     .describe("The Neuron's seqId, or its document's UUID.")
     .meta({ examples: ['handbook_00000042'] }),
 })

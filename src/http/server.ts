@@ -12,6 +12,7 @@ import { AnsweredRequests, type LogTarget, loggerOptions } from './log.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 import { parseJsonBodies } from './request/json-body.ts'
 import { answerError } from './response/errors.ts'
 import { securityHeaders } from './response/security-headers.ts'
@@ -118,9 +119,13 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
     else done(isShut ? new GanglionError('unavailable') : undefined)
   })
   // Runs before a body is read, and after the hooks that authenticate.
-  app.addHook('preParsing', (request, _, payload, done) => {
+  app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404) done(new GanglionError('not_found'))
-    else done(null, payload)
+    else if (isEncoded(request)) {
+      // RFC 9110, section 15.5.16.
+      reply.header('accept-encoding', 'identity')
+      done(new GanglionError('unsupported_media_type', 'Send the body without a content encoding.'))
+    } else done(null, payload)
   })
   holdExpectations(app)
   app.addHook('onSend', (_, reply, payload, done) => {
@@ -135,20 +140,28 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
 
   await describeRoutes(app)
   await descriptionRoutes(app)
-  operationRoutes(app, { metrics, isOpen: () => isOpen() && !isLeaving(), services })
+  await app.register(async (open: ZodFastify) => {
+    const refuse = refuseOtherMethods(open)
+    operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), services })
+    refuse()
+  })
   const limits = createLimits(rates, services)
   await app.register(
     async (api: ZodFastify) => {
       guardRoutes(api, eitherAuthenticated, limits)
+      const refuse = refuseOtherMethods(api)
       apiRoutes(api, services)
       await uploadRoutes(api, services)
       eventRoutes(api, services, { limits, maxAge: options.eventStreamAge ?? 3_600_000 })
+      refuse()
     },
     { prefix: apiPrefix },
   )
   await app.register(async (mcp: ZodFastify) => {
     guardRoutes(mcp, authenticated, limits)
+    const refuse = refuseOtherMethods(mcp)
     mcpRoutes(mcp, { services, limits, publicUrl: options.publicUrl })
+    refuse()
   })
   await app.register(
     async (git: ZodFastify) => {
@@ -208,6 +221,12 @@ function apiRoutes(api: ZodFastify, services: Services): void {
   feedbackRoutes(api, services)
   documentRoutes(api, services)
   fileRoutes(api, services)
+}
+
+/** Whether the body would have to be decoded first. Only git does that, which decodes its own. */
+function isEncoded({ headers, routeOptions }: FastifyRequest): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  return encoding !== '' && encoding !== 'identity' && routeOptions.config.gitService === undefined
 }
 
 function notFound(): never {

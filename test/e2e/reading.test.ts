@@ -59,6 +59,11 @@ test('Neurons and knowledge bases are listed for those who may see them', async 
     const { neurons = [], nextCursor } = body as { neurons?: { seqId: string }[]; nextCursor?: string }
     return { status, seqIds: neurons.map(({ seqId }) => seqId), nextCursor }
   }
+  const upper = await request('GET', `${kbs}/${kbId.toUpperCase()}/neurons`, { as: tokens.reader })
+  expect([upper.status, upper.body]).toEqual([
+    200,
+    (await request('GET', `${kbs}/handbook/neurons`, { as: tokens.reader })).body,
+  ])
   const first = await list('tag=policy&limit=1', tokens.reader)
   expect(first).toMatchObject({ status: 200, seqIds: [seq(1)] })
   expect(await list(`tag=policy&limit=1&cursor=${first.nextCursor}`, tokens.reader)).toEqual({

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { ErrorAnswer } from '../../contract/envelope.ts'
-import { GanglionError } from '../../contract/errors.ts'
 import { callerOf } from '../access/auth.ts'
 import { refuseForeignOrigin } from '../access/origin.ts'
 import { whenClientGone } from '../request/client-gone.ts'
@@ -71,17 +70,6 @@ export function mcpRoutes(
       return sendResponse(reply, await answerMessage(exchange, { path, headers, body }))
     },
   )
-
-  app.route({
-    method: ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'PUT'],
-    url: path,
-    config: { rate: 'read' },
-    schema: { hide: true },
-    handler: async (_, reply) => {
-      reply.header('allow', 'POST')
-      throw new GanglionError('method_not_allowed')
-    },
-  })
 }
 
 /** The whole answer at once: no tool sends anything before it. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { errorCodes } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
 const maxDepth = 20
@@ -13,8 +12,10 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
     body.length === 0 ? undefined : parseJson(body),
   )
-  app.addContentTypeParser('*', async ({ headers }: FastifyRequest) => {
-    if (headers['content-length'] !== '0') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE()
+  app.addContentTypeParser('*', async ({ headers, routeOptions }: FastifyRequest) => {
+    if (headers['content-length'] === '0') return
+    const wanted = routeOptions.schema?.consumes?.join(' or ') ?? 'application/json'
+    throw new GanglionError('unsupported_media_type', `Send the body as ${wanted}.`)
   })
 }
 

@@ -46,7 +46,9 @@ export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPar
  * @throws {ValidationError} for a field that is too long.
  */
 export async function* readParts(request: FastifyRequest): AsyncGenerator<AnyPart> {
-  if (!request.isMultipart()) throw new GanglionError('unsupported_media_type')
+  if (!request.isMultipart()) {
+    throw new GanglionError('unsupported_media_type', 'Send the body as multipart/form-data.')
+  }
   boundBody(request)
   try {
     for await (const part of request.parts()) {

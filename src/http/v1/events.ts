@@ -20,8 +20,9 @@ not known.
 
 Without \`Last-Event-ID\` the stream begins now, and says at which id, so that a client that is cut off misses nothing. With it, the
 stream begins with the event that follows: events are kept for 7 days, at most a million of a tenant. Where events that followed
-are no longer kept, or the id is of none, the stream begins with an event \`gap\`, without an id, whose data is
+are no longer kept, or the id is not one of this server, the stream begins with an event \`gap\`, without an id, whose data is
 \`{lastEventId, resumedAfter}\`: what the client knows of the knowledge base must be read anew. Then come the events that are kept.
+\`lastEventId\` is null if it was not a number.
 
 A \`curator\` key is told everything. An \`app\` key is told of the Neurons and Sources that it may see when it is told, and of the
 candidates for them. It is always told of the Sources that it uploaded, and of the status of the candidates that it sent.
@@ -80,7 +81,8 @@ export function eventRoutes(
         const { after, hasGap, events } = await services.readEvents(caller, { ...request.query, lastEventId }, signal)
         return streams.answer(request, reply, async (send, taken) => {
           try {
-            if (hasGap) send({ event: 'gap', data: { lastEventId, resumedAfter: after } })
+            const known = Number.isFinite(lastEventId) ? lastEventId : null
+            if (hasGap) send({ event: 'gap', data: { lastEventId: known, resumedAfter: after } })
             send({ id: String(after), retry })
             for await (const some of events) {
               await check()

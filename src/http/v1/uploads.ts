@@ -14,9 +14,10 @@ import {
   UploadStatus,
   UploadTicket,
 } from '../../contract/documents.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
 import type { Role } from '../../contract/vocabulary.ts'
+import type { ChunkRange } from '../../services/sources/uploads/receive-chunk.ts'
 import { callerOf } from '../access/auth.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'
@@ -27,20 +28,22 @@ import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
 const tags = ['Sources']
 const roles: readonly Role[] = ['app', 'curator']
 
-/** A body that is read as it comes is described, but not checked before. */
-const exceptBody: FastifySchemaCompiler<z.ZodType> = (route) =>
-  route.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(route)
+/** Describes parts of a request, but leaves them to the route to check: a body that is streamed, a header of what may not exist. */
+const unchecked =
+  (...parts: string[]): FastifySchemaCompiler<z.ZodType> =>
+  (route) =>
+    parts.includes(route.httpPart ?? '') ? (value: unknown) => ({ value }) : validatorCompiler(route)
 
 /** Adds the routes by which files come in. */
 export async function uploadRoutes(app: ZodFastify, services: Services): Promise<void> {
   wholeUploads(app, services)
   await app.register(async (forms: ZodFastify) => {
     await forms.register(multipart, formOptions)
-    forms.setValidatorCompiler(exceptBody)
+    forms.setValidatorCompiler(unchecked('body'))
     formUpload(forms, services)
   })
   await app.register(async (chunks: ZodFastify) => {
-    chunks.setValidatorCompiler(exceptBody)
+    chunks.setValidatorCompiler(unchecked('body', 'headers'))
     chunks.removeAllContentTypeParsers()
     chunks.addContentTypeParser('*', (_request, _payload, done) => done(null))
     chunkUpload(chunks, services)
@@ -108,7 +111,12 @@ function chunkUpload(app: ZodFastify, services: Services): void {
       },
     },
     async (request) => {
-      const range = readContentRange(request.headers['content-range'])
+      const range = readContentRange(request.raw.headers['content-range'])
+      if (range instanceof Error) {
+        // An upload that the caller may not know of is not found, whatever the header says.
+        await services.readUpload(callerOf(request), request.params.uploadId)
+        throw range
+      }
       // The connection has to outlive the reading, for the answer.
       const bytes = request.raw.iterator({ destroyOnReturn: false })
       return services.receiveChunk(callerOf(request), request.params.uploadId, range, bytes)
@@ -203,8 +211,9 @@ function wholeUploads(app: ZodFastify, services: Services): void {
   )
 }
 
-function readContentRange(header: string): { first: number; last: number; total: number } {
+function readContentRange(header: string | undefined): ChunkRange | Error {
+  if (header === undefined) return new ValidationError({ 'content-range': ['is required'] })
   const [, first, last, total] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? []
-  if (total === undefined) throw new GanglionError('range_not_satisfiable')
+  if (total === undefined) return new GanglionError('range_not_satisfiable')
   return { first: Number(first), last: Number(last), total: Number(total) }
 }

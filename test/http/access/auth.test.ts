@@ -67,7 +67,49 @@ test('an unknown path of the API is 401 without a token, and 404 with one', asyn
     expect([url, (await request('GET', url, { as: 'curator' })).status]).toEqual([url, 404])
   }
   expect((await request('DELETE', '/api/v1/queue/candidates')).status).toBe(401)
-  expect((await request('DELETE', '/api/v1/queue/candidates', { as: 'curator' })).status).toBe(404)
+})
+
+test('a known path with another method is 405 and names the methods that it has', async () => {
+  const { request } = await testServer()
+  for (const [method, url, allow] of [
+    ['DELETE', '/api/v1/queue/candidates', 'POST, GET, HEAD'],
+    ['OPTIONS', '/api/v1/chat', 'POST'],
+    ['GET', `/api/v1/uploads/${id}/chunk`, 'PATCH'],
+    ['PUT', '/mcp', 'POST'],
+  ] as const) {
+    const { status, headers, json } = await request(method, url, {
+      as: 'curator',
+      body: 'x',
+      headers: { 'content-type': 'x/y' },
+    })
+    expect([url, status, headers.allow, json]).toEqual([
+      url,
+      405,
+      allow,
+      expect.objectContaining({ error: 'method_not_allowed' }),
+    ])
+  }
+  expect((await request('POST', '/healthz')).headers.allow).toBe('GET, HEAD')
+})
+
+test('a body in a content encoding is 415 and names the one that is read; so is a body of another type', async () => {
+  const { request } = await testServer()
+  const send = (headers: Record<string, string>) =>
+    request('POST', '/api/v1/queue/candidates', { as: 'app', body: '{}', headers })
+  for (const encoding of ['gzip', 'br', 'GZIP, identity']) {
+    const { status, headers, json } = await send({ 'content-encoding': encoding })
+    expect([status, headers['accept-encoding'], json]).toEqual([
+      415,
+      'identity',
+      { error: 'unsupported_media_type', message: 'Send the body without a content encoding.' },
+    ])
+  }
+  expect((await send({ 'content-encoding': 'identity' })).status).toBe(400)
+  const { status, json } = await send({ 'content-type': 'text/plain' })
+  expect([status, json]).toEqual([
+    415,
+    { error: 'unsupported_media_type', message: 'Send the body as application/json.' },
+  ])
 })
 
 test.each(forCurators)('%s %s is for curators', async (method, url) => {

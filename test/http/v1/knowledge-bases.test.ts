@@ -65,5 +65,5 @@ test('a path that names no knowledge base has the same answer, byte for byte, wh
 test.each([kbs, neurons, graph])('%s is for bearers of a token only, and for reading', async (url) => {
   const { request } = await testServer()
   expect((await request('GET', url)).status).toBe(401)
-  expect((await request('POST', url, { as: 'curator', body: {} })).status).toBe(404)
+  expect((await request('POST', url, { as: 'curator', body: {} })).status).toBe(405)
 })

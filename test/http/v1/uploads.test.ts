@@ -37,6 +37,8 @@ test('what a request says of itself is judged before its body is read', async ()
       { 'content-length': 5, ...app1, 'content-range': 'bytes 0-4/5' },
       404,
     ],
+    ['PATCH', chunk.replace(uploadId, crypto.randomUUID()), { 'content-length': 5, ...app1 }, 404],
+    ['PATCH', chunk, { 'content-length': 5, ...app1 }, 400],
     ['PATCH', chunk, { 'content-length': 5, ...app1, 'content-range': 'bytes=0-4/5' }, 416],
   ] as const
   const answers = refusals.map(async ([method, path, headers]) =>

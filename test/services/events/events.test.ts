@@ -387,6 +387,7 @@ test('a reader without an id begins now; one whose id is of no event begins with
   }
   expect(await start()).toEqual({ after: 3, hasGap: false })
   expect(await start(4)).toEqual({ after: 3, hasGap: true })
+  expect(await start(Number.POSITIVE_INFINITY)).toEqual({ after: 3, hasGap: true })
   await ganglion.events.sweep(new Date(Date.now() + 8 * 24 * 60 * 60 * 1000))
   expect(await start(2)).toEqual({ after: 2, hasGap: false })
   expect(await start(1)).toEqual({ after: 2, hasGap: true })
