@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { ForgeError } from './forge-error.ts'
+import { inert } from './inert.ts'
 import { limitedUntil, retryAfter } from './rate-limit.ts'
 
 /** For tests, mostly. */
@@ -37,6 +38,13 @@ const maxAnswer = 16 * 1024 * 1024
 const maxPages = 200
 /** Characters of what a forge says of an error. */
 const maxMessage = 200
+
+/** Fields that are no text: in all others, of whatever request, what others wrote is made inert. */
+const noText = /^(?:color|path|.*_url)$/
+
+function inertField(name: string, value: unknown): unknown {
+  return typeof value === 'string' && !noText.test(name) ? inert(value) : value
+}
 
 /**
  * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link` or by number, limits. Requests are
@@ -104,7 +112,7 @@ export class ForgeHttp {
         ...(known === undefined ? {} : { 'if-none-match': known.etag }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body, inertField) }),
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })

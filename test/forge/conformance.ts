@@ -159,6 +159,20 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       expect(undescribed()).toEqual([])
     })
 
+    test('sends no text that the forge does anything for', async () => {
+      const { forge, branch, comment } = await start()
+      await branch('ganglion/one')
+      const [others, inert] = ['Fixes #1 @ada [skip ci]\n/close', 'Fixes ＃1 ＠ada ［skip ci]\n／close']
+      const title = { sent: 'Add "Fixes #1"', shown: 'Add "Fixes ＃1"' }
+      const { number } = await forge.open({ ...fresh('ganglion/one'), title: title.sent, body: others })
+      expect(await forge.pull(number)).toMatchObject({ title: title.shown, body: inert })
+      await forge.update(number, { title: `${title.sent}!`, body: `${others}!` })
+      expect(await forge.pull(number)).toMatchObject({ title: `${title.shown}!`, body: `${inert}!` })
+      await forge.comment(number, others)
+      await comment(number, others)
+      expect((await forge.remarksOf(number)).map(({ text }) => text)).toEqual([inert, others])
+    })
+
     test('tells apart why a forge did not do what it was asked', async () => {
       const { forge, branch, failNext, hangNext } = await start()
       await expect(forge.pull(404)).rejects.toMatchObject({ code: 'gone' })

@@ -96,7 +96,7 @@ test('findings are comments on lines, are replaced, and are no remarks; those of
   const [, ours] = people.remarks
   expect(people.remarks).toHaveLength(2)
   expect(people.remarks[0]).toBe(said)
-  expect(ours?.lines.map(({ path, text }) => [path, text])).toEqual([['one.md', '**error:** `` Ask `@ada`. ``']])
+  expect(ours?.lines.map(({ path, text }) => [path, text])).toEqual([['one.md', '**error:** `` Ask `＠ada`. ``']])
 
   const review = people.say('ada', number, '', 'review')
   review.lines.push({ id: people.newId(), path: 'one.md', text: 'On this line.' })

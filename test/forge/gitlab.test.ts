@@ -25,18 +25,6 @@ test('a draft stays one when its title changes, and the mark is not part of its 
   expect(await forge.open({ ...fresh, branch: 'two', title: '[Draft] of us' })).toMatchObject({ title: 'of us' })
 })
 
-test('no line of what others wrote is a command to GitLab', async () => {
-  const server = await startGitlab()
-  const { forge, branch } = harnessOf(server)
-  await branch('one')
-  const { number } = await forge.open({ ...fresh, branch: 'one', title: 'One', body: '/merge\nSee /etc\n  /close' })
-  expect(server.people.find(number).body).toBe('\\/merge\nSee /etc\n  \\/close')
-  await forge.update(number, { body: 'a\r\n/approve' })
-  expect(server.people.find(number).body).toBe('a\r\n\\/approve')
-  await forge.comment(number, 'Ada wrote:\n\n/merge')
-  expect(server.people.remarks.at(-1)?.text).toBe('Ada wrote:\n\n\\/merge')
-})
-
 test('what GitLab itself notes is no remark, and a remark has its address', async () => {
   const server = await startGitlab()
   const { forge, branch } = harnessOf(server)

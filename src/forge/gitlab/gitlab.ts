@@ -22,8 +22,6 @@ const draftMark: DraftMark = { prefix: 'Draft: ', known: /^\s*(?:(?:draft:|\[dra
 const maxTitle = 255 - draftMark.prefix.length
 /** Characters of a commit status's description, and of its address. */
 const maxStatus = 255
-/** Lines that GitLab takes for commands to itself, such as `/merge`, in texts and comments. */
-const quickAction = /^([^\S\n]*)\/(?=\w)/gm
 
 /** A project on gitlab.com, or on a GitLab of one's own. */
 export function openGitlab(options: GitlabOptions): Forge {
@@ -75,21 +73,21 @@ export function openGitlab(options: GitlabOptions): Forge {
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const named = { source_branch: branch, target_branch: into, title: markedTitle(title, isDraft, draftMark) }
-      const sent = { ...named, description: inert(body), labels: labels.join(',') }
+      const sent = { ...named, description: body, labels: labels.join(',') }
       return toPull(await http.send('POST', base, sent, MergeRequest))
     },
     update: async (number, { title, body, labels = [] }) => {
       const isDraft = title !== undefined && (await pullAt(number)).isDraft
       await edit(number, {
         ...(title === undefined ? {} : { title: markedTitle(title, isDraft, draftMark) }),
-        ...(body === undefined ? {} : { description: inert(body) }),
+        ...(body === undefined ? {} : { description: body }),
         ...(labels.length === 0 ? {} : { add_labels: labels.join(',') }),
       })
     },
     close: (number) => setState(number, 'close'),
     reopen: (number) => setState(number, 'reopen'),
     comment: async (number, text) => {
-      const note = await http.send('POST', `${base}/${number}/notes`, { body: inert(text) }, Note)
+      const note = await http.send('POST', `${base}/${number}/notes`, { body: text }, Note)
       return remarkOf(number, pageOf(number), note)
     },
     remarksOf: (number) => notesOf({ number, url: pageOf(number) }),
@@ -111,11 +109,6 @@ export function openGitlab(options: GitlabOptions): Forge {
 function projectPath(url: string, apiUrl: string): string {
   const root = `${apiUrl.replace(/\/api\/v4$/, '')}/`
   return url.startsWith(root) ? url.slice(root.length) : new URL(url).pathname.slice(1)
-}
-
-/** Text in which no line is a command to GitLab: others wrote some of it, and our token may do more than they. */
-function inert(text: string): string {
-  return text.replace(quickAction, '$1\\/')
 }
 
 function toPull(merge: z.output<typeof MergeRequest>): PullRequest {

@@ -1,3 +1,4 @@
+import { inert } from '../../forge/inert.ts'
 import type { Signature } from '../../git/objects/object.ts'
 import { committerOfCommit } from '../../git/objects/object.ts'
 import type { Actor } from '../../knowledge/candidate.ts'
@@ -5,15 +6,18 @@ import { oneLine } from '../../knowledge/text/text.ts'
 
 /**
  * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its
- * line and the block is the message's last.
+ * line and the block is the message's last. A forge that the commit is pushed to does nothing for what a title says.
  */
 export function commitMessage(
   subject: string,
   trailers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[],
+  body: readonly string[] = [],
 ): string {
   const pairs = isList(trailers) ? trailers : Object.entries(trailers)
   const lines = pairs.map(([name, value]) => `${name}: ${oneLine(value, 200)}`)
-  return `${oneLine(subject, 120)}\n\n${lines.join('\n')}\n`
+  return inert(
+    [oneLine(subject, 120), ...(body.length > 0 ? [body.join('\n')] : []), `${lines.join('\n')}\n`].join('\n\n'),
+  )
 }
 
 /** How the address of every author and committer of the server's commits ends. It can receive no mail, and says so. */

@@ -48,8 +48,6 @@ function messageOf({ candidate, title, text, target, merges }: CandidateChange):
   if (confidence !== null) trailers.push(['Confidence', String(confidence)])
   if (verdict.zone !== null) trailers.push(['Zone', verdict.zone])
   const verb = text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'
-  const message = commitMessage(`${verb} "${title}"`, trailers)
-  const endOfSubject = message.indexOf('\n')
   const warnings = [
     ...(merges ? [] : ['It conflicts with main: this stands on the version that it was written against.']),
     ...verdict.warnings,
@@ -58,5 +56,5 @@ function messageOf({ candidate, title, text, target, merges }: CandidateChange):
     `Proposed as ${kind} by ${oneLine(createdBy.name, 100)}.`,
     ...warnings.slice(0, maxWarnings).map((warning) => `- ${oneLine(warning, 200)}`),
   ]
-  return `${message.slice(0, endOfSubject)}\n\n${body.join('\n')}${message.slice(endOfSubject)}`
+  return commitMessage(`${verb} "${title}"`, trailers, body)
 }

@@ -45,6 +45,19 @@ test('a waiting candidate is a pull request with all that a curator decides by',
   expect(github.requests.filter((request) => /^(POST|PATCH|PUT) (?!.*git-upload-pack)/.test(request))).toEqual([])
 })
 
+test('a title makes the forge do nothing, wherever it comes', async () => {
+  const { product, github, sync, open } = await bridged()
+  const id = await submitted(product, 'Fixes #1 @ada [skip ci]', 'Tea is at four.', { confidence: 0.4 })
+  await sync()
+  const [pull] = await open()
+  expect(pull?.title).toBe('Add "Fixes ＃1 ＠ada ［skip ci]"')
+  const subject = (ref: string) => nativeGit(github.git.dir, ['log', '-1', '--format=%s', ref])
+  expect(subject(head(pull).ref)).toBe(pull?.title)
+  await approve(product, id)
+  await sync()
+  expect(subject('main')).toBe(pull?.title)
+})
+
 test('a change shows before and after, links that it gains and loses, and what is like it', async () => {
   const { product, sync, open } = await bridged()
   await approved(product, 'Canteen', 'The canteen serves lunch every weekday in the large hall of the main building.')
