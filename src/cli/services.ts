@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import type { Answerer } from '../chat/answerer.ts'
 import { nativeGit } from '../git/native-git.ts'
 import type { Services } from '../http/services.ts'
-import { chat } from '../services/chat/chat.ts'
+import { chatOnce } from '../services/chat/chat.ts'
 import { citedSources } from '../services/chat/cited-sources.ts'
 import { deleteChat, listChats, readChat, readChatTurn } from '../services/chat/past-chats.ts'
 import { rateAnswer } from '../services/chat/rate-answer.ts'
@@ -117,7 +117,7 @@ export function servicesOf(
     approveCandidate: (caller, candidateId, edit) => approveCandidate(ganglion, caller, candidateId, edit),
     dismissCandidate: (caller, candidateId, dismissal) => dismissCandidate(ganglion, caller, candidateId, dismissal),
     reopenCandidate: (caller, candidateId) => reopenCandidate(ganglion, caller, candidateId),
-    commentCandidate: (caller, candidateId, comment) => commentCandidate(ganglion, caller, candidateId, comment),
+    commentCandidate: (...comment) => commentCandidate(ganglion, ...comment),
     listCandidates: (caller, query) => listCandidates(ganglion, caller, query),
     getCandidate: (caller, candidateId) => readCandidate(ganglion, caller, candidateId),
     listQueue: (caller, query) => listQueue(ganglion, figures, caller, query),
@@ -158,7 +158,7 @@ export function servicesOf(
     searchEverywhere: (caller, query) => searchEverywhere(ganglion, caller, query),
     findNames: (caller, kb, query) => findNames(ganglion, caller, kb, query),
     retrieve: (caller, kb, input) => retrieve(ganglion, caller, kb, input),
-    chat: (caller, question, signal) => chat(ganglion, answerer, caller, question, signal),
+    chat: (...asked) => chatOnce(ganglion, answerer, ...asked),
     listChats: (caller, kb, page) => listChats(ganglion, caller, kb, page),
     readChat: (caller, asked) => readChat(ganglion, caller, asked),
     readChatTurn: (caller, turn) => readChatTurn(ganglion, caller, turn),

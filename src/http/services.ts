@@ -100,7 +100,12 @@ export interface Services extends OverviewServices, SettingsServices {
     dismissal: Dismissal & { seen?: string },
   ): Promise<CandidateState>
   reopenCandidate(caller: Caller, candidateId: string): Promise<CandidateState>
-  commentCandidate(caller: Caller, candidateId: string, comment: CandidateComment): Promise<CandidateState>
+  commentCandidate(
+    caller: Caller,
+    candidateId: string,
+    comment: CandidateComment,
+    options?: { idempotencyKey?: string },
+  ): Promise<CandidateState>
   listCandidates(caller: Caller, query: CandidateQuery): Promise<CandidatePage>
   getCandidate(caller: Caller, candidateId: string): Promise<CandidateDetail>
   /** A page of the queue, with what people filter it by. */
@@ -173,7 +178,12 @@ export interface Services extends OverviewServices, SettingsServices {
   findNames(caller: Caller, kb: string, query: { q: string; limit: number }): Promise<FoundName[]>
   retrieve(caller: Caller, kb: string, input: RetrieveInput): Promise<RetrieveAnswer>
   /** Yields the answer's text as it comes and returns the whole. A signal that aborts ends the work. */
-  chat(caller: Caller, question: ChatQuestion, signal: AbortSignal): AsyncGenerator<string, ChatAnswer>
+  chat(
+    caller: Caller,
+    question: ChatQuestion,
+    signal: AbortSignal,
+    options?: { idempotencyKey?: string },
+  ): AsyncGenerator<string, ChatAnswer>
   /** The caller's own conversations. */
   listChats(caller: Caller, kb: string, page: { cursor?: string | undefined }): Promise<ChatPage>
   readChat(caller: Caller, chat: { kb: string; id: string; before?: number }): Promise<PastChat>

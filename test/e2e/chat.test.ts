@@ -66,6 +66,31 @@ test('a question is answered from the knowledge base, with what it was read in',
   })
 })
 
+test('a question with an idempotency key has one answer and one session, as JSON or as a stream', async () => {
+  const product = await withNeurons()
+  const ask = async (key: string, accept: string, message = question.message) => {
+    const response = await fetch(product.url + route, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${product.tokens.app}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+        accept,
+      },
+      body: JSON.stringify({ ...question, message }),
+    })
+    return accept === 'application/json'
+      ? { status: response.status, answer: await response.json() }
+      : { status: response.status, answer: (await allEvents(readEvents(response))).at(-1)?.data }
+  }
+  const first = await ask('a', 'application/json')
+  expect(first).toMatchObject({ status: 200, answer: { sessionId: expect.any(String) } })
+  expect(await ask('a', 'application/json')).toEqual(first)
+  expect(await ask('a', 'text/event-stream')).toEqual(first)
+  expect(await ask('b', 'application/json')).not.toEqual(first)
+  expect((await ask('a', 'application/json', 'Who?')).status).toBe(422)
+})
+
 test('the same as a stream', async () => {
   const product = await withNeurons()
   const { body } = await product.request('POST', route, { as: product.tokens.app, body: question })

@@ -6,7 +6,7 @@ import { KbId } from '../../contract/identifiers.ts'
 import { KnowledgeBaseList } from '../../contract/knowledge-bases.ts'
 import { Neuron, NeuronPath, NeuronQuery } from '../../contract/neurons.ts'
 import { RetrieveAnswer, RetrieveInput, SearchQuery, TenantSearchAnswer } from '../../contract/search.ts'
-import { wholeAnswer } from '../v1/chat.ts'
+import { wholeAnswer } from '../../services/chat/chat.ts'
 import { addTool, type Exchange } from './tool.ts'
 
 /** Told to a client as it connects. */

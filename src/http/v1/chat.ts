@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
+import { wholeAnswer } from '../../services/chat/chat.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
+import { IdempotencyHeader, idempotencyOf } from '../request/idempotency.ts'
 import { writeErrors } from '../response/errors.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { Services } from '../services.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-
-type Answering = ReturnType<Services['chat']>
 
 const ChatEvents = z
   .string()
@@ -30,21 +30,22 @@ export function chatRoutes(app: ZodFastify, services: Services): void {
         summary: 'Ask a question',
         description:
           'Answers from what the knowledge base holds, and cites it. The answer is one JSON object; a client that accepts ' +
-          '`text/event-stream` is sent it as it comes.',
+          '`text/event-stream` is sent it as it comes, or with an `Idempotency-Key` whole.',
+        headers: IdempotencyHeader,
         body: ChatInput,
         response: {
           200: {
             description: 'The answer.',
             content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
           },
-          ...writeErrors(),
+          ...writeErrors('idempotency_key_reused'),
         },
       },
     },
     async (request, reply) => {
       const isStreamed = prefersEventStream(request.headers.accept)
       const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-      const answering = services.chat(callerOf(request), request.body, signal)
+      const answering = services.chat(callerOf(request), request.body, signal, idempotencyOf(request.headers))
       try {
         if (!isStreamed) return await wholeAnswer(answering)
         // What goes wrong before anything is said is an ordinary error.
@@ -62,12 +63,4 @@ export function chatRoutes(app: ZodFastify, services: Services): void {
       }
     },
   )
-}
-
-/** The answer, once all of it was said. */
-export async function wholeAnswer(answering: Answering): Promise<ChatAnswer> {
-  for (;;) {
-    const step = await answering.next()
-    if (step.done === true) return step.value
-  }
 }

@@ -127,12 +127,17 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
         summary: 'Comment on a candidate',
         description: 'Whatever its status, which stays as it is.',
         params: CandidatePath,
+        headers: IdempotencyHeader,
         body: CandidateComment,
-        response: { 201: CandidateState, ...writeErrors('insufficient_role', 'stale_head', 'record_full') },
+        response: {
+          201: CandidateState,
+          ...writeErrors('insufficient_role', 'stale_head', 'record_full', 'idempotency_key_reused'),
+        },
       },
     },
     async (request, reply) => {
-      const state = await services.commentCandidate(callerOf(request), request.params.id, request.body)
+      const { params, body, headers } = request
+      const state = await services.commentCandidate(callerOf(request), params.id, body, idempotencyOf(headers))
       return reply.code(201).send(state)
     },
   )

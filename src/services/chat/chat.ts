@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Answerer } from '../../chat/answerer.ts'
 import { introductionQuery, searchQuestion } from '../../chat/extract/question-context.ts'
 import { askForKnowledgeBase, extractName } from '../../chat/refusal.ts'
-import type { ChatAnswer, ChatCitation, ChatQuestion } from '../../contract/chat.ts'
+import { ChatAnswer, type ChatCitation, type ChatQuestion } from '../../contract/chat.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
 import type { Passage } from '../../search/passage.ts'
@@ -11,11 +11,48 @@ import type { ChatSession } from '../../store/chat-sessions.ts'
 import { actorOf, type Caller, isPerson } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { ReadableKb } from '../knowledge-base/readable-kb.ts'
+import { once } from '../once.ts'
 import { retrievePassages } from '../search/retrieve.ts'
 import { fileName } from '../search/search.ts'
 import { citable, lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 
 const maxPassages = 20
+
+/**
+ * Answers a question once for an idempotency key: again, it is the first answer. With a key the text comes at once, because it is
+ * only then known to be the answer.
+ * @throws what {@link chat} throws, and `idempotency_key_reused`
+ */
+export async function* chatOnce(
+  ganglion: Ganglion,
+  answerer: Answerer,
+  caller: Caller,
+  question: ChatQuestion,
+  signal: AbortSignal,
+  { idempotencyKey }: { idempotencyKey?: string } = {},
+): AsyncGenerator<string, ChatAnswer> {
+  if (idempotencyKey === undefined) return yield* chat(ganglion, answerer, caller, question, signal)
+  const request = {
+    idempotencyKey,
+    route: 'POST /api/v1/chat',
+    body: question,
+    newId: () => uuidv7(),
+    parse: (answer: unknown) => ChatAnswer.parse(answer),
+  }
+  const answer = await once(ganglion, caller, request, (sessionId) =>
+    wholeAnswer(chat(ganglion, answerer, caller, question, signal, sessionId)),
+  )
+  yield answer.answer
+  return answer
+}
+
+/** The answer, once all of it was said. */
+export async function wholeAnswer(answering: AsyncGenerator<string, ChatAnswer>): Promise<ChatAnswer> {
+  for (;;) {
+    const step = await answering.next()
+    if (step.done === true) return step.value
+  }
+}
 
 /**
  * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
@@ -29,6 +66,7 @@ export async function* chat(
   caller: Caller,
   question: ChatQuestion,
   signal: AbortSignal,
+  newSessionId = uuidv7(),
 ): AsyncGenerator<string, ChatAnswer> {
   const audience = effectiveAudience(caller.role, question.audience ?? (isPerson(caller) ? 'curator' : 'tool'))
   const known = question.sessionId === undefined ? undefined : await findSession(ganglion, caller, question.sessionId)
@@ -39,7 +77,7 @@ export async function* chat(
   }
   const kb = await ganglion.readableKb(caller.tenantId, kbName)
   const kbId = kb.identity.id
-  const session = known ?? { id: uuidv7(), tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
+  const session = known ?? { id: newSessionId, tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
   // What was said before may hold what this audience may not see.
   if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
 

@@ -37,6 +37,29 @@ test('a comment is recorded at any status, and changes none', async () => {
   )
 })
 
+test('a comment with an idempotency key is written once, also where an attempt broke off', async () => {
+  const bed = await newTestBed()
+  const { ganglion, curator } = bed
+  const id = await pending(bed)
+  const say = (comment: string, idempotencyKey?: string) =>
+    commentCandidate(ganglion, curator, id, { comment }, idempotencyKey === undefined ? {} : { idempotencyKey })
+  await say('Once')
+  expect(await Promise.all([say('Once', 'a'), say('Once', 'a')])).toEqual(
+    Array(2).fill({ candidateId: id, status: 'pending' }),
+  )
+  await expect(say('Other', 'a')).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+  const { finish } = ganglion.idempotency
+  ganglion.idempotency.finish = async (key) => {
+    await ganglion.idempotency.abandon(key)
+    throw new Error('killed')
+  }
+  await expect(say('Twice', 'b')).rejects.toThrow('killed')
+  ganglion.idempotency.finish = finish
+  await say('Twice', 'b')
+  const { decisions } = await readCandidate(ganglion, curator, id)
+  expect(decisions.map(({ reason }) => reason)).toEqual(['Once', 'Once', 'Twice'])
+})
+
 test('a candidate takes 200 comments, also of many at once', async () => {
   const bed = await newTestBed()
   const id = await pending(bed)
