@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { extractHtml } from '../../../src/ingest/extract/html/html.ts'
 import { htmlToMarkdown } from '../../../src/ingest/extract/html/html-to-markdown.ts'
+import { tempDir } from '../../support/temp.ts'
 
 test.each<[string, string, string]>([
   ['headings', '<h1>A <a href="#a">#</a></h1><h3>B<br>C</h3><h2></h2>', '# A\n\n### B C'],
@@ -51,4 +55,33 @@ test.for([
   ['<p>un<b>believ</b>able</p>', 'un**believ**able'],
 ] as const)('emphasis takes no character references: %s', ([html, markdown]) => {
   expect(htmlToMarkdown(html)).toBe(markdown)
+})
+
+const prose = 'The clerk keeps the ledger in the archive room and checks it each morning before the doors are opened. '
+const menu = '<ul><li><a href="https://x.org/">Menu</a></li><li><a href="https://x.org/s">Menu of sports</a></li></ul>'
+
+test.for([
+  ['an aside in the text', `<main><p>${prose.repeat(3)}</p><aside class="aside"><p>KEPT</p></aside></main>`],
+  [
+    'an article in an aside',
+    `<div>${menu}</div><main><aside><h1>News</h1><p>KEPT ${prose.repeat(6)}</p></aside></main>`,
+  ],
+  [
+    'a source of a quotation',
+    `<main><p>${prose}</p><blockquote><p>${prose}</p><footer>KEPT</footer></blockquote></main>`,
+  ],
+  ['a question on a button', `<main><p>${prose}</p><h3><button>KEPT</button></h3><p>${prose}</p></main>`],
+  [
+    'a closed answer',
+    `<main><p>${prose}</p><div><button aria-expanded="false">Who?</button></div><div hidden>KEPT ${prose}</div></main>`,
+  ],
+  ['a closed tab', `<main><p>${prose}</p><div role="tabpanel" style="display:none">KEPT ${prose}</div></main>`],
+] as const)('of a page, %s is text, and its menus are none', async ([, html]) => {
+  const file = join(tempDir(), 'page.html')
+  const around = `<nav>${menu}</nav><aside>${menu}</aside>`
+  writeFileSync(file, `<html><body>${around}${html}<button>Menu</button><footer>Menu</footer></body></html>`)
+  const input = { file, filename: 'page.html', fileType: 'html', transcriber: undefined }
+  const { markdown } = await extractHtml(input, () => {})
+  expect(markdown).toContain('KEPT')
+  if (!html.includes('<ul>')) expect(markdown).not.toContain('Menu')
 })

@@ -6,6 +6,7 @@ import { unified } from 'unified'
 import { cleanHast } from './clean-hast.ts'
 import { footnoteHandlers } from './footnotes.ts'
 import { parseHtml } from './hast.ts'
+import { revealContents } from './reveal-contents.ts'
 
 const toMarkdown = unified()
   .use(rehypeRemark, { handlers: footnoteHandlers })
@@ -20,7 +21,7 @@ const toMarkdown = unified()
  * @throws {ExtractionError} `too-large`
  */
 export function htmlToMarkdown(html: string): string {
-  return hastToMarkdown(cleanHast(parseHtml(html)))
+  return hastToMarkdown(cleanHast(revealContents(parseHtml(html), { isContent: true })))
 }
 
 /** @param tree as `cleanHast` gives it. */

@@ -1,0 +1,76 @@
+import type { Element, Nodes, Root } from 'hast'
+import { collapse, isElement, nodesOf, textOf } from './hast.ts'
+
+/** What stands in these is the text of a page, not what surrounds it. */
+const contents = new Set(['main', 'article', 'blockquote', 'figure'])
+/** Part of the text that is links, from which on an aside or a footer is a menu. */
+const menuPart = 0.5
+
+/** `controlled`: ids of what buttons open. */
+type Place = { parent: Nodes; before: Element | undefined; controlled: ReadonlySet<string> }
+
+/**
+ * Makes plain elements of what is text of a page only by where it stands: asides and footers of an article, buttons that are the
+ * headings of what they open, and what readers can open. Elsewhere these are menus, and are left for others to drop. Changes the tree.
+ * @param isContent whether all of it is text of a document, as of a book or a letter, rather than a page of a website
+ */
+export function revealContents(tree: Root, { isContent = false } = {}): Root {
+  const controlled = new Set<string>()
+  for (const node of nodesOf(tree))
+    if (node.type === 'element')
+      for (const id of String(node.properties.ariaControls ?? '').split(/[\s,]+/)) controlled.add(id)
+  const open: { node: Root | Element; isContent: boolean }[] = [{ node: tree, isContent }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node: parent } = next
+    const isInContent = next.isContent || (parent.type === 'element' && isContents(parent))
+    // From the last on, since what is opened is told by the button before it.
+    const children = [...parent.children].filter((child) => child.type === 'element')
+    for (const [at, child] of [...children.entries()].reverse()) {
+      if (isInContent) reveal(child, { parent, before: children[at - 1], controlled })
+      open.push({ node: child, isContent: isInContent })
+    }
+  }
+  return tree
+}
+
+function isContents({ tagName, properties }: Element): boolean {
+  return contents.has(tagName) || properties.role === 'main'
+}
+
+function reveal(element: Element, place: Place): void {
+  const { tagName, properties } = element
+  if (isOpened(element, place)) {
+    for (const name of ['hidden', 'ariaHidden', 'style']) delete properties[name]
+    asPlain(element, tagName === 'div' ? 'section' : tagName)
+  }
+  if (tagName === 'button' && (opens(element) || isAllOfHeading(element, place))) asPlain(element, 'span')
+  if ((tagName === 'aside' || tagName === 'footer') && !isMenu(element)) asPlain(element, 'section')
+}
+
+/** Without the names by which it would be taken for a menu, or the text of one. */
+function asPlain(element: Element, tagName: string): void {
+  element.tagName = tagName
+  for (const name of ['className', 'ariaExpanded', 'ariaControls', 'role']) delete element.properties[name]
+}
+
+/** Whether readers can open it: a tab, or a section below the button that opens it. */
+function isOpened({ properties }: Element, { before, controlled }: Place): boolean {
+  if (properties.role === 'tabpanel' || controlled.has(String(properties.id)) || properties.hidden === 'until-found')
+    return true
+  return before !== undefined && [...nodesOf(before)].some((node) => isElement(node, 'button') && opens(node))
+}
+
+function opens({ properties }: Element): boolean {
+  return (properties.ariaExpanded ?? properties.ariaControls) !== undefined && properties.ariaHasPopup === undefined
+}
+
+function isAllOfHeading(button: Element, { parent }: Place): boolean {
+  const isHeading = parent.type === 'element' && /^(?:h[1-6]|dt)$/.test(parent.tagName)
+  return isHeading && collapse(textOf(parent)) === collapse(textOf(button))
+}
+
+function isMenu(element: Element): boolean {
+  let linked = 0
+  for (const node of nodesOf(element)) if (isElement(node, 'a')) linked += collapse(textOf(node)).length
+  return linked > menuPart * collapse(textOf(element)).length
+}
