@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { type MendedYaml, mendYaml } from '../yaml/mend-yaml.ts'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import {
   definedEntries,
@@ -14,7 +15,12 @@ import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
 
 /** `line` is 1-based in the file. */
 export type FrontMatterProblem = {
-  rule: 'front-matter-unclosed' | 'front-matter-too-large' | 'front-matter-yaml' | 'front-matter-not-a-map'
+  rule:
+    | 'front-matter-unclosed'
+    | 'front-matter-too-large'
+    | 'front-matter-yaml'
+    | 'front-matter-not-a-map'
+    | 'front-matter-unread'
   message: string
   line: number
 }
@@ -28,6 +34,10 @@ export type FrontMatter = {
   /** 1-based line where the body begins. */
   bodyLine: number
   problems: FrontMatterProblem[]
+  /** The block without its problems, if it has some and parts of it can be read. */
+  mended?: string
+  /** Whether what could not be read may say that only some see the page: `data` then has the empty audience. */
+  mayHide: boolean
 }
 
 /** Where the parts of a file are. `eol` is the line ending of the opening delimiter, or else of the text's first line. */
@@ -41,6 +51,8 @@ export type LineEnding = '\n' | '\r\n'
 const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
+/** What opens front matter in other tools: `+++`, `---json`, or a `---` behind empty lines. */
+const foreignBlock = /^\uFEFF?\s*(?:---|\+\+\+)/
 /** gray-matter looks for comments in time that grows with lines times blanks. */
 const maxLines = 1000
 const flowWidth = 100
@@ -62,12 +74,36 @@ export function fileLayout(text: string): FileLayout {
   return { kind: 'block', eol, yaml, yamlStart, bodyStart: close.index + close[0].length }
 }
 
-/** Reads front matter as data only, of strings, lists and maps, and tells where the body begins. Never throws. */
+/**
+ * Reads front matter as data only, of strings, lists and maps, and tells where the body begins. Of a block with problems each entry
+ * that can be read counts. Never throws.
+ */
 export function parseFrontMatter(text: string): FrontMatter {
   const layout = fileLayout(text)
   const { bodyStart } = layout
-  const { data, problems } = readData(layout)
-  return { data, body: text.slice(bodyStart), bodyStart, bodyLine: lineAt(text, bodyStart), problems }
+  const { data, problems, mended } = readData(layout, text)
+  const mayHide = problems.length > 0 && (mended === undefined ? headMayHide(text) : mended.lost.some(saysWhoSees))
+  if (mayHide) data.audience = []
+  return {
+    ...{ data, problems, mayHide, body: text.slice(bodyStart), bodyStart, bodyLine: lineAt(text, bodyStart) },
+    ...(mended === undefined ? {} : { mended: mended.yaml }),
+  }
+}
+
+/** Whether the head of a text, which cannot be read as front matter, may say that only some see the page. */
+export function headMayHide(text: string): boolean {
+  const layout = fileLayout(text)
+  const head = layout.kind === 'block' ? layout.yaml : firstLines(text)
+  return /(?:^|[{,])[^\S\n]*"?audience"?\s*[:=]|\binternal\b/im.test(head)
+}
+
+/** The lines of a text up to an empty one. */
+export function firstLines(text: string): string {
+  return text.trimStart().split(/\n[^\S\n]*\n/, 1)[0] ?? ''
+}
+
+function saysWhoSees(lost: string): boolean {
+  return /^(?:tags?|audience)$|\b(?:audience|internal)\b/i.test(lost)
 }
 
 /** 1-based line of a top-level key of the front matter, for findings; 1 when it cannot be seen. */
@@ -109,9 +145,17 @@ function isTooLarge(yaml: string): boolean {
   return Buffer.byteLength(yaml) > maxYamlBytes || yaml.split('\n').length > maxLines
 }
 
-function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterProblem[] } {
+function readData(
+  layout: FileLayout,
+  text: string,
+): { data: YamlMap; problems: FrontMatterProblem[]; mended?: MendedYaml } {
   const empty: YamlMap = Object.create(null)
-  if (layout.kind === 'none') return { data: empty, problems: [] }
+  if (layout.kind === 'none') {
+    if (!foreignBlock.test(text) || !headMayHide(text)) return { data: empty, problems: [] }
+    const message =
+      'The page may say in its first lines who sees it, but front matter is YAML between lines `---`, from line 1 on.'
+    return { data: empty, problems: [problem('front-matter-unread', message)] }
+  }
   if (layout.kind === 'unclosed') {
     return {
       data: empty,
@@ -126,6 +170,11 @@ function readData(layout: FileLayout): { data: YamlMap; problems: FrontMatterPro
   const plain = readPlainYaml(yaml)
   const { data, problems } = plain === undefined ? readWithGrayMatter(yaml) : { data: plain, problems: [] }
   const findings = problems.map(({ message, line }) => problem('front-matter-yaml', message, line + 1))
+  const mended = findings.length === 0 ? undefined : mendYaml(yaml)
+  const read = mended && parseFullYaml(mended.yaml)
+  if (read?.problems.length === 0 && typeof read.data !== 'string' && !Array.isArray(read.data)) {
+    return { data: read.data, problems: findings, ...(mended && { mended }) }
+  }
   if (typeof data === 'string' || Array.isArray(data)) {
     if (data !== '') findings.push(problem('front-matter-not-a-map', 'Front matter must be a map of keys to values.'))
     return { data: empty, problems: findings }

@@ -14,7 +14,10 @@ const Flag = Text.toLowerCase()
 const JsonObject = Text.refine(isJsonObject, 'must be a JSON object, as text')
 /** A list, or as Obsidian has it, text with commas. */
 const TextList = z.union([z.string().transform(splitAtCommas), z.array(z.string())], 'must be a list of texts')
-const Tags = TextList.transform((tags) => tags.map((tag) => tag.replace(/^#/, '')).filter((tag) => tag !== ''))
+/** As text, blanks part tags too, since a tag holds none in the tools that write it so. */
+const Tags = z
+  .union([z.string().transform((text) => text.split(/[,\s]+/)), z.array(z.string())], 'must be a list of texts')
+  .transform((tags) => tags.map((tag) => tag.replace(/^#/, '')).filter((tag) => tag !== ''))
 const Items = z.array(z.unknown(), 'must be a list')
 const Edge = z.object(
   { type: EdgeType, target: z.string('needs a target').min(1, 'needs a target') },
@@ -52,6 +55,16 @@ export const neuronKeys = [
 ] as const satisfies readonly (keyof NeuronFields)[]
 
 const known: ReadonlySet<string> = new Set(neuronKeys)
+/** Keeps the `id` that another tool gave a page. */
+export const foreignIdKey = 'imported-id'
+/** Other names that tools write a list under. */
+const spellings = { tags: /^tags?$/i, aliases: /^alias(?:es)?$/i } as const
+type Spelled = keyof typeof spellings
+
+/** The keys that count as `key` beside itself. */
+export function otherSpellings(data: YamlMap, key: Spelled): string[] {
+  return Object.keys(data).filter((name) => name !== key && spellings[key].test(name))
+}
 
 /**
  * Types what front matter holds. A value of the wrong shape is a finding and counts as absent, but for `audience`: one that
@@ -64,15 +77,22 @@ export function readNeuronFields(data: YamlMap): {
   findings: FieldFinding[]
 } {
   const findings: FieldFinding[] = []
-  const report = (key: string, message: string): void => {
-    findings.push({ key, rule: 'invalid-front-matter', severity: 'error', message })
+  const report = (key: string, message: string, severity: FieldFinding['severity'] = 'error'): void => {
+    findings.push({ key, rule: 'invalid-front-matter', severity, message })
   }
-  const read = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T | undefined => {
+  const read = <T>(key: string, schema: z.ZodType<T>): T | undefined => {
     const value = data[key]
     if (value === undefined || value === '') return undefined
     const result = schema.safeParse(value)
     if (!result.success) report(key, `${key} ${messageOf(result.error)}`)
     return result.data
+  }
+  const readSpelled = (key: Spelled, schema: z.ZodType<string[]>): string[] | undefined => {
+    const lists = [key, ...otherSpellings(data, key)].flatMap((name) => {
+      const list = read(name, schema)
+      return list === undefined ? [] : [list]
+    })
+    return lists.length < 2 ? lists[0] : [...new Set(lists.flat())]
   }
   const readEach = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T[] => {
     return (read(key, Items) ?? []).flatMap((item, index) => {
@@ -81,14 +101,18 @@ export function readNeuronFields(data: YamlMap): {
       return result.success ? [result.data] : []
     })
   }
-  const isSet = data.audience !== undefined && data.audience !== ''
+  const tags = readSpelled('tags', Tags)
+  const audience = read('audience', TextList)
+  const isUnread = findings.some(({ key }) => key === 'audience' || mentionsInternal(data[key]))
+  const foreignId = data.id !== undefined && data.id !== '' && !Uuid.safeParse(data.id).success ? data.id : undefined
+  if (foreignId !== undefined) report('id', 'id is no UUID: the server keeps it as imported-id', 'warning')
   const fields: NeuronFields = {
     ...defined('seqId', read('seqId', SeqId)),
-    ...defined('id', read('id', Uuid)),
+    ...defined('id', foreignId === undefined ? read('id', Uuid) : undefined),
     ...defined('title', read('title', Text)),
-    tags: read('tags', Tags) ?? [],
-    ...defined('audience', read('audience', TextList) ?? (isSet ? [] : undefined)),
-    aliases: read('aliases', TextList) ?? [],
+    tags: tags ?? [],
+    ...defined('audience', isUnread ? [] : audience),
+    aliases: readSpelled('aliases', TextList) ?? [],
     edges: readEach('edges', Edge),
     ...defined('candidate', read('candidate', Text)),
     ...defined('connector', read('connector', Text)),
@@ -98,8 +122,14 @@ export function readNeuronFields(data: YamlMap): {
     ...defined('note', read('note', Text)),
     noteShared: read('noteShared', Flag) ?? false,
   }
-  const extra = Object.fromEntries(Object.entries(data).filter(([key]) => !known.has(key)))
+  const isExtra = (key: string) => !known.has(key) && !Object.values(spellings).some((spelling) => spelling.test(key))
+  const extra = Object.fromEntries(Object.entries(data).filter(([key]) => isExtra(key)))
+  if (foreignId !== undefined && extra[foreignIdKey] === undefined) extra[foreignIdKey] = foreignId
   return { fields, extra, findings }
+}
+
+function mentionsInternal(value: YamlValue | undefined): boolean {
+  return /\binternal\b/i.test(JSON.stringify(value ?? ''))
 }
 
 function defined<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {

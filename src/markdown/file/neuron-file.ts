@@ -6,7 +6,7 @@ import type { YamlValue } from '../yaml/yaml-value.ts'
 import { joinBody, replaceContent, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
-import { neuronKeys, readNeuronFields } from './neuron-fields.ts'
+import { foreignIdKey, neuronKeys, otherSpellings, readNeuronFields } from './neuron-fields.ts'
 
 export type NeuronFile = {
   fields: NeuronFields
@@ -55,7 +55,10 @@ export function editNeuron(text: string, changes: NeuronChanges, content?: strin
   const effective = Object.entries(toEntries(changes)).filter(
     ([key]) => !isDeepStrictEqual(Reflect.get(current.fields, key), Reflect.get(changes, key)),
   )
-  const edited = editFrontMatter(text, Object.fromEntries(effective))
+  const edited = editFrontMatter(text, {
+    ...replacedKeys(text, current, new Map(effective)),
+    ...Object.fromEntries(effective),
+  })
   const { kind, eol, bodyStart } = fileLayout(edited)
   const isNewBlock = kind === 'block' && fileLayout(text).kind !== 'block'
   const isSame = content === undefined || content === current.content
@@ -66,6 +69,17 @@ export function editNeuron(text: string, changes: NeuronChanges, content?: strin
   if (isSame) return head + body
   if (kind !== 'block') return head + joinBody(content, eol)
   return head + (head.endsWith('\n') ? '' : eol) + replaceContent(body, content, eol)
+}
+
+/** Keys of other tools that the changes take the place of: other names of a list, and an `id` that is kept under another name. */
+function replacedKeys(text: string, { extra }: NeuronFile, changes: ReadonlyMap<string, unknown>): YamlInputMap {
+  const lists = (['tags', 'aliases'] as const).filter((key) => changes.has(key))
+  const names = lists.length === 0 ? [] : lists.flatMap((key) => otherSpellings(parseFrontMatter(text).data, key))
+  const foreignId = changes.has('id') ? extra[foreignIdKey] : undefined
+  return {
+    ...Object.fromEntries(names.map((name) => [name, undefined])),
+    ...(foreignId && { [foreignIdKey]: foreignId }),
+  }
 }
 
 function blankLine(body: string, eol: string): string {

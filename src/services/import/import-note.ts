@@ -5,7 +5,9 @@ import { oneLine } from '../../knowledge/text/text.ts'
 import {
   type FrontMatterProblem,
   fileLayout,
+  firstLines,
   frontMatterKeyLine,
+  headMayHide,
   parseFrontMatter,
 } from '../../markdown/file/front-matter.ts'
 import { editFrontMatter } from '../../markdown/file/front-matter-edit.ts'
@@ -15,6 +17,7 @@ import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
+import { withFrontMatter } from './foreign-front-matter.ts'
 
 /** A foreign Markdown file, understood. */
 export type Note = {
@@ -46,32 +49,55 @@ export type NoteOptions = {
   inlineTags: boolean
 }
 
-/** Reads a note written for another tool. Front matter that is not valid YAML stays as text, at the head of the content. */
-export function readNote(origin: string, text: string, { knownAudiences, inlineTags: isCounted }: NoteOptions): Note {
-  const { data, body, problems } = parseFrontMatter(text)
-  if (problems.length > 0 || isTooLong(text)) {
-    const tags = mayHide(text) ? ['internal'] : []
-    const notices = unreadable(problems, tags.length > 0)
-    return {
-      title: titleOf(origin, undefined, body),
-      tags,
-      content: text,
-      text: undefined,
-      foreignId: undefined,
-      notices,
-    }
+/**
+ * Reads a note written for another tool. Of front matter with mistakes what can be read counts, and the rest is kept as text; where
+ * nothing can be read, it stays at the head of the content. A page that it may hide is tagged `internal`.
+ */
+export function readNote(
+  origin: string,
+  original: string,
+  { knownAudiences, inlineTags: isCounted }: NoteOptions,
+): Note {
+  const text = withFrontMatter(original)
+  const { body, problems, mended, mayHide } = parseFrontMatter(text)
+  const isRead = !isTooLong(text) && (problems.length === 0 || mended !== undefined)
+  const sound = isRead && mended !== undefined ? withBlock(text, mended) : text
+  const { data } = parseFrontMatter(sound)
+  const known = readNeuronFields(data)
+  const hasUnfitTags = data.audience === undefined && known.fields.audience !== undefined
+  const isHidden = mayHide || hasUnfitTags || (isRead ? opensWithTags(text) : headMayHide(text))
+  const shift = original.split('\n').length - text.split('\n').length
+  const isSound = isRead && !isHidden && problems.length === 0
+  const notices = (isSound ? [] : unreadable(problems, { isRead, isHidden })).map(({ line, message }) => ({
+    ...{ line: Math.max(1, line + shift), message },
+  }))
+  if (!isRead) {
+    const tags = isHidden ? ['internal'] : []
+    const title = titleOf(origin, undefined, body)
+    return { title, tags, content: text, text: undefined, foreignId: undefined, notices }
   }
-  const isForeign = isForeignAudience(data, knownAudiences)
-  const mended = editFrontMatter(text, movedKeys(data, isForeign ? ['audience'] : []))
-  const { fields, content } = parseNeuronFile(mended)
-  const notices = [
-    ...(isForeign ? [foreignAudience(text, data)] : []),
-    ...(isCounted ? [] : internalTag(parseNeuronFile(text))),
-    ...checkConflictMarkers(text).map(({ line, message }) => ({ line, message })),
-  ]
+  const isForeign = !mayHide && data.audience !== undefined && isForeignAudience(data, known.fields, knownAudiences)
+  const unfit = known.findings.map(({ key }) => key)
+  const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(isForeign ? ['audience'] : [])]))
+  const { fields, content } = parseNeuronFile(moved)
+  const tags = isHidden && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
+  if (isForeign) notices.push(foreignAudience(original, data))
+  if (!isCounted) notices.push(...internalTag(parseNeuronFile(text)))
+  notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
   const title = titleOf(origin, fields.title, content)
-  return { title, tags: fields.tags, content, text: mended, foreignId, notices }
+  return { title, tags, content, text: editNeuron(moved, { tags }), foreignId, notices }
+}
+
+function withBlock(text: string, yaml: string): string {
+  const layout = fileLayout(text)
+  if (layout.kind !== 'block') return text
+  return text.slice(0, layout.yamlStart) + yaml + text.slice(layout.yamlStart + layout.yaml.length)
+}
+
+/** Whether a note has tags in its first lines as other tools write them, such as MultiMarkdown, of which one hides it. */
+function opensWithTags(text: string): boolean {
+  return fileLayout(text).kind === 'none' && /^(?:tags?|audience)[ \t]*:/im.test(firstLines(text)) && headMayHide(text)
 }
 
 /** The `foreignId` of the note behind a Neuron's file. */
@@ -98,22 +124,23 @@ function isTooLong(text: string): boolean {
   return Buffer.byteLength(layout.yaml) > maxFrontMatterBytes || layout.yaml.split('\n').length > maxFrontMatterLines
 }
 
-/** Whether front matter that cannot be read may say that only some may see the page. */
-function mayHide(text: string): boolean {
-  const layout = fileLayout(text)
-  const head = layout.kind === 'block' ? layout.yaml : (text.split(/\r?\n\s*\n/, 1)[0] ?? '')
-  return /^[^\S\n]*audience\s*:|\binternal\b/im.test(head)
-}
-
-function unreadable(problems: readonly FrontMatterProblem[], isHidden: boolean): Notice[] {
-  const [{ line, message } = { line: 1, message: 'It is too long.' }] = problems
+function unreadable(
+  problems: readonly FrontMatterProblem[],
+  { isRead, isHidden }: { isRead: boolean; isHidden: boolean },
+): Notice[] {
+  const tooLong = { line: 1, message: isRead ? 'It is not between lines `---`.' : 'It is too long.' }
+  const [{ line, message } = tooLong] = problems
+  const what = isRead ? 'Not all of the front matter can be read: what cannot' : 'The front matter cannot be read and'
   const consequence = isHidden ? ' It may hide the page, so the page is tagged internal.' : ''
-  return [{ line, message: `The front matter cannot be read and is kept as text: ${message}${consequence}` }]
+  return [{ line, message: `${what} is kept as text: ${message}${consequence}` }]
 }
 
 /** Whether `audience` is another tool's key: it holds no name that means something here. */
-function isForeignAudience(data: YamlMap, known: ReadonlySet<string>): boolean {
-  const { audience } = readNeuronFields(data).fields
+function isForeignAudience(
+  data: YamlMap,
+  { audience }: Pick<NeuronFields, 'audience'>,
+  known: ReadonlySet<string>,
+): boolean {
   if (audience === undefined || (Array.isArray(data.audience) && data.audience.length === 0)) return false
   return !audience.some((name) => known.has(name)) && !isInternal(audience)
 }
@@ -131,11 +158,10 @@ function internalTag(file: NeuronFile): Notice[] {
   return [{ line: file.contentLine + found.line - 1, message: oneLine(message, 300) }]
 }
 
-/** The changes that take away the import's own keys, those that hold what they cannot hold here, and `others`. */
+/** The changes that take away the import's own keys, and `others`. */
 function movedKeys(data: YamlMap, others: readonly string[]): Record<string, YamlValue | undefined> {
-  const unfit = readNeuronFields(data).findings.map(({ key }) => key)
   const changes: Record<string, YamlValue | undefined> = {}
-  for (const key of new Set([...ownKeys, ...unfit, ...others])) {
+  for (const key of new Set([...ownKeys, ...others])) {
     const value = data[key]
     if (value === undefined) continue
     let name = `imported-${key}`

@@ -13,6 +13,7 @@ describe('parseFrontMatter', () => {
       bodyStart: 33,
       bodyLine: 5,
       problems: [],
+      mayHide: false,
     })
   })
 
@@ -51,6 +52,46 @@ describe('parseFrontMatter', () => {
     parseFrontMatter('---\na: never-kept\n---\nbody')
     const { cache } = matter as unknown as { cache: Record<string, unknown> }
     expect(Object.keys(cache).filter((text) => text.includes('never-kept'))).toEqual([])
+  })
+
+  test('reads the entries that are valid of a block that is not', () => {
+    expect(parseFrontMatter('---\ntitle: A: b # c\nsite: @x\ntags: [internal]\ntags: [a]\nx\n---\n')).toMatchObject({
+      data: { title: 'A: b', site: '@x', tags: ['internal'], audience: [] },
+      mended: 'title: "A: b"\nsite: "@x"\ntags: [internal]\n# tags: [a]\n# x\n',
+      mayHide: true,
+    })
+    expect(parseFrontMatter('---\r\ntitle: A: b\r\ntags: [a]\r\n---\r\n')).toMatchObject({
+      data: { title: 'A: b', tags: ['a'] },
+      mended: 'title: "A: b"\r\ntags: [a]\r\n',
+      mayHide: false,
+    })
+  })
+
+  test('a mended block has no problem, and the same data', () => {
+    const line = fc.oneof(
+      fc.constantFrom('a: b: c', 'tags:', '\t- x', '  - y', '- z', 'k: [', '}', 'q: "x', '*a: &b c', '', '# c'),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const { data, mended, mayHide } = parseFrontMatter(`---\n${lines.join('\n')}\n---\n`)
+        if (mended === undefined || mayHide) return
+        expect(parseFrontMatter(`---\n${mended}---\n`)).toMatchObject({ data, problems: [] })
+      }),
+    )
+  })
+
+  test.each([
+    '+++\ntags = ["internal"]\n+++\n',
+    '\n---\ntags: internal\n---\n',
+    '---json\n{"audience": ["curator"]}\n---\n',
+  ])('hides a page that %j opens', (text) => {
+    expect(parseFrontMatter(text)).toMatchObject({ data: { audience: [] }, mayHide: true, problems: [{ line: 1 }] })
+    expect(parseFrontMatter(text.replace(/internal|audience/, 'x'))).toMatchObject({
+      data: {},
+      mayHide: false,
+      problems: [],
+    })
   })
 
   test('only a line that is --- closes', () => {

@@ -167,7 +167,7 @@ describe('values that a person writes', () => {
 
   test.each([
     ['seqId: 42\n', '2 error seqId must look like handbook_00000042'],
-    ['title: A\nid: x\n', '3 error id must be a UUID'],
+    ['title: A\nid: x\n', '3 warning id is no UUID: the server keeps it as imported-id'],
     ['title: [A]\n', '2 error title must be text'],
     ['tags: { a: b }\n', '2 error tags must be a list of texts'],
     ['aliases: [[a]]\n', '2 error aliases must be a list of texts'],
@@ -190,6 +190,18 @@ describe('values that a person writes', () => {
     expect(findings).toHaveLength(3)
     expect(findings[0]).toContain('2 error edges, item 1: type: ')
     expect(findings[2]).toBe('2 error edges, item 4: must be a map of type and target')
+  })
+
+  test('other names of lists count until the list is changed, and a foreign id keeps its text', () => {
+    const page = '---\nTags: one two, three\ntag: [x]\nalias: B\nid: 2023\n---\n'
+    expect(parseNeuronFile(page).fields).toMatchObject({ tags: ['one', 'two', 'three', 'x'], aliases: ['B'] })
+    const id = '0190b8a0-0000-7000-8000-000000000000'
+    const { fields, extra } = parseNeuronFile(editNeuron(page, { tags: ['y'], id }))
+    expect({ fields, extra }).toMatchObject({
+      fields: { tags: ['y'], aliases: ['B'], id },
+      extra: { 'imported-id': '2023' },
+    })
+    expect(parseNeuronFile(page).extra).toEqual({ 'imported-id': '2023' })
   })
 
   test('an audience that cannot be read hides the Neuron from all but curators', () => {

@@ -160,6 +160,51 @@ test('front matter that cannot be read is reported with its line, and hides the 
   expect(await given.run()).toMatchObject({ unchanged: 3 })
 })
 
+test('front matter of other tools, and what can be read of front matter with mistakes, counts', async () => {
+  const given = await importing({
+    'toml.md': '+++\ntitle = "Toml: a"\ndate = 2024-05-01\ntags = ["internal"]\n[menu]\nmain = 1\n+++\n\nText.\n',
+    'late.md': '\n\n---\ntags: [internal]\n---\nText.\n',
+    'logseq.md': 'tags:: [[internal]], y\nalias:: Kiddo\nrelated:: [[Toml: a]]\n\n- block\n',
+    'mmd.md': 'Author: A\nTags: internal\n\nText.\n',
+    'json.md': '---json\n{"tags":["internal"]}\n---\nText.\n',
+    'bad-toml.md': '+++\ntags = ["internal"\n+++\nText.\n',
+    'map.md': '---\ntags: { a: internal }\n---\nText.\n',
+    'colon.md': '---\ntitle: Pay: bands\nsite: @x\ntag: internal\nalias: Wages\ndate: 2024-01-01\n---\nText.\n',
+    'tabs.md': '---\ntags:\n\t- internal\n---\nText.\n',
+    'words.md': '---\ntags: one two, three\ntitle: a\ntitle: b\n---\nText.\n',
+    'memo.md': '---\n**Memo**\n---\n\nTags: a matter of taste.\n',
+  })
+  const { notices } = await given.run()
+  for (const name of ['toml', 'late', 'logseq', 'mmd', 'json', 'bad-toml', 'map', 'colon', 'tabs']) {
+    expect.soft((await neuronOf(given, `neurons/${name}.md`)).tags, name).toContain('internal')
+  }
+  const fileNamed = (name: string) => parseNeuronFile(fileOf(given, `neurons/${name}.md`))
+  expect(fileNamed('toml')).toMatchObject({
+    fields: { title: 'Toml: a' },
+    extra: { date: '2024-05-01', menu: { main: '1' } },
+  })
+  expect(fileNamed('toml').content).toBe('Text.')
+  expect(fileNamed('logseq')).toMatchObject({ fields: { aliases: ['Kiddo'] }, propertyLinks: [{ target: 'Toml: a' }] })
+  expect(fileNamed('colon')).toMatchObject({
+    fields: { title: 'Pay: bands', aliases: ['Wages'] },
+    extra: { site: '@x', date: '2024-01-01' },
+  })
+  expect(fileNamed('words').fields).toMatchObject({ title: 'a', tags: ['one', 'two', 'three'] })
+  expect((await neuronOf(given, 'neurons/memo.md')).tags).toEqual([])
+  expect(notices.map(({ path, line }) => `${path}:${line}`)).toEqual([
+    'bad-toml.md:1',
+    'colon.md:2',
+    'json.md:1',
+    'map.md:1',
+    'memo.md:2',
+    'mmd.md:1',
+    'tabs.md:3',
+    'words.md:4',
+  ])
+  expect(await given.run()).toMatchObject({ unchanged: 11 })
+  expect(await errorsOf(given)).toEqual([])
+})
+
 test("another tool's audience is kept aside and reported, and hides nothing; ours hides", async () => {
   const given = await importing({
     'foreign.md': '---\ntitle: x\naudience: developers\n---\n\nText.\n',

@@ -1,0 +1,55 @@
+import { parseYaml } from './yaml.ts'
+
+/** `lost` are the keys whose values could not be read, and lines of no key; each stays in the text, quoted or as a comment. */
+export type MendedYaml = { yaml: string; lost: string[] }
+
+const entryStart = /^(?:"([^"]+)"|'([^']+)'|([^\s"'#&*!|>%@`[\]{},?:-][^:]*)):(?=\s|$)/
+
+/**
+ * Returns a block of YAML that has problems as one without: each top-level entry is read by itself. A value that cannot be read
+ * as YAML is quoted as text; a broken list or map, a second entry of the same key, or a line of no key becomes a comment. `undefined` if there is no entry.
+ */
+export function mendYaml(yaml: string): MendedYaml | undefined {
+  const entries: { key?: string; lines: string[] }[] = [{ lines: [] }]
+  for (const line of yaml.split('\n')) {
+    const [, double, single, plain] = entryStart.exec(line) ?? []
+    const key = (double ?? single ?? plain)?.trim()
+    if (key === undefined) entries.at(-1)?.lines.push(line)
+    else entries.push({ key, lines: [line] })
+  }
+  const seen = new Set<string>()
+  const lost: string[] = []
+  const mended = entries.flatMap(({ key, lines }) => {
+    const text = lines.join('\n')
+    if (key === undefined) {
+      const isNoise = (line: string) => /^\s*(?:#|$)/.test(line)
+      lost.push(...lines.filter((line) => !isNoise(line)))
+      return lines.map((line) => (isNoise(line) ? line : `# ${line}`))
+    }
+    if (!seen.has(key)) {
+      seen.add(key)
+      const untabbed = text.replace(/(?<=\n)[ \t]+/g, (indent) => indent.replaceAll('\t', '  '))
+      const readable = [text, untabbed, quoted(lines)].find((candidate) => isOneEntry(candidate))
+      if (readable === quoted(lines)) lost.push(key)
+      if (readable !== undefined) return [readable]
+    }
+    lost.push(key)
+    return lines.map((line) => (line.trim() === '' ? line : `# ${line}`))
+  })
+  return seen.size === 0 ? undefined : { yaml: mended.join('\n'), lost }
+}
+
+function isOneEntry(text: string | undefined): text is string {
+  if (text === undefined) return false
+  const { data, problems } = parseYaml(`${text}\n`)
+  return problems.length === 0 && typeof data === 'object' && Object.keys(data).length === 1
+}
+
+function quoted(lines: readonly string[]): string | undefined {
+  const text = lines.join('\n').trimEnd()
+  const key = entryStart.exec(text)?.[0] ?? ''
+  const value = text.slice(key.length).trim()
+  if (/^[[{]/.test(value)) return undefined
+  const ending = lines.join('\n').slice(text.length)
+  return `${key} ${JSON.stringify(value.includes('\n') ? value : value.replace(/\s#.*$/s, ''))}${ending}`
+}
