@@ -78,7 +78,7 @@ export class ForgeHttp {
       const answer = await this.#request('GET', next)
       if (!Array.isArray(answer.body)) throw new ForgeError('unexpected', `${path} is no list`)
       for (const item of answer.body) all.push(parsed(schema, item, path))
-      // Some lists of Gitea have a count instead of `Link`. So has a forge that is reached by another address than its own.
+      // Some lists of Gitea have a count instead of `Link`.
       const isMore = answer.body.length > 0 && all.length < answer.total
       next = answer.next ?? (isMore ? pageAfter(next) : undefined)
     }
@@ -125,7 +125,7 @@ export class ForgeHttp {
       throw refusal(`${method} ${new URL(url).pathname}`, response.status, text, until)
     }
     const total = Number(received.get('x-total-count') ?? received.get('x-total') ?? 0)
-    const answer = { body: parseJson(text, path), next: nextPage(received.get('link'), apiUrl), total }
+    const answer = { body: parseJson(text, path), next: nextPage(received.get('link'), url), total }
     const etag = received.get('etag')
     if (method === 'GET' && etag !== null) this.#kept.set(url, { ...answer, etag })
     return answer
@@ -211,8 +211,11 @@ function pageAfter(path: string): string {
   return `${bare}?${parameters}`
 }
 
-/** The address of the next page in a `Link` header (RFC 8288), if it is of the API itself. */
-function nextPage(link: string | null, apiUrl: string): string | undefined {
+/**
+ * The address of the next page by a `Link` header (RFC 8288). Only its query counts: a forge may be reached by another address than
+ * its own, and the credential goes nowhere else.
+ */
+function nextPage(link: string | null, page: string): string | undefined {
   const [, url] = /<([^<>]+)>\s*;[^<]*\brel="?next"?/.exec(link ?? '') ?? []
-  return url !== undefined && new URL(url).origin === new URL(apiUrl).origin ? url : undefined
+  return url !== undefined && URL.canParse(url, page) ? new URL(new URL(url, page).search, page).href : undefined
 }

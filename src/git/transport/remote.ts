@@ -6,7 +6,7 @@ export type RemoteAccess = { url: string; username: string; password: string }
 
 export type RemoteOptions = {
   signal?: AbortSignal | undefined
-  /** Milliseconds until an answer must have begun. */
+  /** Milliseconds in which no byte has come or gone, until it is given up. */
   timeoutMs?: number
 }
 
@@ -33,13 +33,18 @@ export class RemoteError extends Error {
 
 const agent = 'agent=ganglion'
 const defaultTimeoutMs = 60_000
+/** Bytes of what is sent at a time; what is larger goes out in pieces, so that it is seen to go. */
+const piece = 64 * 1024
 const zeroOid = '0'.repeat(40)
 const delimiterPacket = Buffer.from('0001')
 /** Bands of a side-band packet; see gitprotocol-pack(5). */
 const dataBand = 1
+const messageBand = 2
 const errorBand = 3
 /** Characters of what a server says of an error. */
 const maxComplaint = 300
+/** Characters of what hooks write that are kept: the last ones. */
+const maxSaid = 4_000
 
 /** The refs that begin with one of these prefixes, by version 2 of git's protocol. @throws {RemoteError} */
 export async function listRemoteRefs(
@@ -112,10 +117,16 @@ export async function pushToRemote(
   )
   const body = Buffer.concat([...commands, flushPacket, ...(pack === undefined ? [] : [pack])])
   const chunks: Buffer[] = []
+  let said = ''
   for await (const payload of lines(await post(remote, 'receive-pack', body, options))) {
+    if (payload[0] === messageBand) said = `${said}${payload.subarray(1)}`.slice(-maxSaid)
     for (const data of dataOf(payload)) chunks.push(data)
   }
-  return refusedRefs(Buffer.concat(chunks), updates)
+  const refused = refusedRefs(Buffer.concat(chunks), updates)
+  // What a hook writes says more than that it declined.
+  const words = onOneLine(said).trim().slice(0, maxComplaint)
+  if (words !== '') for (const [ref, reason] of refused) refused.set(ref, `${reason}: ${words}`)
+  return refused
 }
 
 /** Reads `report-status`; see gitprotocol-pack(5). */
@@ -146,7 +157,8 @@ async function post(
   body: Buffer,
   { signal, timeoutMs = defaultTimeoutMs }: RemoteOptions,
 ): Promise<AsyncIterable<Buffer>> {
-  const ends = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])])
+  const idle = new IdleSignal(timeoutMs)
+  const ends = AbortSignal.any([idle.signal, ...(signal === undefined ? [] : [signal])])
   const response = await fetch(`${url}/git-${service}`, {
     method: 'POST',
     headers: {
@@ -156,7 +168,9 @@ async function post(
       'user-agent': 'git/ganglion',
       ...(service === 'upload-pack' ? { 'git-protocol': 'version=2' } : {}),
     },
-    body: new Uint8Array(body),
+    ...(body.length > piece
+      ? { body: ReadableStream.from(pieces(body, idle)), duplex: 'half' }
+      : { body: new Uint8Array(body) }),
     // A redirect would take the credential elsewhere.
     redirect: 'manual',
     signal: ends,
@@ -164,18 +178,66 @@ async function post(
     throw unreachable(url, cause)
   })
   const { status } = response
-  if (status === 200 && response.body !== null) return bytesOf(url, response.body)
+  idle.touch()
+  if (status === 200 && response.body !== null) return bytesOf(url, response.body, idle)
+  idle.end()
   await response.body?.cancel()
   const message = `git at ${new URL(url).host} answered with ${status}`
   const retryAfter = response.headers.get('retry-after')
   throw new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message, { retryAfter })
 }
 
-async function* bytesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+async function* bytesOf(url: string, body: ReadableStream<Uint8Array>, idle: IdleSignal): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of body) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    for await (const chunk of body) {
+      idle.touch()
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    }
   } catch (cause) {
     throw unreachable(url, cause)
+  } finally {
+    idle.end()
+  }
+}
+
+function* pieces(body: Buffer, idle: IdleSignal): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += piece) {
+    idle.touch()
+    yield new Uint8Array(body.subarray(at, at + piece))
+  }
+}
+
+/** Aborts once nothing has happened for a time. */
+class IdleSignal {
+  readonly #abort = new AbortController()
+  readonly #timeoutMs: number
+  #touched: number | undefined
+  #isEnded = false
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+    this.#watch(timeoutMs)
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  touch(): void {
+    this.#touched = performance.now()
+  }
+
+  end(): void {
+    this.#isEnded = true
+  }
+
+  #watch(ms: number): void {
+    const timeout = AbortSignal.timeout(ms)
+    timeout.addEventListener('abort', () => {
+      const left = this.#touched === undefined ? 0 : this.#touched + this.#timeoutMs - performance.now()
+      if (left > 0 && !this.#isEnded) this.#watch(Math.ceil(left))
+      else if (!this.#isEnded) this.#abort.abort(timeout.reason)
+    })
   }
 }
 
@@ -206,7 +268,9 @@ function* dataOf(payload: Buffer): Generator<Buffer> {
 }
 
 function complaintOf(payload: Buffer): string {
-  return packetText(payload)
-    .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, maxComplaint)
+  return onOneLine(packetText(payload)).slice(0, maxComplaint)
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, ' ')
 }

@@ -1,5 +1,7 @@
+import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { encodePack } from '../../../src/git/objects/pack.ts'
 import { Repository } from '../../../src/git/repository.ts'
@@ -158,4 +160,36 @@ test('a list of refs without its end is none, and how long a server wants to be 
     createServer((_, response) => void response.writeHead(503, { 'retry-after': '60' }).end()),
   )
   await expect(listRemoteRefs({ ...remote, url: busy }, ['refs/'])).rejects.toMatchObject({ retryAfter: '60' })
+})
+
+test('what a hook says of a refused push is told', async () => {
+  const { git, push, commit } = await remoteAndOwn()
+  const hook = join(git.dir, 'hooks', 'pre-receive')
+  writeFileSync(hook, '#!/bin/sh\necho "GH006: main is protected,"\necho "ask Ada." >&2\nexit 1\n')
+  chmodSync(hook, 0o755)
+  const refused = await push([{ ref: 'refs/heads/main', from: undefined, to: commit('main', { 'a.md': 'A' }) }])
+  expect(refused.get('refs/heads/main')).toMatch(/^pre-receive hook declined: .*GH006: main is protected, ask Ada\.$/)
+})
+
+test('a transfer takes as long as bytes come and go, and no longer', async () => {
+  const line = `003d${'1'.repeat(40)} refs/heads/main\n`
+  const pause = () => delay(700)
+  const slow = await listening(
+    createServer(async (request, response) => {
+      await pause()
+      request.resume().once('end', async () => {
+        await pause()
+        response.write(line)
+        await pause()
+        response.end('0000')
+      })
+    }),
+  )
+  const remote = { url: slow, username: 'bot', password }
+  const large = Buffer.alloc(32 * 1024 * 1024)
+  const ref = { ref: 'refs/heads/main', from: undefined, to: '1'.repeat(40) }
+  expect((await pushToRemote(remote, [ref], large, { timeoutMs: 1_200 })).size).toBe(1)
+  const stalled = await listening(createServer((_, response) => void response.write(line)))
+  const given = listRemoteRefs({ ...remote, url: stalled }, ['refs/'], { timeoutMs: 300 })
+  await expect(given).rejects.toMatchObject({ code: 'unreachable' })
 })
