@@ -22,3 +22,9 @@ export class ForgeError extends Error {
     this.until = until
   }
 }
+
+/** What somebody may do whom the repository does not know, or of whom our account may not ask. @throws any other error */
+export function noPermission(error: unknown): { permission: string } {
+  if (!(error instanceof ForgeError && (error.code === 'gone' || error.code === 'refused'))) throw error
+  return { permission: 'none' }
+}

@@ -27,7 +27,7 @@ export type PullRequest = {
   isDraft: boolean
   /** ISO 8601, UTC. It grows with each comment, review, push and edit. */
   updatedAt: string
-  /** Of a merged one, and only from {@link Forge.pull}: who merged it, and the commit that this left on the base branch. */
+  /** Of a merged one: who merged it (only from {@link Forge.pull}), and the commit that this left on the base branch. */
   mergedBy?: Account
   mergeCommit?: string
 }
@@ -102,9 +102,16 @@ export type Forge = {
   openPulls(): Promise<PullRequest[]>
   /** @throws {ForgeError} `gone` */
   pull(number: number): Promise<PullRequest>
+  /** Some that were merged into a branch, the last ones among them. */
+  recentlyMerged(base: string): Promise<PullRequest[]>
+  /** Whether somebody may close pull requests of others. */
+  mayClose(login: string): Promise<boolean>
   /** The newest pull request of a branch of the repository into another, whatever became of it. */
   pullOfBranch(branch: string, base: string): Promise<PullRequest | undefined>
-  /** @throws {ForgeError} `conflict` where the branch has an open one, or nothing to merge */
+  /**
+   * Where drafts are not to be had, the pull request is none, and has the label `draft`.
+   * @throws {ForgeError} `conflict` where the branch has an open one, or nothing to merge
+   */
   open(pull: NewPullRequest): Promise<PullRequest>
   /** Sets what is given. Labels are added, and none is taken away. A draft stays one: only people say that it is ready. */
   update(number: number, changes: { title?: string; body?: string; labels?: readonly string[] }): Promise<void>

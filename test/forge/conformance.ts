@@ -108,8 +108,23 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       await reopen(number)
       const commit = await merge(number)
       expect(await forge.pull(number)).toMatchObject({ state: 'merged', mergedBy: { id: 'ada' }, mergeCommit: commit })
+      expect(await forge.recentlyMerged('main')).toMatchObject([{ number, mergeCommit: commit }])
+      expect(await forge.recentlyMerged('stable')).toEqual([])
       expect(await forge.openPulls()).toEqual([])
       await expect(forge.reopen(number)).rejects.toMatchObject({ code: 'conflict' })
+    })
+
+    test('knows who may close what others opened', async () => {
+      const { forge, undescribed } = await start()
+      expect([await forge.mayClose('ada'), await forge.mayClose('mallory')]).toEqual([true, false])
+      expect(undescribed()).toEqual([])
+    })
+
+    test('lists more open pull requests than one page has', { timeout: 30_000 }, async () => {
+      const { forge, branch, openPull } = await start()
+      await branch('feature')
+      for (let n = 0; n < 101; n++) await openPull('feature', `Page ${n}`, `base-${n}`)
+      expect(await forge.openPulls()).toHaveLength(101)
     })
 
     test('lists those that people open, too', async () => {

@@ -47,6 +47,18 @@ function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarn
 
 describeForge('GitHub, as an App', async () => harness(await startGithub(), 'app'))
 
+test('where drafts are refused, a plain pull request has a label', async () => {
+  const github = await startGithub()
+  const { forge, branch, labels } = harness(github, 'app')
+  await branch('ganglion/red')
+  const message = 'Draft pull requests are not supported in this repository.'
+  github.fail(/POST .*\/pulls$/, { status: 422, body: { message: 'Validation Failed', errors: [{ message }] } })
+  const texts = { base: 'main', title: 'Add', body: '', labels: ['ganglion'] }
+  const { number } = await forge.open({ ...texts, branch: 'ganglion/red', isDraft: true })
+  expect(await forge.pull(number)).toMatchObject({ isDraft: false })
+  expect(await labels(number)).toEqual(['ganglion', 'draft'])
+})
+
 test('a token reports with a status, and says who it is', async () => {
   const github = await startGithub()
   const { forge, branch, undescribed } = harness(github, 'token')

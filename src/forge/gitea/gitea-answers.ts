@@ -32,6 +32,8 @@ export const Pull = z.object({
   base: Branch,
 })
 
+export const Permission = z.object({ permission: z.string() })
+
 export const Comment = z.object({
   id: z.number().int(),
   html_url: z.string(),

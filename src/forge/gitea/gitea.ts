@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import { Ignored } from '../answers.ts'
 import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
 import type { Delivery, Forge, PullRequest, Remark } from '../forge.ts'
-import { ForgeError } from '../forge-error.ts'
+import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
 import { tokenOf } from '../token.ts'
-import { accountOf, Comment, Label, Pull, Review, ReviewComment, User } from './gitea-answers.ts'
+import { accountOf, Comment, Label, Permission, Pull, Review, ReviewComment, User } from './gitea-answers.ts'
 import { isReport, report } from './gitea-reports.ts'
 
 export type GiteaOptions = ForgeHttpTiming & {
@@ -42,6 +42,8 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   const base = `/repos/${path}`
   const openPulls = async () =>
     (await http.list(`${base}/pulls?state=open&sort=oldest&limit=${pageSize}`, Pull)).map(toPull)
+  const recentlyClosed = async () =>
+    (await http.get(`${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`, Pull.array())).map(toPull)
   const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, Pull))
   const who = async () => accountOf(await http.get('/user', User))
   let me: string | undefined
@@ -87,8 +89,8 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       const found = await http.get(path, Pull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
       // Of several it gives any: another is open, or was closed not long ago.
-      const recent = await http.get(`${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`, Pull.array())
-      const others = [...(await openPulls()), ...recent.map(toPull)]
+      const recent = await recentlyClosed()
+      const others = [...(await openPulls()), ...recent]
       const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
       return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
     },
@@ -102,6 +104,15 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       if (Object.keys(changes).length > 0) await edit(number, changes)
       if (labels.length === 0) return
       await http.send('POST', `${base}/issues/${number}/labels`, { labels: await labelIds(labels) }, Ignored)
+    },
+    recentlyMerged: async (into) => {
+      const merged = (await recentlyClosed()).filter(({ state }) => state === 'merged')
+      return merged.filter((pull) => pull.base === into)
+    },
+    mayClose: async (login) => {
+      const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
+      const { permission } = await http.get(path, Permission).catch(noPermission)
+      return ['write', 'admin', 'owner'].includes(permission)
     },
     close: (number) => setState(number, 'closed'),
     reopen: (number) => setState(number, 'open'),

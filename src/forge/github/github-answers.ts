@@ -29,6 +29,8 @@ export const Pull = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })
 
+export const Permission = z.object({ permission: z.string() })
+
 export const IssueComment = z.object({
   id: z.number().int(),
   html_url: z.string(),

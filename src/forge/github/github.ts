@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { Ignored } from '../answers.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge.ts'
-import { ForgeError } from '../forge-error.ts'
+import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime, numberIn } from '../remarks.ts'
 import { isHmacOf } from '../signature.ts'
-import { accountOf, IssueComment, Pull, Review, ReviewComment } from './github-answers.ts'
+import { accountOf, IssueComment, Permission, Pull, Review, ReviewComment } from './github-answers.ts'
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
 
 export type GithubOptions = ForgeHttpTiming & {
@@ -68,6 +68,16 @@ export function openGithub(options: GithubOptions): Forge {
       const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, Pull)
       return pulls.map(toPull)
     },
+    recentlyMerged: async (into) => {
+      const query = new URLSearchParams({ state: 'closed', base: into, sort: 'updated', direction: 'desc' })
+      const closed = await http.get(`${base}/pulls?${query}&per_page=100`, Pull.array())
+      return closed.map(toPull).filter(({ state }) => state === 'merged')
+    },
+    mayClose: async (login) => {
+      const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
+      const { permission } = await http.get(path, Permission).catch(noPermission)
+      return permission === 'write' || permission === 'admin'
+    },
     pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, Pull)),
     pullOfBranch: async (branch, into) => {
       const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, base: into, direction: 'desc' })
@@ -75,10 +85,17 @@ export function openGithub(options: GithubOptions): Forge {
       return pulls.find((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
-      const sent = { head: branch, base: into, title, body, draft: isDraft }
-      const pull = toPull(await http.send('POST', `${base}/pulls`, sent, Pull))
-      await addLabels(pull.number, labels)
-      return { ...pull, labels: [...new Set([...pull.labels, ...labels])] }
+      const sent = { head: branch, base: into, title, body }
+      const openAs = async (draft: boolean) =>
+        toPull(await http.send('POST', `${base}/pulls`, { ...sent, draft }, Pull))
+      const pull = await openAs(isDraft).catch((error: unknown) => {
+        // Private repositories of some plans have none.
+        if (!isDraft || !(error instanceof ForgeError && /draft/i.test(error.message))) throw error
+        return openAs(false)
+      })
+      const wanted = isDraft && !pull.isDraft ? [...labels, 'draft'] : labels
+      await addLabels(pull.number, wanted)
+      return { ...pull, labels: [...new Set([...pull.labels, ...wanted])] }
     },
     update: async (number, { labels = [], ...texts }) => {
       if (Object.keys(texts).length > 0) await http.send('PATCH', `${base}/pulls/${number}`, texts, Ignored)

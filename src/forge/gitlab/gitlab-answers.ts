@@ -30,6 +30,8 @@ export const MergeRequest = z.object({
   merged_by: User.nullish(),
 })
 
+export const Member = z.object({ username: z.string(), access_level: z.number().int() })
+
 export const Note = z.object({
   id: z.number().int(),
   body: z.string(),

@@ -6,7 +6,7 @@ import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
 import { byTime } from '../remarks.ts'
 import { tokenOf } from '../token.ts'
-import { accountOf, MergeRequest, Note, User } from './gitlab-answers.ts'
+import { accountOf, Member, MergeRequest, Note, User } from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
   /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
@@ -20,6 +20,8 @@ const statusName = 'Ganglion'
 const draftMark: DraftMark = { prefix: 'Draft: ', known: /^\s*(?:(?:draft:|\[draft\]|\(draft\))\s*)+/i }
 /** Characters of a title, of which the mark of a draft needs some. */
 const maxTitle = 255 - draftMark.prefix.length
+/** The lowest level of access that may push. */
+const developer = 30
 /** Characters of a commit status's description, and of its address. */
 const maxStatus = 255
 
@@ -64,6 +66,15 @@ export function openGitlab(options: GitlabOptions): Forge {
       const opened = await list({ state: 'opened', order_by: 'created_at', sort: 'asc' })
       // One without a commit proposes nothing yet.
       return opened.filter(({ head }) => head !== '')
+    },
+    recentlyMerged: async (into) => {
+      const query = { state: 'merged', target_branch: into, order_by: 'updated_at', sort: 'desc', per_page: '100' }
+      return (await http.get(`${base}?${new URLSearchParams(query)}`, MergeRequest.array())).map(toPull)
+    },
+    mayClose: async (login) => {
+      const query = new URLSearchParams({ query: login, per_page: '100' })
+      const members = await http.list(`${project}/members/all?${query}`, Member)
+      return members.some(({ username, access_level: level }) => username === login && level >= developer)
     },
     pull: pullAt,
     pullOfBranch: async (branch, into) => {

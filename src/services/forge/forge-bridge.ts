@@ -5,6 +5,7 @@ import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { hearRemarks } from './hear-remarks.ts'
 import { joinMains } from './join-mains.ts'
 import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen, unlessGone } from './linked.ts'
@@ -44,7 +45,7 @@ export class ForgeBridge {
   /**
    * Compares both sides of a link once, and mends what differs.
    * @returns what a person has to see to
-   * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+   * @throws {ForgePaused} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
     const remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
@@ -59,9 +60,10 @@ export class ForgeBridge {
       onError: this.#options.onError,
     }
     const seen = await look(linked)
-    await hearRemarks(linked, seen)
-    await hearEdits(linked, seen)
-    const mainProblem = await joinMains(linked, seen)
+    const mainProblem = await joinMains(linked, seen, async () => {
+      await hearRemarks(linked, seen)
+      await hearEdits(linked, seen)
+    })
     await hearProposals(linked, seen)
     await settlePulls(linked, seen)
     await showCandidates(linked, seen)
@@ -107,17 +109,55 @@ async function look(linked: Linked): Promise<Seen> {
   )
   const unsure = new Set<number>()
   const seen = { pulls, rows, branches, merging: new Set<ForgePull>(), unsure, problems: [] }
-  await adoptUnknown(linked, seen)
+  if (link.main !== null && !branches.has(mainBranch)) throw await withoutMain(linked)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open' || pulls.has(number)) continue
     const pull = await forge.pull(number).catch(unlessGone)
     if (pull !== undefined) pulls.set(number, pull)
-    // One that was deleted counts as closed once two comparisons have not found it.
-    else if (!missing.has(number)) unsure.add(number)
-    if (pull === undefined) missing.add(number)
-    else missing.delete(number)
   }
+  requirePulls(seen)
+  for (const { number, state } of rows) {
+    if (number === null || state !== 'open') continue
+    // One that was deleted counts as closed once two comparisons have not found it.
+    if (pulls.has(number)) missing.delete(number)
+    else if (!missing.has(number)) unsure.add(number)
+    if (!pulls.has(number)) missing.add(number)
+  }
+  await adoptUnknown(linked, seen)
   return seen
+}
+
+/** So many at once are taken for a fault: of few, some may be deleted by hand. */
+const fewLost = 2
+
+/** @throws {ForgePaused} where pull requests are others than were opened, or many of them are gone at once */
+function requirePulls({ pulls, rows, branches }: Seen): void {
+  const open = rows.filter(({ state, number }) => state === 'open' && number !== null)
+  const ours = open.filter(({ branch }) => branch.startsWith(branchPrefix))
+  const pullOf = ({ number }: ForgePull) => pulls.get(number ?? 0)
+  const other = ours.find((row) => (pullOf(row)?.branch ?? row.branch) !== row.branch)
+  if (other !== undefined) {
+    throw new ForgePaused(`the pull request ${other.number} there is not the one that was opened`, otherRepository)
+  }
+  const isLost = (row: ForgePull) => {
+    const pull = pullOf(row)
+    return pull === undefined || (pull.state === 'closed' && ours.includes(row) && !branches.has(row.branch))
+  }
+  const lost = open.filter(isLost)
+  if (lost.length > fewLost && lost.length * 2 > open.length) {
+    throw new ForgePaused(`${lost.length} of ${open.length} pull requests are gone at once`, otherRepository)
+  }
+}
+
+/** Why the repository has no main any more, and what to do. */
+async function withoutMain({ forge, signal }: Linked): Promise<ForgePaused> {
+  const refs = await listRemoteRefs(await forge.access(), ['HEAD', heads], { signal })
+  if (refs.size === 0)
+    return new ForgePaused('the repository is empty, as one that was deleted and made anew', otherRepository)
+  const isDefault = (ref: string) => ref.startsWith(heads) && refs.get(ref) === refs.get('HEAD')
+  const name = [...refs.keys()].find(isDefault)?.slice(heads.length)
+  const renamed = name === undefined ? '' : `, and its default branch is ${name}`
+  return new ForgePaused(`the repository has no branch main${renamed}`, 'Give it back the name main')
 }
 
 /** Adopts pull requests that the bridge opened and that have no row, as after a restore or a crash. */

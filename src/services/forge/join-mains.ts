@@ -1,29 +1,37 @@
 import type { PullRequest } from '../../forge/forge.ts'
-import { isAncestor } from '../../git/history/ancestry.ts'
-import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import { isAncestor, mergeBase } from '../../git/history/ancestry.ts'
+import { trailersOf } from '../../git/history/trailers.ts'
+import { authorLineOfCommit, messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { encodePack } from '../../git/objects/pack.ts'
+import type { Repository } from '../../git/repository.ts'
 import { missingObjects } from '../../git/transport/missing-objects.ts'
 import { pushToRemote, type RemoteUpdate } from '../../git/transport/remote.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
+import type { Caller } from '../caller.ts'
+import { serverDomain } from '../knowledge-base/commit-message.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
-import { agree, callerOfAccount, callerOfLink, type Linked, mainBranch, type Seen } from './linked.ts'
-import { takeCommits } from './take-pack.ts'
+import { ForgePaused, otherRepository } from './forge-paused.ts'
+import { agree, callerOf, callerOfAccount, callerOfLink, type Linked, mainBranch, type Seen } from './linked.ts'
+import { type Step, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
 const pushedAtOnce = 500
 
 /**
- * Brings both mains to the same commit: commits of the forge's main are received as a submitted push of the account that merged them,
- * then main is pushed to the forge, always as a fast-forward.
+ * Brings both mains to the same commit: commits of the forge's main are received as submitted pushes, then main is pushed to the
+ * forge, always as a fast-forward.
+ * @param hear called once main there is known to be ours, and before anything of it is taken
  * @returns what a person has to see to, where the forge's main cannot be taken
+ * @throws {ForgePaused} where main there is another's
  */
-export async function joinMains(linked: Linked, seen: Seen): Promise<string | undefined> {
+export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<void>): Promise<string | undefined> {
   const { kb } = linked
   const theirs = seen.branches.get(mainBranch)
   const ours = await kb.repository.readRef(mainRef)
   if (ours === undefined) return 'The knowledge base has no main.'
-  if (theirs !== undefined && !(await isWithin(linked, theirs, ours))) {
-    const problem = await takeMain(linked, seen, theirs, ours)
+  if (theirs === undefined || (await isWithin(linked, theirs, ours))) await hear()
+  else {
+    const problem = await takeMain(linked, seen, { theirs, ours, hear })
     if (problem !== undefined) return problem
   }
   await showApprovals(linked, seen)
@@ -35,19 +43,44 @@ async function isWithin({ kb }: Linked, commit: Oid, head: Oid): Promise<boolean
 }
 
 /** @returns why it was not taken */
-async function takeMain(linked: Linked, seen: Seen, theirs: Oid, ours: Oid): Promise<string | undefined> {
-  const { link, ganglion } = linked
-  const haves = await havesOf(linked, seen)
-  for (const { to, by } of stepsTo(theirs, [...seen.pulls.values()])) {
-    const caller = by === undefined ? callerOfLink(linked) : callerOfAccount(linked, by)
-    const { isTaken, lines } = await takeCommits(linked, caller, { to, option: 'submit', haves })
-    const isThere = isTaken || (await isWithin(linked, to, (await linked.kb.repository.readRef(mainRef)) ?? ours))
-    if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`
-    await linked.kb.sync()
-  }
+async function takeMain(
+  linked: Linked,
+  seen: Seen,
+  { theirs, ours, hear }: { theirs: Oid; ours: Oid; hear: () => Promise<void> },
+): Promise<string | undefined> {
+  const { link, ganglion, kb } = linked
+  const { lines } = await takeCommits(
+    linked,
+    { to: theirs, haves: await havesOf(linked, seen) },
+    async (repository) => {
+      await requireOwnHistory(linked, repository, { theirs, ours })
+      await hear()
+      return stepsTo(linked, seen, repository, { theirs, ours })
+    },
+  )
+  const isThere = await isWithin(linked, theirs, (await kb.repository.readRef(mainRef)) ?? ours)
+  if (!isThere) return `main on the forge cannot be taken: ${lines.join(' · ')}`
   await ganglion.forgeLinks.note(link.id, { main: theirs })
   link.main = theirs
   return undefined
+}
+
+/** @throws {ForgePaused} where main there has another history than ours, or lacks what both had */
+async function requireOwnHistory(
+  { link }: Linked,
+  repository: Repository,
+  { theirs, ours }: { theirs: Oid; ours: Oid },
+): Promise<void> {
+  if ((await mergeBase(repository, theirs, ours)) === undefined) {
+    throw new ForgePaused('main there has no history in common with this knowledge base', otherRepository)
+  }
+  const { main } = link
+  if (main === null || (await repository.find(main)) === undefined || (await isAncestor(repository, main, theirs)))
+    return
+  throw new ForgePaused(
+    `main there was rewritten: it no longer holds ${main.slice(0, 10)}, which both sides had`,
+    'Push a main there that holds that commit, or unlink the knowledge base and link it again',
+  )
 }
 
 /**
@@ -62,15 +95,97 @@ export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise
   return haves
 }
 
-/** The merges of pull requests in order, each with the account that merged it, and last the head, which may hold other commits too. */
-function stepsTo(theirs: Oid, pulls: readonly PullRequest[]): { to: Oid; by: string | undefined }[] {
-  const merges = pulls
-    .flatMap(({ mergeCommit: to, mergedBy, updatedAt }) =>
-      to === undefined ? [] : [{ to, by: mergedBy?.id, updatedAt }],
-    )
-    .sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1))
-  const last = merges.find(({ to }) => to === theirs)
-  return [...merges.filter((merge) => merge !== last), last ?? { to: theirs, by: undefined }]
+/**
+ * The commits that main there has and ours lacks, in order, each with whom it is taken from: the account that merged it, where it came
+ * by a pull request into main, and the link where it came by any other way.
+ */
+async function stepsTo(
+  linked: Linked,
+  seen: Seen,
+  repository: Repository,
+  { theirs, ours }: { theirs: Oid; ours: Oid },
+): Promise<Step[]> {
+  const line: { oid: Oid; data: Buffer }[] = []
+  for (let at: Oid | undefined = theirs; at !== undefined && !(await isWithin(linked, at, ours)); ) {
+    const { data } = await repository.read(at)
+    line.unshift({ oid: at, data })
+    ;[at] = parentsOfCommit(data)
+  }
+  const merges = await mergesOn(linked, seen, new Set(line.map(({ oid }) => oid)))
+  const steps: Step[] = []
+  let owned = line.length
+  for (let at = line.length - 1; at >= 0; at--) {
+    const { oid, data } = line[at] ?? { oid: theirs, data: Buffer.alloc(0) }
+    const merge = merges.get(oid)
+    if (merge?.mergedBy !== undefined) {
+      steps.unshift({ to: oid, caller: callerOfAccount(linked, merge.mergedBy.id), option: 'submit' })
+      owned = at - (await rebasedBefore(linked, repository, { merge, line: line.slice(0, at + 1), ours, merges }))
+    } else if (at < owned) {
+      const caller = restoredApprover(linked, data) ?? callerOfLink(linked)
+      const [next] = steps
+      const isSame = next?.caller.id === caller.id && at + 1 < owned
+      if (!isSame) steps.unshift({ to: oid, caller, option: 'submit' })
+    }
+  }
+  return steps
+}
+
+/** The pull requests whose merges into main are among some commits, by these. */
+async function mergesOn({ forge }: Linked, { pulls }: Seen, commits: ReadonlySet<Oid>): Promise<Map<Oid, PullRequest>> {
+  const merges = new Map<Oid, PullRequest>()
+  const add = (pull: PullRequest) => {
+    const { mergeCommit, base, state } = pull
+    if (state === 'merged' && base === mainBranch && mergeCommit !== undefined && commits.has(mergeCommit))
+      merges.set(mergeCommit, pull)
+  }
+  for (const pull of pulls.values()) add(pull)
+  if (merges.size === commits.size) return merges
+  for (const pull of await forge.recentlyMerged(mainBranch)) {
+    const { number, mergeCommit = '' } = pull
+    if (commits.has(mergeCommit) && !merges.has(mergeCommit)) add(await forge.pull(number))
+  }
+  return merges
+}
+
+/** How many commits of a line before its last, the merge of a pull request, came by the same merge: it was rebased, or moved main. */
+async function rebasedBefore(
+  linked: Linked,
+  repository: Repository,
+  {
+    merge,
+    line,
+    ours,
+    merges,
+  }: { merge: PullRequest; line: readonly { oid: Oid; data: Buffer }[]; ours: Oid; merges: ReadonlyMap<Oid, unknown> },
+): Promise<number> {
+  const last = line.at(-1)
+  if (last === undefined || parentsOfCommit(last.data).length > 1) return 0
+  const onLine = new Set(line.map(({ oid }) => oid))
+  const keyOf = (data: Buffer) => JSON.stringify([authorLineOfCommit(data), messageOfCommit(data)])
+  const own = new Set<string>()
+  for (let at: Oid | undefined = merge.head; at !== undefined && !onLine.has(at); ) {
+    if ((await repository.find(at)) === undefined || (await isWithin(linked, at, ours))) break
+    const { data } = await repository.read(at)
+    own.add(keyOf(data))
+    ;[at] = parentsOfCommit(data)
+  }
+  let count = 0
+  for (const { oid, data } of line.slice(0, -1).reverse()) {
+    if (merges.has(oid) || !(merge.head === last.oid || own.has(keyOf(data)))) break
+    count++
+  }
+  return count
+}
+
+/**
+ * Who approved a commit that the server made before a backup was restored, by its trailer. Anybody can forge that, so it is believed
+ * only where a backup was restored.
+ */
+function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefined {
+  if (kb.projection.seqFloor() === 0 || !authorLineOfCommit(data).includes(serverDomain)) return undefined
+  const approvedBy = trailersOf(messageOfCommit(data)).findLast(([name]) => name === 'Approved-By')?.[1]
+  const [, name = '', id] = /^(.*) <([^<>]+:[^<>]+)>$/.exec(approvedBy ?? '') ?? []
+  return id === undefined ? undefined : callerOf(link, id, name)
 }
 
 /** @returns why the forge does not take it */

@@ -57,7 +57,8 @@ export function callerOfAccount({ link, forge }: Pick<Linked, 'link' | 'forge'>,
   return callerOf(link, `${forge.kind}:${login}`, login)
 }
 
-function callerOf({ tenantId }: ForgeLink, id: string, name: string): Caller {
+/** A curator who acts through a link. */
+export function callerOf({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, name: string): Caller {
   return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
 }
 

@@ -24,7 +24,7 @@ import { type Taken, takeCommits } from './take-pack.ts'
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
 export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
   const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && !isOurs(pull) && isTrusted(pull))
-  for (const pull of theirs.slice(0, linked.link.maxOpen)) {
+  for (const pull of theirs) {
     await attempt(seen, () => hearPull(linked, seen, pull))
   }
 }
@@ -59,11 +59,10 @@ async function hearPull(linked: Linked, seen: Seen, pull: PullRequest): Promise<
   if (known?.head === head && known.reported === head) return
   const caller = callerOfAccount(linked, author.id)
   const topic = `${forge.kind}-${number}`
-  const { isTaken, lines } = await takeCommits(linked, caller, {
-    to: head,
-    option: `topic=${topic}`,
-    haves: await havesOf(linked, seen),
-  })
+  const step = { to: head, caller, option: `topic=${topic}` }
+  const { isTaken, lines } = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [
+    step,
+  ])
   await kb.sync()
   const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
@@ -81,8 +80,8 @@ async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string
   const { kb, ganglion, forge } = linked
   const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')
   if (waiting.length === 0) return
-  const push = { to: head, option: `topic=${forge.kind}`, haves: await havesOf(linked, seen) }
-  const taken = await takeCommits(linked, callerOfLink(linked), push)
+  const step = { to: head, caller: callerOfLink(linked), option: `topic=${forge.kind}` }
+  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
   if (!taken.isTaken && row.number !== null)
     await reportTaken(linked, { ...taken, number: row.number, head, branch: row.branch, candidates: waiting })

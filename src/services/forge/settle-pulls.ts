@@ -20,8 +20,10 @@ import {
   type Seen,
   unlessGone,
 } from './linked.ts'
-import { commentMarker } from './marker.ts'
+import { commentMarker, isOwnRemark } from './marker.ts'
 
+/** Accounts of whom it is asked what they may do, for one pull request. */
+const maxAsked = 10
 /** Characters of a reason, as over the API. */
 const maxReason = 2_000
 
@@ -114,15 +116,25 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
 /** Somebody closed it there. */
 async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest | undefined): Promise<void> {
   const caller = callerOfLink(linked)
+  const said = pull && (await lastWordOn(linked, pull))
+  const reason = (said ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`).slice(0, maxReason).toWellFormed()
   for (const candidateId of row.candidates) {
-    const record = await recordOf(linked, candidateId)
-    const last = record?.decisions.findLast(({ action, via }) => action === 'comment' && via !== undefined)
-    const reason = last?.reason ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`
-    await unlessDecided(() =>
-      dismissCandidate(linked.ganglion, caller, candidateId, { reason: reason.slice(0, maxReason).toWellFormed() }),
-    )
+    await unlessDecided(() => dismissCandidate(linked.ganglion, caller, candidateId, { reason }))
   }
   await agree(linked, row, { state: 'closed' })
+}
+
+/** The last remark of somebody who may close the pull request: forges do not tell who has. */
+async function lastWordOn({ forge }: Linked, { number, author }: PullRequest): Promise<string | undefined> {
+  const verdicts = new Map([[author.id, true]])
+  for (const { author: by, text } of (await forge.remarksOf(number)).reverse()) {
+    if (isOwnRemark(text) || text.trim() === '') continue
+    if (!verdicts.has(by.id) && verdicts.size > maxAsked) return undefined
+    const may = verdicts.get(by.id) ?? (await forge.mayClose(by.id))
+    if (may) return text.trim()
+    verdicts.set(by.id, false)
+  }
+  return undefined
 }
 
 /** Somebody reopened it there. */

@@ -33,6 +33,7 @@ type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[
 /** Gives each waiting candidate, the most urgent first, a branch and a pull request, and brings those that have one up to date. */
 export async function showCandidates(linked: Linked, seen: Seen): Promise<void> {
   const known = new Set(seen.rows)
+  const there = new Set(seen.branches.keys())
   for (const row of await nextRows(linked, seen)) {
     seen.rows.push(row)
     await agree(linked, row, {})
@@ -45,7 +46,8 @@ export async function showCandidates(linked: Linked, seen: Seen): Promise<void> 
   for (const each of shown) {
     if (each.row.head === null) continue
     await attempt(seen, async () => {
-      if (each.row.number === null) await openPull(linked, seen, each, known.has(each.row))
+      if (each.row.number === null)
+        await openPull(linked, seen, each, known.has(each.row) || there.has(each.row.branch))
       await showText(linked, each)
       await showReport(linked, each)
     })

@@ -4,38 +4,58 @@ import { Repository } from '../../git/repository.ts'
 import { PackRefused } from '../../git/serve/pack-meter.ts'
 import type { Receiver } from '../../git/serve/push.ts'
 import { requireConnected } from '../../git/transport/connectivity.ts'
-import { type Quarantine, withQuarantine } from '../../git/transport/incoming-pack.ts'
+import { withQuarantine } from '../../git/transport/incoming-pack.ts'
 import { fetchPack } from '../../git/transport/remote.ts'
 import type { Caller } from '../caller.ts'
 import { packLimits } from '../git/git-transfers.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { receiverFor } from '../push/receive-push.ts'
-import type { Linked } from './linked.ts'
+import { callerOfLink, type Linked } from './linked.ts'
 
 /** What became of commits of a forge. `lines` are what a pusher would read. */
 export type Taken = { isTaken: boolean; lines: readonly string[] }
 
-type Commits = { to: Oid; option: string; haves: readonly Oid[] }
+/** A part of what was fetched, as one push of one caller. `option` is that of the push: `submit`, or a topic. */
+export type Step = { to: Oid; caller: Caller; option: string }
 
 const proposeRef = 'refs/for/main'
 
 /**
  * Takes commits of the forge as if somebody had pushed them to `refs/for/main`: the same quarantine, limits, checks and record. It
- * needs no git.
- * @param option of the push: `submit`, or a topic
+ * needs no git. A step that is refused may be mended by a later one, which then is the link's: it is nobody's alone.
+ * @param stepsOf sees the commits before they are taken; the last step leads to all of them
  * @throws {RemoteError} {@link GitError}
  */
-export async function takeCommits(linked: Linked, caller: Caller, commits: Commits): Promise<Taken> {
+export async function takeCommits(
+  linked: Linked,
+  { to, haves }: { to: Oid; haves: readonly Oid[] },
+  stepsOf: (repository: Repository) => Promise<readonly Step[]>,
+): Promise<Taken> {
   const { ganglion, kb, forge, signal, link } = linked
-  const { to, option, haves } = commits
-  const { gitDir } = kb.repository
   const isHere = (await kb.repository.find(to)) !== undefined
   const pack = isHere ? undefined : fetchPack(await forge.access(), { wants: [to], haves }, { signal })
-  const receiver = receiverFor(ganglion, kb, { caller, reachedAt: link.url })
   try {
-    return await withQuarantine(gitDir, pack, packLimits, async (quarantine) => {
+    return await withQuarantine(kb.repository.gitDir, pack, packLimits, async (quarantine) => {
       if (quarantine.folder !== undefined) await requireWhole(linked, to, quarantine.folder)
-      return receivePush(receiver, quarantine, to, option)
+      const steps = await withObjects(linked, quarantine.folder, stepsOf)
+      let taken: Taken = { isTaken: true, lines: [] }
+      let by: string | undefined
+      let release: (() => Promise<void>) | undefined
+      const admit = async () => {
+        release ??= await quarantine.admit()
+      }
+      try {
+        for (const step of steps) {
+          const caller = taken.isTaken || by === step.caller.id ? step.caller : callerOfLink(linked)
+          by = caller.id
+          const receiver = receiverFor(ganglion, kb, { caller, reachedAt: link.url })
+          taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
+          await kb.sync()
+        }
+      } finally {
+        await release?.()
+      }
+      return taken
     })
   } catch (error) {
     if (!(error instanceof PackRefused)) throw error
@@ -43,33 +63,44 @@ export async function takeCommits(linked: Linked, caller: Caller, commits: Commi
   }
 }
 
-/** @throws {PackRefused} where the pack lacks something */
-async function requireWhole({ kb }: Linked, to: Oid, quarantine: string): Promise<void> {
-  const from = await kb.repository.readRef(mainRef)
+async function withObjects<Result>(
+  { kb }: Linked,
+  quarantine: string | undefined,
+  use: (repository: Repository) => Promise<Result>,
+): Promise<Result> {
   const repository = new Repository(kb.repository.gitDir, { quarantine })
   try {
-    if (from !== undefined) await requireConnected(repository, { from, to })
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error
-    throw new PackRefused(`The pack lacks something: ${error.message}.`)
+    return await use(repository)
   } finally {
     repository.close()
   }
 }
 
-async function receivePush(receiver: Receiver, quarantine: Quarantine, to: Oid, option: string): Promise<Taken> {
-  const updates = [{ ref: proposeRef, from: undefined, to }]
-  const judged = await receiver.judge(updates, quarantine.folder, [option])
-  if (!judged.accepted) return { isTaken: false, lines: told(judged.lines, 'it breaks rules') }
-  const release = await quarantine.admit()
+/** @throws {PackRefused} where the pack lacks something */
+async function requireWhole(linked: Linked, to: Oid, quarantine: string): Promise<void> {
+  const from = await linked.kb.repository.readRef(mainRef)
+  if (from === undefined) return
   try {
-    const { outcomes, lines } = await receiver.receive(updates, [option])
-    const refused = outcomes.find((outcome) => outcome.refused !== undefined)?.refused
-    const all = [...judged.lines, ...lines]
-    return refused === undefined ? { isTaken: true, lines: all } : { isTaken: false, lines: told(all, refused) }
-  } finally {
-    await release()
+    await withObjects(linked, quarantine, (repository) => requireConnected(repository, { from, to }))
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    throw new PackRefused(`The pack lacks something: ${error.message}.`)
   }
+}
+
+async function receivePush(
+  receiver: Receiver,
+  { folder, admit }: { folder: string | undefined; admit: () => Promise<void> },
+  { to, option }: Step,
+): Promise<Taken> {
+  const updates = [{ ref: proposeRef, from: undefined, to }]
+  const judged = await receiver.judge(updates, folder, [option])
+  if (!judged.accepted) return { isTaken: false, lines: told(judged.lines, 'it breaks rules') }
+  await admit()
+  const { outcomes, lines } = await receiver.receive(updates, [option])
+  const refused = outcomes.find((outcome) => outcome.refused !== undefined)?.refused
+  const all = [...judged.lines, ...lines]
+  return refused === undefined ? { isTaken: true, lines: all } : { isTaken: false, lines: told(all, refused) }
 }
 
 function told(lines: readonly string[], otherwise: string): readonly string[] {

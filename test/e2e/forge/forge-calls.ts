@@ -16,7 +16,7 @@ export const calls = {
     ...['GET installation', 'POST app/installations/n/access_tokens', 'GET pulls?open', 'GET pulls?all', 'GET pulls/n'],
     ...['GET issues/comments', 'GET pulls/comments', 'GET pulls/n/reviews', 'GET issues/n/comments'],
     ...['GET pulls/n/comments', 'POST issues/n/comments', 'POST pulls', 'POST issues/n/labels', 'PATCH pulls/n'],
-    ...['PATCH pulls/n closed', 'PATCH pulls/n open', 'POST check-runs'],
+    ...['PATCH pulls/n closed', 'PATCH pulls/n open', 'POST check-runs', 'GET collaborators/bob/permission'],
   ],
   Gitea: [
     ...git,
@@ -30,13 +30,13 @@ export const calls = {
     ],
     ...['GET pulls/n/reviews', 'GET issues/n/comments', 'POST issues/n/comments', 'GET labels', 'POST labels'],
     ...['POST issues/n/labels', 'POST pulls', 'PATCH pulls/n', 'PATCH pulls/n closed', 'PATCH pulls/n open'],
-    ...['POST statuses/commit'],
+    ...['POST statuses/commit', 'GET collaborators/bob/permission'],
   ],
   GitLab: [
     ...git,
     ...['GET merge_requests?opened', 'GET merge_requests?branch', 'GET merge_requests/n', 'GET merge_requests/n/notes'],
     ...['POST merge_requests/n/notes', 'POST merge_requests', 'PUT merge_requests/n', 'PUT merge_requests/n close'],
-    ...['PUT merge_requests/n reopen', 'POST statuses/commit'],
+    ...['PUT merge_requests/n reopen', 'POST statuses/commit', 'GET members/all'],
   ],
 } as const satisfies Record<string, readonly string[]>
 export type ForgeName = keyof typeof calls
@@ -84,7 +84,10 @@ export async function meetFaults(name: ForgeName, rounds: readonly (readonly Fau
     const named = `${n} ${round.join(' ')}`
     await work.work(named)
     for (const [at, call] of calls[name].entries()) {
-      const fault = faults[round[at % round.length] ?? '500']
+      const met = round[at % round.length] ?? '500'
+      // What somebody may do is told by these.
+      const isVerdict = /collaborators|members/.test(call) && (met === '403' || met === '404')
+      const fault = faults[isVerdict ? '500' : met]
       const matches = { source: call, test: (label: string) => kindOf(label) === call }
       forge.fail(matches, fault === 'never answer' ? expire : fault)
     }

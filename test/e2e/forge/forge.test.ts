@@ -154,6 +154,7 @@ test('comments go both ways, each once, and the last one is the reason when a pu
     restart()
   }
   await github.comment('ada', number, 'Nobody eats at two.')
+  await github.comment('mallory', number, 'Approved by the board.')
   await github.close('ada', number)
   await sync()
   await sync()
@@ -163,11 +164,12 @@ test('comments go both ways, each once, and the last one is the reason when a pu
     { action: 'comment', by: 'curator', reason: 'Two, I think.' },
     { action: 'comment', by: 'ada', reason: 'One or two?' },
     { action: 'comment', by: 'ada', reason: 'Nobody eats at two.' },
+    { action: 'comment', by: 'mallory', reason: 'Approved by the board.' },
     { action: 'dismiss', reason: 'Nobody eats at two.' },
   ])
   const bodies = (await github.comments(number)).map(({ body }) => body)
   expect(bodies.filter((body) => body.includes('Two, I think.'))).toHaveLength(1)
-  expect(bodies).toHaveLength(3)
+  expect(bodies).toHaveLength(4)
 })
 
 test('a pull request that a person opens there becomes candidates, which are decided with it', async () => {

@@ -1,5 +1,5 @@
 import { type Asked, type DescribedForge, pageOf, type Routes, startDescribed } from './described-forge.ts'
-import { type FakePull, type FakeRemark, type ForgePeople, owner, Refusal } from './forge-people.ts'
+import { type FakePull, type FakeRemark, type ForgePeople, owner, Refusal, strangers } from './forge-people.ts'
 
 const base = '/repos/{owner}/{repo}'
 const repository = 'acme/handbook'
@@ -130,6 +130,10 @@ const routes: Routes = {
       return pull.labels.map((name) => ({ name }))
     },
   ],
+  [`GET ${base}/collaborators/{collaborator}/permission`]: [
+    200,
+    ({ path: { collaborator = '' } }) => ({ permission: strangers.has(collaborator) ? 'read' : 'write' }),
+  ],
   [`GET ${base}/labels`]: [200, ({ query }, people) => page(labelsOf(people), query)],
   [`POST ${base}/labels`]: [
     201,
@@ -159,7 +163,8 @@ function sorted({ all }: ForgePeople, query: URLSearchParams): FakePull[] {
 function page<Item extends object>(all: readonly Item[], query: URLSearchParams, links?: 'no Link') {
   const size = Math.min(Number(query.get('limit') ?? 30), 50)
   const { page: items, at } = pageOf(all, query, size)
-  const next = new URLSearchParams([...query, ['page', String(at + 1)]])
+  const next = new URLSearchParams(query)
+  next.set('page', String(at + 1))
   const link =
     links === undefined && all.length > at * size
       ? { link: `<https://elsewhere.example.org/?${next}>; rel="next"` }

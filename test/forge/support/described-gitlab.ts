@@ -1,5 +1,5 @@
 import { type DescribedForge, pageOf, type Routes, startDescribed } from './described-forge.ts'
-import { type FakePull, type FakeRemark, type ForgePeople, owner } from './forge-people.ts'
+import { type FakePull, type FakeRemark, type ForgePeople, owner, strangers } from './forge-people.ts'
 
 const project = '/projects/{id}'
 const merges = `${project}/merge_requests`
@@ -72,6 +72,13 @@ const routes: Routes = {
   [`POST ${merges}/{merge_request_iid}/notes`]: [
     201,
     ({ path, sent }, people) => noteShown(people.say(owner, Number(path.merge_request_iid), String(sent.body))),
+  ],
+  [`GET ${project}/members/all`]: [
+    200,
+    ({ query }) => {
+      const username = query.get('query') ?? ''
+      return strangers.has(username) ? [] : [{ username, access_level: 40 }]
+    },
   ],
   [`POST ${project}/statuses/{sha}`]: [
     201,

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import { ForgeDescription } from './described.ts'
 import { type Answer, type Request, startFront } from './forge-front.ts'
 import { ForgeGit } from './forge-git.ts'
+import { strangers } from './forge-people.ts'
 
 export const githubDescription = new ForgeDescription(
   JSON.parse(readFileSync(new URL('../descriptions/github.json', import.meta.url), 'utf8')),
@@ -14,6 +15,7 @@ export const githubDescription = new ForgeDescription(
 const owner = 'acme'
 const repo = 'handbook'
 const people = ['ada', 'bob', 'eve']
+const users = [owner, ...people, ...strangers]
 const appId = '4711'
 
 type Json = Record<string, unknown>
@@ -52,9 +54,9 @@ export async function startGithub() {
     port,
     baseUrl: url,
     seed: {
-      tokens: Object.fromEntries([owner, ...people].map((login) => [`token-${login}`, { login, scopes: ['repo'] }])),
+      tokens: Object.fromEntries(users.map((login) => [`token-${login}`, { login, scopes: ['repo'] }])),
       github: {
-        users: [owner, ...people].map((login) => ({ login })),
+        users: users.map((login) => ({ login })),
         repos: [{ owner, name: repo }],
         apps: [
           {
@@ -121,6 +123,9 @@ export async function startGithub() {
     }
   }
   const corrected = (body: unknown): unknown => {
+    // GitHub's own names of permissions, where the emulator has those of its requests.
+    if (typeof body === 'object' && body !== null && 'permission' in body && body.permission === 'push')
+      return { ...body, permission: 'write' }
     const isPull = (value: unknown): value is Json => typeof value === 'object' && value !== null && 'head' in value
     if (![body].flat().some(isPull)) return body
     const heads = git.heads()

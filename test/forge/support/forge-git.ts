@@ -90,7 +90,13 @@ export class ForgeGit {
         gitWith(this.dir, author, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', text])
       if (method === 'merge') tip = commit([main, head], message)
       else if (method === 'squash' || isOne) tip = commit([main], message)
-      else tip = nativeGit(this.dir, ['replay', '--onto', main, `${base}..${head}`]).split(' ')[1]
+      else {
+        const tree = tempDir()
+        nativeGit(this.dir, ['worktree', 'add', '--quiet', '--detach', tree, main])
+        gitWith(tree, author, ['cherry-pick', `${base}..${head}`])
+        tip = nativeGit(tree, ['rev-parse', 'HEAD'])
+        nativeGit(this.dir, ['worktree', 'remove', '--force', tree])
+      }
     } catch {
       return undefined
     }

@@ -38,6 +38,8 @@ export class Refusal extends Error {
 
 /** Whom the token of the tests belongs to. */
 export const owner = 'acme'
+/** Who may write remarks, and nothing else. */
+export const strangers: ReadonlySet<string> = new Set(['mallory'])
 export const tokenOf = (login: string) => `token-${login}`
 
 /** A forge without its API: what people and programs do on it, and what becomes of pull requests as branches move. */
