@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
+import { parseJson } from '../knowledge/text/json.ts'
 import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'
@@ -151,7 +152,7 @@ async function* completionOf(
 ): AsyncGenerator<unknown> {
   const { Stream } = await import('openai/streaming')
   const response = await client.chat.completions.create({ ...request, stream: true }, { signal: stop }).asResponse()
-  if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) yield JSON.parse(await textOf(response))
+  if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) yield parseJson(await textOf(response))
   else yield* Stream.fromSSEResponse(response, leaving)
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ValidationError } from '../contract/errors.ts'
 import { Zone } from '../contract/vocabulary.ts'
 import { portablePath } from './paths/portable-path.ts'
+import { prototypeKeys } from './text/json.ts'
 import { hasBadCharacters, oneLine } from './text/text.ts'
 
 const maxBytes = 16 * 1024
@@ -10,7 +11,6 @@ const maxDepth = 5
 const maxTags = 64
 const maxWord = 100
 /** Keys that reach an object's prototype where code is careless with them. */
-const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** A candidate's metadata: the JSON text to store, byte for byte as submitted where it was text, and what it says. */
 export type Metadata = { text: string | null; data: Record<string, unknown> }

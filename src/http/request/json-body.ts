@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
+import { type JsonBounds, jsonExcess, prototypeKeys } from '../../knowledge/text/json.ts'
 
-const maxDepth = 20
-const maxKeys = 1000
-/** Keys that can change a prototype when an object is copied carelessly. */
-const poisonous = new Set(['__proto__', 'constructor', 'prototype'])
+const bounds: JsonBounds = { depth: 20, keys: 1000, values: 10_000 }
+const excessMessages: Readonly<Record<keyof JsonBounds, string>> = {
+  depth: `The body is nested deeper than ${bounds.depth} levels.`,
+  keys: `The body has more than ${bounds.keys} keys.`,
+  values: `The body has more than ${bounds.values} values.`,
+}
 
-/** Takes bodies of `application/json` in UTF-8, bounded in depth and keys, and empty bodies of any type. */
+/** Takes bodies of `application/json` in UTF-8, bounded in depth, keys and values before they are parsed, and empty bodies of any type. */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
@@ -22,32 +25,21 @@ export function parseJsonBodies(app: FastifyInstance): void {
 function parseJson(body: Buffer): unknown {
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    const excess = jsonExcess(text, bounds)
+    if (excess !== undefined) throw new GanglionError('malformed_request', excessMessages[excess])
+    value = JSON.parse(text)
+  } catch (error) {
+    if (error instanceof GanglionError) throw error
     throw new GanglionError('malformed_request', 'The body is not JSON in UTF-8.')
   }
-  checkShape(value)
+  if (hasPrototypeKey(value)) throw new GanglionError('malformed_request', 'The body has a key that is not allowed.')
   return value
 }
 
-/** Throws `malformed_request` if JSON is nested too deeply, has too many keys, or a forbidden one. */
-function checkShape(value: unknown): void {
-  let keys = 0
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    const containers = level.filter((item) => typeof item === 'object' && item !== null)
-    if (depth >= maxDepth && containers.length > 0) {
-      throw new GanglionError('malformed_request', `The body is nested deeper than ${maxDepth} levels.`)
-    }
-    for (const container of containers) {
-      if (Array.isArray(container)) continue
-      const names = Object.keys(container)
-      keys += names.length
-      if (names.some((name) => poisonous.has(name))) {
-        throw new GanglionError('malformed_request', 'The body has a key that is not allowed.')
-      }
-    }
-    if (keys > maxKeys) throw new GanglionError('malformed_request', `The body has more than ${maxKeys} keys.`)
-    level = containers.flatMap((container) => Object.values(container))
-  }
+/** Recursive: the depth of the value is bounded. */
+function hasPrototypeKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasPrototypeKey)
+  return Object.entries(value).some(([key, item]) => prototypeKeys.has(key) || hasPrototypeKey(item))
 }

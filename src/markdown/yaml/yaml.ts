@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
+import { prototypeKeys } from '../../knowledge/text/json.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
 import type { YamlMap, YamlValue } from './yaml-value.ts'
@@ -12,7 +13,6 @@ export type YamlProblem = { message: string; line: number }
 
 export const maxYamlBytes = 16 * 1024
 const maxDepth = 8
-const refusedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Reads one YAML document in the failsafe schema: scalars are strings, an empty value is `''`. Anchors, aliases, tags, keys
@@ -76,7 +76,7 @@ function toMap(pairs: Pair<Node, Node | null>[], depth: number, report: Report):
     const offset = keyNode.range?.[0] ?? 0
     const key = isScalar(keyNode) ? toValue(keyNode, depth, report) : undefined
     if (typeof key !== 'string') report('A key must be text.', offset)
-    else if (refusedKeys.has(key)) report(`The key ${key} is not allowed.`, offset)
+    else if (prototypeKeys.has(key)) report(`The key ${key} is not allowed.`, offset)
     else if (key in map) report(`The key ${key} comes twice.`, offset)
     else map[key] = value === null ? '' : toValue(value, depth + 1, report)
   }

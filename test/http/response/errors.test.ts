@@ -28,11 +28,22 @@ test.each([
   ['100,000 levels', '['.repeat(100_000) + ']'.repeat(100_000)],
   ['1,001 keys', JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`k${n}`, n])))],
   ['1,001 keys of many objects', JSON.stringify({ a: Array.from({ length: 1000 }, (_, n) => ({ n })) })],
+  ['2 MB of brackets', '['.repeat(2_000_000)],
+  ['10,001 values', JSON.stringify({ metadata: Array(10_001).fill(1) })],
 ])('a body of %s is 400', async (_, body) => {
   const { request } = await testServer()
   const { status, json } = await request('POST', queue, { as: 'app', body })
   expect([status, json]).toEqual([400, expect.objectContaining({ error: 'malformed_request' })])
   expect(Object('x').polluted).toBeUndefined()
+})
+
+test('2 MB of hostile JSON hold up nobody', async () => {
+  const { request } = await testServer()
+  await request('POST', queue, { as: 'app', body: '[' })
+  const shapes = ['['.repeat(2_000_000), `[${'[],'.repeat(600_000)}[]]`, `[${'{"a":1},'.repeat(200_000)}{}]`]
+  const wanted = performance.now()
+  for (const body of shapes) expect((await request('POST', queue, { as: 'app', body })).status).toBe(400)
+  expect(performance.now() - wanted).toBeLessThan(300)
 })
 
 test('20 levels and 1,000 keys are taken', async () => {
