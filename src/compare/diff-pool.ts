@@ -1,8 +1,8 @@
 import { TaskFailed, TaskPool } from '../threads/task-pool.ts'
-import type { BlockDiff } from './block-diff.ts'
+import { type BlockDiff, blockDiff } from './block-diff.ts'
 import diff, { type DiffResult, type DiffTask } from './diff-worker.ts'
-import type { LineDiff } from './line-diff.ts'
-import type { UnifiedDiff } from './unified-diff.ts'
+import { type LineDiff, lineDiff } from './line-diff.ts'
+import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 /** Characters that are compared without a thread: a few milliseconds, even where every line is changed. */
 const soonSize = 1_000
@@ -10,8 +10,8 @@ const soonSize = 1_000
 const worker = new URL(`./diff-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Compares texts without holding up the event loop: long ones in a thread, one after the other. Where too many wait, or the thread
- * fails, nothing is shown, and the result says that it is truncated.
+ * Compares texts without holding up the event loop: long ones in a thread, one after the other. If too many wait, or the thread
+ * fails, only the beginning of the first changes is compared, and the result says that it is truncated.
  */
 export class DiffPool {
   readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50 })
@@ -20,21 +20,21 @@ export class DiffPool {
   async diff(before: string | null, after: string): Promise<UnifiedDiff> {
     const size = (before?.length ?? 0) + after.length
     const { unified } = await this.#run({ unified: { before, after } }, size)
-    return unified ?? { diff: '', isTruncated: true }
+    return unified ?? { ...unifiedDiff(...beginnings(before, after)), isTruncated: true }
   }
 
   /** See {@link lineDiff}. */
   async lines(before: string | null, after: string): Promise<LineDiff> {
     const size = (before?.length ?? 0) + after.length
     const { lines } = await this.#run({ lines: { before, after } }, size)
-    return lines ?? { hunks: [], isTruncated: true }
+    return lines ?? { ...lineDiff(...beginnings(before, after)), isTruncated: true }
   }
 
   /** See {@link blockDiff}. */
   async blocks(before: string[], after: string[]): Promise<BlockDiff> {
     const size = [...before, ...after].reduce((sum, { length }) => sum + length, 0)
     const { blocks } = await this.#run({ blocks: { before, after } }, size)
-    return blocks ?? { blocks: [], isTruncated: true }
+    return blocks ?? { ...blockDiff(...firstBlocks(before, after)), isTruncated: true }
   }
 
   async #run(task: DiffTask, size: number): Promise<DiffResult> {
@@ -50,4 +50,21 @@ export class DiffPool {
   close(): Promise<void> {
     return this.#pool.close()
   }
+}
+
+/** Two texts up to the first of their changes. */
+function beginnings(before: string | null, after: string): [string | null, string] {
+  const end = commonLength(before ?? '', after) + soonSize
+  return [before === null ? null : before.slice(0, end), after.slice(0, end)]
+}
+
+function firstBlocks(before: string[], after: string[]): [string[], string[]] {
+  const end = commonLength(before, after) + 1
+  return [before.slice(0, end), after.slice(0, end)]
+}
+
+function commonLength(before: ArrayLike<string>, after: ArrayLike<string>): number {
+  let length = 0
+  while (length < Math.min(before.length, after.length) && before[length] === after[length]) length++
+  return length
 }

@@ -3,7 +3,7 @@ import type { Piscina } from 'piscina'
 export type TaskPoolOptions = {
   /** The module whose default export does a task. */
   worker: URL
-  /** Milliseconds that a task may wait and take. */
+  /** Milliseconds that a task may take once it runs. Its wait for others does not count. */
   timeLimitMs: number
   /** Tasks that wait or run. */
   maxTasks: number
@@ -22,6 +22,8 @@ export class TaskPool<Task, Result> {
   readonly #options: TaskPoolOptions
   #pool: Piscina<Task, Result> | undefined
   #tasks = 0
+  /** Ends with the last task that was given. */
+  #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(options: TaskPoolOptions) {
@@ -38,7 +40,10 @@ export class TaskPool<Task, Result> {
       const library = await import('piscina')
       if (this.#isClosed) throw new Error('The pool is closed.')
       this.#pool ??= startPool(library, worker)
-      return await this.#pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
+      const pool = this.#pool
+      const done = this.#last.then(() => pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) }))
+      this.#last = done.catch(() => undefined)
+      return await done
     } catch (cause) {
       throw new TaskFailed('the task was not done', { cause })
     } finally {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { DiffPool } from '../../src/compare/diff-pool.ts'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
+import { TaskPool } from '../../src/threads/task-pool.ts'
 
 function newPool(): DiffPool {
   const pool = new DiffPool()
@@ -28,15 +29,26 @@ test('many long texts are compared while the event loop goes on', async () => {
   expect(longest).toBeLessThan(5 * once)
 })
 
-test('a pool that is closed, and one in which too many wait, leave the diff out and say so', async () => {
+test('what waits long for others is compared all the same', async () => {
+  const pool = new TaskPool<number, number>({
+    worker: new URL('slow-worker.ts', import.meta.url),
+    timeLimitMs: 1500,
+    maxTasks: 10,
+  })
+  onTestFinished(() => pool.close())
+  expect(await Promise.all([500, 501, 502, 503, 504, 505].map((ms) => pool.run(ms)))).toEqual([
+    500, 501, 502, 503, 504, 505,
+  ])
+})
+
+test('a pool that is closed, and one in which too many wait, show the first changes', async () => {
   const pool = newPool()
   const text = 'line\n'.repeat(20_000)
-  const found = await Promise.all(Array.from({ length: 80 }, (_, n) => pool.diff(null, text + n)))
-  const left = found.filter(({ diff }) => diff === '')
-  expect(left.length).toBeGreaterThan(0)
-  expect(left.every(({ isTruncated }) => isTruncated)).toBe(true)
-  expect(found.length - left.length).toBeGreaterThanOrEqual(50)
+  const found = await Promise.all(Array.from({ length: 80 }, (_, n) => pool.diff(text, `${text}new ${n}\n${text}`)))
+  expect(found.map(({ diff }, n) => diff.includes(`+new ${n}\n`))).toEqual(Array(80).fill(true))
   await pool.close()
-  expect(await pool.diff(null, text)).toEqual({ diff: '', isTruncated: true })
+  expect(await pool.diff(null, text)).toEqual({ ...unifiedDiff(null, text.slice(0, 1000)), isTruncated: true })
   expect(await pool.diff(null, 'short')).toEqual(unifiedDiff(null, 'short'))
+  const blocks = { blocks: [{ type: 'changed', before: 'b', after: text }], isTruncated: true }
+  expect(await pool.blocks(['b'], [text])).toEqual(blocks)
 })
