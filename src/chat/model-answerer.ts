@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
-import { parseJson } from '../knowledge/text/json.ts'
+import { parseJson } from '../contract/json.ts'
 import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel } from '../models/language-model.ts'
 import { AnswerFilter } from './answer-filter.ts'

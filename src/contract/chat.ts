@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WellFormed } from './candidates.ts'
 import { KbId, ObjectId, TextOrUuid } from './identifiers.ts'
-import { maxQuestion } from './search.ts'
+import { exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
 /** Text of up to `max` characters (code points), as JSON Schema counts them. */
@@ -59,7 +59,7 @@ export const ChatInput = z
       audience,
     }
   })
-  .refine(({ message }) => Message.safeParse(message).success, {
+  .refine(({ message }) => Message.safeParse(message).success && !exceedsFolded(message, maxQuestion), {
     path: ['message'],
     error: `must hold a question of 1 to ${maxQuestion} characters`,
   })

@@ -10,21 +10,33 @@ export const KbPath = z.object({
 
 const DocumentKind = z.enum(documentKinds)
 
-const maxQuery = 512
+export const maxQuery = 512
+
+/**
+ * What is sought: at most `max` characters, also in Unicode's form NFKC, in which words are compared. One character can become 18
+ * there.
+ */
+function soughtText(max: number) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => !exceedsFolded(text, max), `must be at most ${max} characters in the Unicode form NFKC`)
+}
+
+export function exceedsFolded(text: string, max: number): boolean {
+  return text.length <= max && text.normalize('NFKC').length > max
+}
 
 const FacetCounts = z
   .array(z.object({ value: z.string(), count: z.int().positive() }))
   .describe('At most 50 values, the most frequent first.')
 
 export const SearchQuery = z.object({
-  q: z
-    .string()
-    .min(1)
-    .max(maxQuery)
-    .describe(
-      'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`; filters `tag:`, `path:`, `title:`, ' +
-        '`kind:`, `before:2026-05`, `after:2026`. Where nothing matches all, the best of what matches some is found.',
-    ),
+  q: soughtText(maxQuery).describe(
+    'Words, all of which must match; `"a phrase"`, `a OR b`, `pre*`, `-word` or `NOT word`; filters `tag:`, `path:`, `title:`, ' +
+      '`kind:`, `before:2026-05`, `after:2026`. Where nothing matches all, the best of what matches some is found.',
+  ),
   kind: z.enum([...DocumentKind.options, 'all']).default('all'),
   limit: PageLimit.describe('1 to 100; 50 without it.'),
   interactive: Switch.describe('`true`: the last word is still being typed, and stands for words that begin so, too.')
@@ -102,7 +114,7 @@ export const maxQuestion = 8000
 
 export const RetrieveInput = z
   .object({
-    query: z.string().min(1).max(maxQuestion).describe('Natural language: any term may match.'),
+    query: soughtText(maxQuestion).describe('Natural language: any term may match.'),
     audience: z
       .enum(['curator', 'tool', 'public', 'student'])
       .default('tool')

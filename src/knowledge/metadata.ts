@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ValidationError } from '../contract/errors.ts'
+import { prototypeKeys } from '../contract/json.ts'
 import { Zone } from '../contract/vocabulary.ts'
 import { portablePath } from './paths/portable-path.ts'
-import { prototypeKeys } from './text/json.ts'
 import { hasBadCharacters, oneLine } from './text/text.ts'
 
 const maxBytes = 16 * 1024

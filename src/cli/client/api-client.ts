@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { fileTypes } from '../../contract/documents.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
-import { parseJson } from '../../knowledge/text/json.ts'
+import { parseJson } from '../../contract/json.ts'
 
 /** A running server, and the API key to ask it with. */
 export type ApiServer = {

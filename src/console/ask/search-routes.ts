@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbId } from '../../contract/identifiers.ts'
+import { exceedsFolded, maxQuery } from '../../contract/search.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -12,7 +13,6 @@ import { jumps } from './jumps.ts'
 import { type Found, searchFragment, searchPage } from './search-page.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
-const maxQuery = 512
 const SearchQuery = z.object({
   q: z.string().default(''),
   kind: z.enum(['all', 'wiki', 'source']).default('all'),
@@ -70,7 +70,8 @@ async function sendSearch(
   const q = asked.q.trim()
   if (q === '') return answer(undefined)
   try {
-    if (q.length > maxQuery) throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
+    if (q.length > maxQuery || exceedsFolded(q, maxQuery))
+      throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
     const { kind, tag, page = 1 } = asked
     const query = { q, kind, isTyping: isFragment(request) }
     if (kb === undefined) return answer({ in: 'all', hits: await services.searchEverywhere(caller, query) })

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { type JsonBounds, jsonExcess, prototypeKeys } from '../../knowledge/text/json.ts'
+import { type JsonBounds, jsonExcess, prototypeKeys } from '../../contract/json.ts'
 
 const bounds: JsonBounds = { depth: 20, keys: 1000, values: 10_000 }
 const excessMessages: Readonly<Record<keyof JsonBounds, string>> = {

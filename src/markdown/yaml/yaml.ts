@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
-import { prototypeKeys } from '../../knowledge/text/json.ts'
+import { prototypeKeys } from '../../contract/json.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { formatScalar } from './yaml-scalar.ts'
 import type { YamlMap, YamlValue } from './yaml-value.ts'

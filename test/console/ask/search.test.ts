@@ -122,6 +122,7 @@ describe('a query beyond the limits is refused beside the field', () => {
   test.each([
     [many, 'A query has at most 32 different words.'],
     ['x'.repeat(513), 'At most 512 characters.'],
+    ['\ufdfa'.repeat(512), 'At most 512 characters.'],
     ['a*', 'A prefix has at least 2 characters before the asterisk.'],
   ])('%s', async (q, problem) => {
     for (const base of [path, '/search']) {

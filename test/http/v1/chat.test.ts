@@ -73,6 +73,7 @@ describe('a question', () => {
     ['message', { message: '' }],
     ['message', { message: 42 }],
     ['message', { message: 'x'.repeat(8001) }],
+    ['message', { message: '\ufdfa'.repeat(445) }],
     ['message', { message: 'a\0b' }],
     ['message', { message: 'a\ud800' }],
     ['message', { messages: [{ role: 'assistant', content: 'Hello.' }] }],

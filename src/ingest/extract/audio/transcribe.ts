@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs'
 import { z } from 'zod'
-import { parseJson } from '../../../knowledge/text/json.ts'
+import { parseJson } from '../../../contract/json.ts'
 import { type ExtractInput, ExtractionError, type Transcriber } from '../../extracted.ts'
 
 /** Bytes of an answer. */

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../knowledge/text/json.ts'
+import { parseJson } from '../../../contract/json.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
 import { fencedCode } from './fenced-code.ts'

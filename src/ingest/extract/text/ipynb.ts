@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseJson } from '../../../knowledge/text/json.ts'
+import { parseJson } from '../../../contract/json.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { parseJson } from '../../../contract/json.ts'
 import { isUuid } from '../../../knowledge/candidate-id.ts'
-import { parseJson } from '../../../knowledge/text/json.ts'
 import { migrations } from '../../../store/database/migrations/migrations.ts'
 
 /** Why a backup cannot be made where it was asked for, or cannot be restored. */
