@@ -108,6 +108,7 @@ export function servicesOf(
           tenantId: key.tenantId,
           role: key.role,
           connectors: key.connectors,
+          git: key.git,
         }
       )
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EventKind } from './events.ts'
-import { Role } from './vocabulary.ts'
+import { GitFetch, Role } from './vocabulary.ts'
 
 /** What people call something: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
@@ -12,8 +12,9 @@ export const NewApiKey = z.object({
   connectors: z.array(Label).max(50),
   /** Null: never. */
   expiresAt: z.date().nullable(),
+  git: GitFetch.exclude(['main']).default('none'),
 })
-export type NewApiKey = z.infer<typeof NewApiKey>
+export type NewApiKey = z.input<typeof NewApiKey>
 
 /** An API key without its token. Times are ISO 8601, UTC. */
 export type ApiKeySummary = {
@@ -21,6 +22,7 @@ export type ApiKeySummary = {
   name: string
   role: Role
   connectors: string[]
+  git: GitFetch
   createdAt: string
   /** Null: not known. */
   createdBy: string | null

@@ -29,6 +29,13 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
+/**
+ * What a key that is no curator's may fetch with git: nothing; `main` alone, as every key could that was made before keys had this;
+ * or everything. A clone holds hidden pages, too.
+ */
+export const GitFetch = z.enum(['none', 'main', 'all'])
+export type GitFetch = z.infer<typeof GitFetch>
+
 /** The roles of a person in a tenant, the least first. An admin is a curator who may also manage keys, people, webhooks and settings. */
 export const PersonRole = z.enum(['reader', 'curator', 'admin'])
 export type PersonRole = z.infer<typeof PersonRole>

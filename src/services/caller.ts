@@ -1,4 +1,4 @@
-import type { Role } from '../contract/vocabulary.ts'
+import type { GitFetch, Role } from '../contract/vocabulary.ts'
 import type { Actor } from '../knowledge/candidate.ts'
 
 /** Who calls: an API key, or a person in a session. */
@@ -12,6 +12,8 @@ export type Caller = {
   role: Role
   /** Connectors that the key may speak as. */
   connectors: readonly string[]
+  /** Of a key that is no curator's: what it may fetch; absent: nothing. */
+  git?: GitFetch
   /** Of a person: where the request comes from. */
   address?: string
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Answerer } from '../../src/chat/answerer.ts'
 import { servicesOf } from '../../src/cli/services.ts'
-import type { Role } from '../../src/contract/vocabulary.ts'
+import type { GitFetch, Role } from '../../src/contract/vocabulary.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { Ganglion, type GanglionOptions } from '../../src/services/ganglion.ts'
 import type { EmbeddingModel } from '../../src/services/search/embedding-model.ts'
@@ -25,7 +25,13 @@ export type Product = {
   /** Tokens by role, of the tenant `acme`. */
   tokens: Record<Role, string>
   /** A key of any tenant. */
-  newKey: (tenant: string, role: Role, connectors?: string[], expiresAt?: Date) => Promise<string>
+  newKey: (
+    tenant: string,
+    role: Role,
+    connectors?: string[],
+    expiresAt?: Date | null,
+    git?: GitFetch,
+  ) => Promise<string>
   request: (method: string, path: string, send?: Send) => Promise<Answer>
 }
 
@@ -74,9 +80,18 @@ export async function startProduct({
     await server.close()
     await ganglion.close()
   })
-  const newKey = async (tenant: string, role: Role, connectors: string[] = [], expiresAt: Date | null = null) => {
+  const newKey = async (
+    tenant: string,
+    role: Role,
+    connectors: string[] = [],
+    expiresAt: Date | null = null,
+    git?: GitFetch,
+  ) => {
     const { id: tenantId } = await ganglion.tenants.ensure(tenant, new Date())
-    const { token } = await ganglion.apiKeys.create({ tenantId, name: role, role, connectors, expiresAt }, new Date())
+    const { token } = await ganglion.apiKeys.create(
+      { tenantId, name: role, role, connectors, expiresAt, git },
+      new Date(),
+    )
     return token
   }
   const tokens = {

@@ -147,7 +147,7 @@ test('sweeping removes what has expired and nothing else', async () => {
   ])
 })
 
-test('answers of before people could sign in are given again to their API keys', async () => {
+test('keys of an old database keep their answers and what they could fetch', async () => {
   const sqlite = new DatabaseSync(':memory:')
   onTestFinished(() => sqlite.close())
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: asKyselyDatabase(sqlite) }) })
@@ -161,4 +161,5 @@ test('answers of before people could sign in are given again to their API keys',
   const request = { tenantId: 't', callerId: 'key:1', idempotencyKey: 'once', route: 'POST /', bodyHash: 'abc' }
   const answer = await new Idempotency(db).begin({ ...request, subjectId: 'second' }, at('10:01'))
   expect(answer).toEqual({ state: 'replay', status: 201, body: { seqId: 'x' } })
+  expect(await db.selectFrom('api_keys').select('git').execute()).toEqual([{ git: 'main' }])
 })

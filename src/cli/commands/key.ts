@@ -10,6 +10,13 @@ import { Duration } from '../settings/duration.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withGanglion } from '../with-ganglion.ts'
 
+const fetchNotes = {
+  '-': 'It cannot use git.',
+  'fetch main': 'It fetches main with git, hidden pages too.',
+  'fetch all': 'It fetches everything with git, hidden pages and candidates too.',
+  push: 'It fetches everything with git, and pushes.',
+}
+
 /** `key create`, `key list`, `key revoke`. */
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('make, list and revoke API keys')
@@ -22,6 +29,10 @@ export function addKeyCommands(program: Command): void {
       .requiredOption('--role <role>', `what it may do: ${Role.options.join(', ')}`)
       .option('--name <name>', 'what people call it')
       .option('--connector <name>', 'a connector it may speak as (repeatable)', collect, [])
+      .option(
+        '--git',
+        'it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI',
+      )
       .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
       .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
     z.object({
@@ -29,20 +40,21 @@ export function addKeyCommands(program: Command): void {
       role: Role,
       name: Label.optional(),
       connector: z.array(Label),
+      git: z.boolean().default(false),
       expires: Duration.optional(),
     }),
-    ({ tenant: slug, role, name, connector, expires }, environment) =>
+    ({ tenant: slug, role, name, connector, git, expires }, environment) =>
       withGanglion(environment, async (ganglion) => {
         const { id: tenantId } = await requireTenant(ganglion.tenants, slug)
         const expiresAt = expires === undefined ? null : new Date(ganglion.now().getTime() + expires)
         const { key, token } = await createApiKey(
           ganglion,
           { ...operator, tenantId },
-          { name: name ?? `${role} key`, role, connectors: connector, expiresAt },
+          { name: name ?? `${role} key`, role, connectors: connector, expiresAt, git: git ? 'all' : 'none' },
         )
         return {
           json: { id: key.id, token, role },
-          text: `Made the ${role} key ${key.id} of ${slug}. Its token, shown only now:\n${token}`,
+          text: `Made the ${role} key ${key.id} of ${slug}. ${fetchNotes[gitOf(key)]} Its token, shown only now:\n${token}`,
         }
       }),
   )
@@ -79,11 +91,12 @@ function collect(value: string, before: string[]): string[] {
 function keyTable(keys: readonly (Omit<ApiKey, 'tenantId'> & { tenant: string })[], now: Date): string {
   if (keys.length === 0) return 'There are no API keys.'
   return table(
-    ['ID', 'TENANT', 'ROLE', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
+    ['ID', 'TENANT', 'ROLE', 'GIT', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
     keys.map((key) => [
       key.id,
       key.tenant,
       key.role,
+      gitOf(key),
       keyState(key, now),
       key.lastUsedAt ?? 'never',
       key.expiresAt ?? 'never',
@@ -96,4 +109,10 @@ function keyTable(keys: readonly (Omit<ApiKey, 'tenantId'> & { tenant: string })
 function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): string {
   if (key.revokedAt !== null) return 'revoked'
   return key.expiresAt !== null && key.expiresAt <= now.toISOString() ? 'expired' : 'valid'
+}
+
+/** What a key may do with git, in a word. */
+function gitOf({ role, git }: Pick<ApiKey, 'role' | 'git'>): keyof typeof fetchNotes {
+  if (role === 'curator') return 'push'
+  return ({ none: '-', main: 'fetch main', all: 'fetch all' } as const)[git]
 }

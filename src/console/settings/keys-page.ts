@@ -1,6 +1,6 @@
 import type { ApiKeySummary } from '../../contract/administration.ts'
 import type { ApiKeyPage } from '../../services/people/manage-api-keys.ts'
-import { button, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
+import { button, checkbox, type FormErrors, field, form, select, textArea } from '../layout/form.ts'
 import { type Html, html, type Part } from '../layout/html.ts'
 import { page } from '../layout/page.ts'
 import type { Visit } from '../layout/visit.ts'
@@ -8,7 +8,7 @@ import { when } from '../layout/when.ts'
 import { secretBox } from './secret.ts'
 
 /** What was typed into the form of a new key. */
-export type KeyForm = { name: string; role: string; connectors: string; expires: string }
+export type KeyForm = { name: string; role: string; connectors: string; git: string; expires: string }
 
 export type KeysView = {
   list: ApiKeyPage
@@ -31,7 +31,7 @@ const lifetimes = [
   { value: '365', label: 'in a year' },
   { value: 'never', label: 'never' },
 ]
-const emptyForm: KeyForm = { name: '', role: 'app', connectors: '', expires: '90' }
+const emptyForm: KeyForm = { name: '', role: 'app', connectors: '', git: '', expires: '90' }
 
 /** API keys: a form for a new one, and those that there are. */
 export function keysPage(visit: Visit, { list, now, notice, token, typed = emptyForm, errors }: KeysView): Html {
@@ -61,6 +61,11 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           hint: 'Names that the key may speak as, one on each line. Most keys need none.',
           attributes: { rows: 2, class: 'short' },
         }),
+        checkbox({
+          name: 'git',
+          label: 'It clones with git, hidden pages too, but never pushes: for CI',
+          isChecked: typed.git !== '',
+        }),
         button('Make the key'),
       ])}
       <h2 id="keys">Keys</h2>
@@ -84,7 +89,7 @@ function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
   const { id, name, role, connectors, lastUsedAt, expiresAt, createdAt, createdBy } = key
   return html`<tr>
     <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}</th>
-    <td>${role}</td>
+    <td>${role}${key.role !== 'curator' && key.git !== 'none' && html`<br><span class="hint">fetches ${key.git === 'all' ? 'everything' : 'main'} with git</span>`}</td>
     <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
     <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>
     <td>${expiresAt === null ? 'never' : when(expiresAt, now)}</td>

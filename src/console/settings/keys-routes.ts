@@ -12,6 +12,7 @@ const Typed = z.object({
   name: z.string().default(''),
   role: z.string().default(''),
   connectors: z.string().default(''),
+  git: z.string().default(''),
   expires: z.string().default(''),
 })
 const Expires = z.enum(['30', '90', '365', 'never'], 'must be one of the choices')
@@ -57,12 +58,13 @@ export function keysRoutes(app: ZodFastify, services: Services): void {
   )
 }
 
-function read({ name, role, connectors, expires }: z.infer<typeof Typed>, now: Date) {
+function read({ name, role, connectors, git, expires }: z.infer<typeof Typed>, now: Date) {
   const days = Expires.safeParse(expires)
   const asked = {
     name: name.trim(),
     role,
     connectors: [...new Set(connectors.split('\n').map((line) => line.trim()))].filter((line) => line !== ''),
+    git: git === '' ? 'none' : 'all',
     expires,
     expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,
   }

@@ -4,9 +4,12 @@ import type { Ganglion } from '../ganglion.ts'
 import { receiverFor } from '../push/receive-push.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
 
+const noFetch =
+  "A clone holds hidden pages, too: it takes a curator's key, or one made with `ganglion key create --git`."
+
 /**
  * The repository of a knowledge base of the caller's tenant, which must be the one that is named.
- * @throws {GanglionError} `not_found`
+ * @throws {GanglionError} `not_found`, `insufficient_role`
  */
 export async function openGitDoor(
   ganglion: Ganglion,
@@ -16,15 +19,15 @@ export async function openGitDoor(
   const own = await ganglion.tenants.get(caller.tenantId)
   if (own === undefined || (tenant !== own.slug && tenant !== own.id)) throw new GanglionError('not_found')
   const kb = await ganglion.kb(caller.tenantId, name)
-  const isCurator = caller.role === 'curator'
+  const fetches = caller.role === 'curator' ? 'all' : (caller.git ?? 'none')
+  if (fetches === 'none') throw new GanglionError('insufficient_role', noFetch)
   return {
     gitDir: kb.repository.gitDir,
     claim: { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId },
-    // As over HTTP: the queue is for curators.
-    hiddenRefs: isCurator ? [] : ['refs/ganglion', 'refs/candidates'],
+    hiddenRefs: fetches === 'all' ? [] : ['refs/ganglion', 'refs/candidates'],
     async prepareFetch(refPrefixes) {
       // Nobody else sees what would be made.
-      if (isCurator) await ganglion.candidateRefs(kb).prepare(refPrefixes)
+      if (fetches === 'all') await ganglion.candidateRefs(kb).prepare(refPrefixes)
     },
     receiver: receiverFor(ganglion, kb, { caller, reachedAt }),
   }

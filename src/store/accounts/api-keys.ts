@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import type { Role } from '../../contract/vocabulary.ts'
+import type { GitFetch, Role } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRow, Schema } from '../database/schema.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
@@ -15,6 +15,7 @@ export type ApiKey = {
   role: Role
   /** Connectors that the key may speak as. */
   connectors: string[]
+  git: GitFetch
   /** ISO 8601, UTC; so are the other times. */
   createdAt: string
   expiresAt: string | null
@@ -27,6 +28,7 @@ export type ApiKey = {
 export type NewApiKey = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
   expiresAt: Date | null
   createdBy?: string
+  git?: GitFetch | undefined
 }
 
 /** Milliseconds between two records of a key's use. */
@@ -64,6 +66,7 @@ export class ApiKeys {
       revoked_at: null,
       last_used_at: null,
       created_by: key.createdBy ?? null,
+      git: key.git ?? 'none',
     }
     await this.#db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -156,6 +159,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     name: row.name,
     role: row.role,
     connectors: Connectors.parse(JSON.parse(row.connectors)),
+    git: row.git,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import type { EventKind } from '../../contract/events.ts'
-import type { PersonRole, Role } from '../../contract/vocabulary.ts'
+import type { GitFetch, PersonRole, Role } from '../../contract/vocabulary.ts'
 import type { Audience } from '../../knowledge/audience.ts'
 
 /** Rows as both engines hold them. Times are ISO 8601 in UTC with milliseconds, so that text order is time order. */
@@ -70,6 +70,7 @@ export type ApiKeyRow = {
   last_used_at: string | null
   /** Name of whoever made it, for people; null: not known. */
   created_by: string | null
+  git: GitFetch
 }
 
 type IdempotencyKeyRow = {

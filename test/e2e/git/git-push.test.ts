@@ -156,7 +156,7 @@ test('what is proposed waits, is updated by the next push, and can be approved',
   }
   expect((await neuron(product, seqId)).body).toMatchObject({ content: 'One.\n\nTwo, best.\n\nThree.', version: 2 })
   expect((await neuron(product, 'handbook_00000002')).body).toMatchObject({ title: 'Brand new', content: 'Hello.' })
-  const own = await Clone.of(product, product.tokens.reader)
+  const own = await Clone.of(product, await product.newKey('acme', 'reader', [], null, 'all'))
   expect(own.read(path)).toContain('owner: ada')
   expect(own.read('neurons/new.md')).toContain('seqId: handbook_00000002')
 })

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { GitFetch } from '../../../src/contract/vocabulary.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import type { Product } from '../support.ts'
@@ -252,15 +253,18 @@ test('all of it works from a second bare repository that mirrors the first, as a
   expect(await candidateDetail(product, added)).toMatchObject({ status: 'dismissed' })
 })
 
-test('who is no curator sees main by git, and nothing of the queue', async () => {
+test('who is no curator fetches nothing with git, or what the key was made for', async () => {
   const { product, edit } = await withPending()
   for (const role of ['app', 'reader'] as const) {
-    const clone = await Clone.of(product, product.tokens[role], '--mirror')
-    expect(await clone.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
-    expect((await clone.run('fetch', 'origin', head(edit))).code).not.toBe(0)
-    expect((await clone.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(
-      /ganglion|candidates/,
-    )
+    const keyFor = (git: GitFetch) => product.newKey('acme', role, [], null, git)
+    await expect(Clone.of(product, product.tokens[role])).rejects.toThrow('key create --git')
+    const old = await Clone.of(product, await keyFor('main'), '--mirror')
+    expect(await old.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    expect((await old.run('fetch', 'origin', head(edit))).code).not.toBe(0)
+    expect((await old.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(/ganglion|candidates/)
+    const ci = await Clone.of(product, await keyFor('all'), '--mirror')
+    expect(await ci.git('for-each-ref', '--format=%(refname)')).toContain(head(edit))
+    expect((await ci.run('push', '--no-mirror', 'origin', 'HEAD:refs/heads/x')).stderr).toContain('403')
   }
   const curator = await Clone.of(product, product.tokens.curator, '--mirror')
   expect(await curator.git('for-each-ref', '--format=%(refname)')).toContain('refs/ganglion/queue')

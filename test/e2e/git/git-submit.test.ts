@@ -213,7 +213,7 @@ test('a protected main takes no submission, nor a topic with one, and an app key
   const { product, path, ours } = await behind()
   await ours.commit({ [path]: ours.read(path).replace('One.', 'One!') })
   expect((await ours.push('-o', 'topic=x', ...submit)).stderr).toContain('with submit or with a topic')
-  const reader = await Clone.of(product, product.tokens.app)
+  const reader = await Clone.of(product, await product.newKey('acme', 'app', [], null, 'all'))
   expect((await reader.push(...submit)).stderr).toContain('403')
   const other = await Clone.of(product, product.tokens.curator)
   await other.commit({ 'kb.yaml': other.read('kb.yaml').replace('protectMain: false', 'protectMain: true') })

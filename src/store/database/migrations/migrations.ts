@@ -30,6 +30,7 @@ export const migrations: Record<string, Migration> = {
   '0019-rates': { up: createRates },
   '0020-keys-of-blobs': { up: createBlobKeys },
   '0021-chunks-of-uploads': { up: createUploadChunks },
+  '0022-git-of-keys': { up: addGitToKeys },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -301,4 +302,13 @@ async function createRates(db: Kysely<unknown>): Promise<void> {
     .addColumn('ends_at', 'text', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('rate_uses_age').on('rate_uses').column('ends_at').execute()
+}
+
+/** Keys that are there keep what they could fetch. */
+async function addGitToKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('api_keys')
+    .addColumn('git', 'text', (column) => column.notNull().defaultTo('none'))
+    .execute()
+  await sql`update api_keys set git = 'main' where role <> 'curator'`.execute(db)
 }
