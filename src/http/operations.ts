@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import type { CandidateStatus } from '../contract/vocabulary.ts'
+import { checkerPackage, checkerPath } from '../services/setup/checker-package.ts'
 import { errorAnswers } from './response/errors.ts'
 import type { Services } from './services.ts'
 import type { ZodFastify } from './zod-compilers.ts'
@@ -93,7 +94,7 @@ const Ready = z
 
 type ReadyServices = Pick<Services, 'problems' | 'nativeGit'>
 
-/** Adds `/healthz`, `/readyz` and `/metrics`. */
+/** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
 export function operationRoutes(
   app: ZodFastify,
   { metrics, isOpen, services }: { metrics: Metrics; isOpen: () => boolean; services: ReadyServices },
@@ -135,6 +136,11 @@ export function operationRoutes(
       return { status: 'ready' as const, git: (await services.nativeGit()) ?? null }
     },
   )
+
+  app.get(checkerPath, { schema: { hide: true } }, async (_, reply) => {
+    const { tgz } = await checkerPackage()
+    return reply.type('application/gzip').header('cache-control', 'no-cache').send(tgz)
+  })
 
   app.get(
     '/metrics',

@@ -126,7 +126,8 @@ export class Ganglion {
   readonly #candidateRefs = new WeakMap<KnowledgeBase, CandidateRefs>()
   /** By tenant and name. They never change, and none is ever removed. */
   readonly #identities = new LRUCache<string, KbIdentity>({ max: maxIdentities })
-  readonly #publicUrl: string
+  /** Where the server is reached, without a slash at the end; empty: it does not know. */
+  readonly publicUrl: string
   readonly #onError: (error: unknown) => void
   readonly #ownThreads: Threads | undefined
   readonly #open: OpenKbs
@@ -181,7 +182,7 @@ export class Ganglion {
     this.#searchPool = threads.search
     this.#onError = (error) => options.watch?.onError(error)
     this.#open = new OpenKbs((identity) => loadKb(this, identity, options.watch), this.#onError)
-    this.#publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
+    this.publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? ''
   }
 
   /** @throws {RestoreUnfinished}; what {@link openDatabase} throws */
@@ -296,37 +297,37 @@ export class Ganglion {
 
   /** Where a curator finds a candidate. */
   queueUrl(candidateId: string): string {
-    return `${this.#publicUrl}/queue/${candidateId}`
+    return `${this.publicUrl}/queue/${candidateId}`
   }
 
   /** Where a one-time link leads. Its token is in the query, which no log holds. */
   setUpUrl(token: string): string {
-    return `${this.#publicUrl}/set-up?link=${token}`
+    return `${this.publicUrl}/set-up?link=${token}`
   }
 
   /** Where a forge sends the webhooks of a link to. */
   forgeEventsUrl(linkId: string): string {
-    return `${this.#publicUrl}/forge/${linkId}/events`
+    return `${this.publicUrl}/forge/${linkId}/events`
   }
 
   /** Where an identity provider sends browsers back to. */
   signInCallbackUrl(): string {
-    return `${this.#publicUrl}/sign-in/oidc/callback`
+    return `${this.publicUrl}/sign-in/oidc/callback`
   }
 
   /** Where a Neuron can be read. */
   neuronUrl(kbSlug: string, seqId: string): string {
-    return `${this.#publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`
+    return `${this.publicUrl}/api/v1/neurons/${kbSlug}/${seqId}`
   }
 
   /** Where a knowledge base's repository is cloned from. */
   cloneUrl(tenantSlug: string, kbSlug: string): string {
-    return `${this.#publicUrl}/git/${tenantSlug}/${kbSlug}.git`
+    return `${this.publicUrl}/git/${tenantSlug}/${kbSlug}.git`
   }
 
   fileUrl(kbSlug: string, path: string): string {
     const encoded = path.split('/').map(encodeURIComponent).join('/')
-    return `${this.#publicUrl}/api/v1/knowledge-bases/${kbSlug}/files/${encoded}`
+    return `${this.publicUrl}/api/v1/knowledge-bases/${kbSlug}/files/${encoded}`
   }
 
   /** Finishes what is under way, then closes everything. */

@@ -28,8 +28,8 @@ export function addKnowledgeBaseCommands(program: Command): void {
       prefix: SeqPrefix.exactOptional(),
       language: z.string().min(1).exactOptional(),
     }),
-    async (input, { dataDir, database, bucket, objects }) => {
-      const ganglion = await Ganglion.open({ dataDir, database, bucket, objects })
+    async (input, { dataDir, database, bucket, objects, publicUrl }) => {
+      const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, publicUrl })
       try {
         const made = await createKnowledgeBase(ganglion, input)
         return {

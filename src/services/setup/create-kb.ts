@@ -11,6 +11,7 @@ import { SlugTaken } from '../../store/knowledge-bases.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { checkerPackage } from './checker-package.ts'
 
 export type NewKnowledgeBase = {
   /** Slug of its tenant, which is made if it is new. */
@@ -60,6 +61,7 @@ async function makeRepository(
   const repository = await Repository.init(gitDir)
   repository.close()
   const files = await templateFiles()
+  if (ganglion.publicUrl !== '') await nameChecker(files, ganglion.publicUrl)
   const document = parseDocument(files.get('kb.yaml') ?? '')
   const { id, slug, prefix } = identity
   for (const [key, value] of Object.entries({ id, slug, prefix, ...settings })) document.set(key, value)
@@ -85,6 +87,14 @@ async function templateFiles(): Promise<Map<string, string>> {
     if (!path.startsWith('neurons/')) files.set(path, await readFile(absolute, 'utf8'))
   }
   return files
+}
+
+/** Lets the files for CI take the checker from this server. They hold the address and the hash of none until they are told. */
+async function nameChecker(files: Map<string, string>, publicUrl: string): Promise<void> {
+  const { sha256 } = await checkerPackage()
+  for (const [path, text] of files) {
+    files.set(path, text.replace('https://ganglion.example', () => publicUrl).replace(/0{64}/, sha256))
+  }
 }
 
 function parse<T>(
