@@ -264,7 +264,7 @@ test('who is no curator fetches nothing with git, or what the key was made for',
     expect((await old.run('-c', 'protocol.version=0', 'ls-remote', 'origin')).stdout).not.toMatch(/ganglion|candidates/)
     const ci = await Clone.of(product, await keyFor('all'), '--mirror')
     expect(await ci.git('for-each-ref', '--format=%(refname)')).toContain(head(edit))
-    expect((await ci.run('push', '--no-mirror', 'origin', 'HEAD:refs/heads/x')).stderr).toContain('403')
+    expect((await ci.run('push', 'origin')).stderr).toContain('403')
   }
   const curator = await Clone.of(product, product.tokens.curator, '--mirror')
   expect(await curator.git('for-each-ref', '--format=%(refname)')).toContain('refs/ganglion/queue')
