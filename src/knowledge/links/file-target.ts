@@ -14,25 +14,34 @@ export function fileNameKey(target: string): string | undefined {
 
 /**
  * The file that a link of a page names: `./` and `../` from the page's folder, `/` from the root; any other target from the page's
- * folder, from `neurons/`, or from the root, or else by the end of a path. Of several such files the one in the page's folder
- * counts, then the shortest path, then the first by name.
+ * folder, or, with a folder in it, from `neurons/` or from the root, or else by the end of a path. Of several such files one in or
+ * below the page's folder counts first, then one in or below the folder around that, and so on: the nearest, then the first by name.
  * @param page the path of the page's file
  */
 export function resolveFile(target: string, page: string, files: FileLookup): string | undefined {
   const written = target.trim().normalize('NFC')
   const folder = page.slice(0, page.lastIndexOf('/') + 1)
   const isRelative = /^\.\.?\//.test(written)
-  const bases = written.startsWith('/') ? [pagesFolder, ''] : isRelative ? [folder] : [folder, pagesFolder, '']
+  const isHere = isRelative || !written.includes('/')
+  const bases = written.startsWith('/') ? [pagesFolder, ''] : isHere ? [folder] : [folder, pagesFolder, '']
   for (const base of bases) {
     const path = joined(base, written.replace(/^\/+/, ''))
     if (path !== undefined && files.has(path)) return path
   }
   if (isRelative) return undefined
-  const found = files.byKey(linkKey(written.replace(/^\/+/, '')))
-  const rank = (path: string) => (path.startsWith(folder) && !path.includes('/', folder.length) ? 0 : 1)
-  return found.toSorted(
-    (a, b) => rank(a) - rank(b) || a.split('/').length - b.split('/').length || a.length - b.length || (a < b ? -1 : 1),
-  )[0]
+  const ranked = files
+    .byKey(linkKey(written.replace(/^\/+/, '')))
+    .map((path) => ({ path, distance: distanceOf(folder, path) }))
+    .sort((a, b) => a.distance.up - b.distance.up || a.distance.down - b.distance.down || (a.path < b.path ? -1 : 1))
+  return ranked[0]?.path
+}
+
+/** Folders to go up, then down, from a folder to a file. */
+function distanceOf(folder: string, path: string): { up: number; down: number } {
+  const [from, to] = [folder.split('/').slice(0, -1), path.split('/').slice(0, -1)]
+  const parting = from.findIndex((name, at) => name !== to[at])
+  const shared = parting < 0 ? from.length : parting
+  return { up: from.length - shared, down: to.length - shared }
 }
 
 /** The path that a target names from the folder of a page, whether there is a file or not. */

@@ -7,6 +7,7 @@ import { filePaths } from '../../store/projection/file-queries.ts'
 import { partialPaths } from '../../store/projection/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { readAhead } from '../knowledge-base/read-ahead.ts'
+import { checkShownFiles } from '../push/checks/check-shown-files.ts'
 import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
@@ -108,6 +109,8 @@ export async function importDirectory(
     if (path !== `neurons/${from}`) report.renamed.push({ from, to: path })
   }
   const attachedFiles = new Map(attachments.map(({ path }) => [path, true] as const))
+  const written = attachments.map(({ path }) => ({ path, after: '' }))
+  report.notices.push(...(await checkShownFiles(kb.projection.read, written)))
   const seqIds: string[] = []
   const reading = async (batch: PlannedFile[]) => ({
     files: batch.length,

@@ -42,6 +42,9 @@ export type Proposal = {
   target: NeuronRow | undefined
 }
 
+/** A folder with the name of a file. */
+const fileFolder = /\.[a-z][a-z0-9]{0,15}\//i
+
 /** Of a page's file, without `.md`. */
 const maxNameBytes = 250
 
@@ -197,16 +200,19 @@ export function defaultPath(title: string, createdAt: string): string {
 
 /**
  * A path that no file of main holds or collides with. Where its name is not a person's or a document's, it ends in the last
- * characters of the candidate's id: a number would tell which names hidden pages have.
+ * characters of the candidate's id: a number would tell which names hidden pages have. For the same reason such a page never goes
+ * below what is called as a file is, whether there is such a file or not.
  */
 function newPath({ sql }: MainView, candidate: Candidate, title: string): string {
-  const wishes = [wishedPath(candidate), defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
+  const isWholePage = candidate.frontMatter !== null
+  const wish = wishedPath(candidate)
+  const own = wish !== undefined && !isWholePage && fileFolder.test(wish) ? undefined : wish
+  const wishes = [own, defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
   const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${slugify(title)}.md`
   const [folder, wished] = [
     path.slice(0, path.lastIndexOf('/') + 1),
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
   ]
-  const isWholePage = candidate.frontMatter !== null
   const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
   const isTaken = (slug: string) => isNameTaken(sql, pathKey(`${folder}${slug}.md`))
   return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`

@@ -76,7 +76,7 @@ function newFileTarget(
 }
 
 /** The files as they are after the commit. */
-function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles): FileLookup {
+export function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles): FileLookup {
   const written = [...changed].flatMap(([path, isWritten]) => (isWritten ? [path] : []))
   return {
     has: (path) => changed.get(path) ?? has(path),

@@ -19,6 +19,8 @@ const files = {
 test.each([
   ['logo.png', 'neurons/a/note.md', 'neurons/a/logo.png'],
   ['logo.png', 'neurons/c/note.md', 'neurons/logo.png'],
+  ['logo.png', 'neurons/a/c/note.md', 'neurons/a/logo.png'],
+  ['y.webp', 'neurons/a/note.md', 'assets/y.webp'],
   ['b/logo.png', 'neurons/c/note.md', 'neurons/a/b/logo.png'],
   ['a/logo.png', 'neurons/c/note.md', 'neurons/a/logo.png'],
   ['./logo.png', 'neurons/c/note.md', undefined],

@@ -180,6 +180,25 @@ test('a page that is moved warns of no Markdown link that its alias keeps', asyn
   expect((await judge(commit())).filter((line) => line.includes('b.md'))).toEqual([])
 })
 
+test('an image that moves or goes tells of the pages that show it, and one that takes its place, too', async () => {
+  const { clone, put, move, commit, findings } = await pushing({
+    'pic.md': neuronText(1, { title: 'Pic' }, '![k](im/k.png) ![[map.png]]\n'),
+    'im/k.png': 'PNG',
+    'im/map.png': 'map',
+  })
+  const told = async () => (await findings(commit())).map(({ rule, path, message }) => `${rule} ${path}: ${message}`)
+  const lost = (path: string) =>
+    `shown-files ${path}: 1 Neuron that shows a file by this name would show none: neurons/pic.md.`
+  move('neurons/im', 'neurons/moved')
+  expect(await told()).toEqual([lost('neurons/im/k.png')])
+  rmSync(join(clone, 'neurons/moved'), { recursive: true })
+  expect(await told()).toEqual([lost('neurons/im/k.png'), lost('neurons/im/map.png')])
+  put('neurons/map.png', 'another')
+  expect(await told()).toContain(
+    'shown-files neurons/im/map.png: 1 Neuron that shows a file by this name would show neurons/map.png instead: neurons/pic.md.',
+  )
+})
+
 test('an alias that a rename takes away on purpose leaves its links broken, and that is told', async () => {
   const { put, commit, judge } = await pushing({
     'a.md': neuronText(1, { title: 'Alpha', aliases: ['One'] }),

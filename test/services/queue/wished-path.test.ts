@@ -35,3 +35,13 @@ test('of two candidates whose paths exclude each other both become pages, in eit
     expect([(await bed.read(1))?.title, (await bed.read(2))?.title]).toEqual(['One', 'Other'])
   }
 })
+
+test('a wish below the name of a file leads to the same place whether there is such a file or not', async () => {
+  const paths = async (files: Record<string, string>) => {
+    const bed = await writtenBed(files)
+    await submit(bed, 'Wish', 'secret/merger.md/x')
+    return (await bed.read(2))?.path.replace(/-[0-9a-f]{6}\.md$/, '')
+  }
+  const hidden = neuronText(1, { title: 'Merger', tags: ['internal'] }, 'Hidden.\n')
+  expect(await paths({ 'secret/merger.md': hidden })).toBe(await paths({ 'secret/plan.md': hidden }))
+})

@@ -58,6 +58,27 @@ test('a file is read by those who see a page that links to it, and by curators',
   ])
 })
 
+test('a hidden page takes no file from a page that readers see, and gives them none by its name', async () => {
+  const given = await importing({
+    'handbook/intro.md': '![[chart.png]] ![[plan.png]] ![[logo.png]]\n',
+    'handbook/images/chart.png': 'public',
+    'assets/logo.png': 'logo',
+  })
+  await given.run()
+  pushAsCurator(given, (clone) => {
+    put(clone, 'neurons/hr/payroll.md', '---\nseqId: notes_00000077\ntags: [internal]\n---\n\n![[chart.png]]\n')
+    for (const path of ['hr/chart.png', 'hr/plan.png']) put(clone, `neurons/${path}`, 'secret')
+  })
+  await given.kb.sync()
+  const { seqId } = await neuronOf(given, 'neurons/handbook/intro.md')
+  const shown = async (role: Caller['role']) =>
+    (await readNeuron(given.ganglion, as(given, role), { kb: 'notes', seqId })).files?.map(({ path }) => path)
+  const own = ['neurons/handbook/images/chart.png', 'neurons/assets/logo.png']
+  expect([await shown('reader'), await shown('app')]).toEqual([own, own])
+  expect(await shown('curator')).toEqual([own[0], 'neurons/hr/plan.png', own[1]])
+  expect(await readable(given, 'reader', [...own, 'neurons/hr/chart.png', 'neurons/hr/plan.png'])).toEqual(own)
+})
+
 test('what only the policy has approved opens no file, and takes none from a page that had it', async () => {
   const given = await importing(vault)
   await given.run()

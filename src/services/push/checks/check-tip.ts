@@ -23,6 +23,7 @@ import { type LostHistory, noLostHistory } from '../lost-history.ts'
 import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
 import { checkLostHeadings } from './check-lost-headings.ts'
 import { settingsProblems } from './check-settings.ts'
+import { checkShownFiles } from './check-shown-files.ts'
 import { readSurroundings } from './check-surroundings.ts'
 
 /** Files that are read at a time. */
@@ -86,6 +87,7 @@ export async function checkFiles(
       ...(await unknownSeqIds(sql, files, { prefix, floor: kb.projection.seqFloor(), lost })),
       ...usedIds(sql, [...files, ...stubs], changedPaths),
       ...(await checkInboundLinks(sql, changedPaths, files)),
+      ...(await checkShownFiles(sql, changes)),
       ...(await checkLostHeadings(sql, { repository, changes, parser }, files)),
       ...findings,
     ]

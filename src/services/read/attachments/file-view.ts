@@ -1,4 +1,4 @@
-import { fileNameKey, resolveFile } from '../../../knowledge/links/file-target.ts'
+import { type FileLookup, fileNameKey, resolveFile } from '../../../knowledge/links/file-target.ts'
 import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
 import { shownContent } from '../../../markdown/shown-content.ts'
 import { referencesToFile } from '../../../store/projection/file-queries.ts'
@@ -21,16 +21,18 @@ const closed = /^kb\.yaml$|(?:^|\/)\./
 export class FileView {
   readonly #kb: ReadableKb
   readonly #isVisible: (seqId: string) => boolean
+  readonly #files: FileLookup
   readonly #isOpen = new Map<string, Promise<boolean>>()
 
   constructor(kb: ReadableKb, isVisible: (seqId: string) => boolean) {
     this.#kb = kb
     this.#isVisible = isVisible
+    this.#files = attachmentLookup(kb.projection.read, isVisible)
   }
 
   /** The file that a link of a page names. */
   resolve(target: string, page: string): string | undefined {
-    return resolveFile(target, page, attachmentLookup(this.#kb.projection.read))
+    return resolveFile(target, page, this.#files)
   }
 
   /** Whether a page that is seen opens a file. */

@@ -6,7 +6,6 @@ import {
   type Resolution,
   resolveTarget,
 } from '../../../knowledge/links/link-target.ts'
-import { attachmentsByKey, fileBlob } from '../../../store/projection/file-queries.ts'
 import {
   keysOf,
   type LinkRow,
@@ -17,6 +16,7 @@ import {
 } from '../../../store/projection/link-queries.ts'
 import { titleOf } from '../../../store/projection/neuron-queries.ts'
 import type { MainTables } from '../../../store/projection/projection.ts'
+import { attachmentLookup } from '../../knowledge-base/attachment-lookup.ts'
 import type { KbIdentity } from '../../knowledge-base/knowledge-base.ts'
 
 /** A link between two Neurons of one knowledge base. */
@@ -36,15 +36,13 @@ export class LinkView {
   readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
 
-  readonly #files: FileLookup = {
-    has: (path) => fileBlob(this.#sql, path) !== undefined,
-    byKey: (key) => [...attachmentsByKey(this.#sql, key)],
-  }
+  readonly #files: FileLookup
 
   constructor(identity: KbIdentity, sql: MainTables, isVisible: (seqId: string) => boolean) {
     this.identity = identity
     this.#sql = sql
     this.#isVisible = isVisible
+    this.#files = attachmentLookup(sql, isVisible)
   }
 
   /** Whether the `kb` of a link names this knowledge base. */
