@@ -103,6 +103,13 @@ export async function writeAll(product: Product, twin: Twin): Promise<string[]> 
     const path = `pages/${title}`
     const wished = await submit({ kind: 'external-feed', title, metadata: { path } })
     await ask('GET', `/api/v1/neurons/twin/${wished.body.seqId}`)
+    // Below what is a hidden page in some twin; then another page gets the name, and the links to it follow.
+    const below = await submit({ kind: 'external-feed', metadata: { path: `${path}.md/x` } })
+    await ask('GET', `/api/v1/neurons/twin/${below.body.seqId}`)
+    const targetNeuron = String(body.seqId)
+    await submit({ kind: 'user-correction', title: `New ${title}`, metadata: { targetNeuron } })
+    await submit({ kind: 'user-correction', title, metadata: { targetNeuron } })
+    await ask('GET', `/api/v1/neurons/twin/${targetNeuron}`)
     const citations = [{ documentId: twin.seqIds[3], path: `neurons/${path}.md`, filename: 'x.md' }]
     await ask('POST', `${kb}/reader-feedback`, { body: { vote: 'up', question: 'Who?', answer: 'Me.', citations } })
   }

@@ -71,7 +71,7 @@ async function newTwin(product: Product, tenant: string, twin: 0 | 1 | 2, data: 
   ])
   const settings = writer.read('kb.yaml')
   const commit = await write([
-    ['kb.yaml', `${settings}\nsearch:\n  engine: ${engine}\n`],
+    ['kb.yaml', `${settings.replace('rewriteLinks: false', 'rewriteLinks: true')}\nsearch:\n  engine: ${engine}\n`],
     ...openPages,
     ...hiddenOf(() => ({})),
   ])

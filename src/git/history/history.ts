@@ -3,7 +3,7 @@ import { canonicalMode } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
 import { CommitWalk, type WalkedCommit } from './commit-walk.ts'
 import { paintHistories } from './paint.ts'
-import { trailersOf } from './trailers.ts'
+import { type Trailers, trailersOf } from './trailers.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
 /** A commit of a branch's first-parent history, with what it changed against that parent. */
@@ -11,8 +11,7 @@ export type HistoryEntry = {
   commit: Oid
   at: Date
   changes: FileChange[]
-  /** Values of the trailer that was asked for. */
-  trailers: string[]
+  trailers: Trailers
 }
 
 /** Which commits of a history to read, and what of them. */
@@ -21,8 +20,6 @@ type HistoryOptions = {
   line?: string
   /** Only commits that have this in the name or address of their author. */
   author?: string
-  /** The trailer whose values are given. */
-  trailer?: string
 }
 
 /** The mode of what is not there. */
@@ -98,7 +95,7 @@ async function* readEntries(
   repository: Repository,
   walk: CommitWalk,
   commits: readonly WalkedCommit[],
-  { line, author, trailer }: HistoryOptions,
+  { line, author }: HistoryOptions,
 ): AsyncGenerator<HistoryEntry> {
   for (const commit of commits) {
     const { data } = await repository.read(commit.oid)
@@ -108,7 +105,7 @@ async function* readEntries(
       commit: commit.oid,
       at: new Date(commit.seconds * 1000),
       changes: await changesOf(repository, walk, commit),
-      trailers: trailer === undefined ? [] : valuesOf(trailersOf(messageOfCommit(data)), trailer),
+      trailers: trailersOf(messageOfCommit(data)),
     }
   }
 }
@@ -122,8 +119,4 @@ export async function changesOf(repository: Repository, walk: CommitWalk, commit
     changes.push({ path, mode: is === undefined ? noMode : canonicalMode(is.mode), after: is?.oid })
   }
   return changes
-}
-
-function valuesOf(trailers: readonly (readonly [string, string])[], name: string): string[] {
-  return trailers.flatMap(([key, value]) => (key.toLowerCase() === name.toLowerCase() && value !== '' ? [value] : []))
 }

@@ -1,3 +1,5 @@
+export type Trailers = readonly (readonly [name: string, value: string])[]
+
 /** Lines that git itself adds: with one of them, a paragraph may hold other lines, too. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/
 /** A token, and its separator. */
@@ -8,7 +10,7 @@ const comment = /^#/
  * The trailers of a commit's message, by the rules of git-interpret-trailers(1): the last paragraph, if it is not the title and
  * all of its lines are trailers, or a quarter of them and git made one. A value that goes on in the next line is one line here.
  */
-export function trailersOf(message: string): (readonly [name: string, value: string])[] {
+export function trailersOf(message: string): Trailers {
   const lines = message.split('\n')
   const isBlank = (line: string) => line.trim() === ''
   const title = lines.findIndex(isBlank)

@@ -8,8 +8,13 @@ export type NameKind = (typeof nameKinds)[number]
 /** One name of a Neuron: the folded key to look it up by, and its exact spelling. */
 export type NeuronName = { key: string; exact: string; kind: NameKind }
 
-/** A Neuron that answers to a key; `path` is that of its file. */
-export type NamedNeuron = { seqId: string; kind: NameKind; exact: string; path: string }
+/** Since when a Neuron has a name, as a number that grows; and whether it yields to those that had the name before. */
+export type NameClaim = { since: number; yields: boolean }
+
+/** A Neuron that answers to a key; `path` is that of its file. No claim: the name is new, and yields to nobody. */
+export type NamedNeuron = { seqId: string; kind: NameKind; exact: string; path: string; claim?: NameClaim | undefined }
+
+type Claimant = Pick<NamedNeuron, 'seqId' | 'claim'>
 
 export type Resolution = { seqId: string } | { missing: true } | { ambiguous: string[] }
 
@@ -68,6 +73,15 @@ export function namedNeurons(neuron: Parameters<typeof namesOf>[0]): (NeuronName
   return namesOf(neuron).map((name) => ({ ...name, seqId, path }))
 }
 
+/** The claim that a Neuron has to a name already: it had it as the same kind of name, or as one that wins over that. */
+export function keptClaim(
+  before: readonly (NeuronName & { claim: NameClaim })[],
+  { exact, kind }: Pick<NeuronName, 'exact' | 'kind'>,
+): NameClaim | undefined {
+  const rank = nameKinds.indexOf(kind)
+  return before.find((name) => name.exact === exact && nameKinds.indexOf(name.kind) <= rank)?.claim
+}
+
 /** The path below `neurons/` that a relative link names, without `.md`; nothing for a link that names no place. */
 export function placeOf(link: LinkAddress): string | undefined {
   const { place } = readAddress(link)
@@ -93,7 +107,7 @@ export function fileKeys(path: string): string[] {
  *
  * A link that is written as a relative path means the file at that path. A Markdown link to a file that is not there means one
  * of that name elsewhere, unless it begins with a dot. Any other link means a name: exact spellings win over folded ones, then
- * the kind of name decides. Of several files with one name the one in the page's own folder wins, then the one with the shortest path, as
+ * the kind of name decides. A name that yields counts for nothing where another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the shortest path, as
  * in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
  */
 export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
@@ -116,7 +130,8 @@ function answers(name: string, lookup: (key: string) => readonly NamedNeuron[], 
   return named.map((neuron) => ({ ...neuron, isSpelled: neuron.exact === exact }))
 }
 
-function bestOf(named: readonly Answer[], name: string, from: string): Resolution | undefined {
+function bestOf(all: readonly Answer[], name: string, from: string): Resolution | undefined {
+  const named = claimed(all)
   // A bare name means a file in any folder, the outermost one included.
   const levels: NameKind[][] = name.includes('/')
     ? [['seqId'], ['path'], ['file'], ['title'], ['alias']]
@@ -131,6 +146,23 @@ function bestOf(named: readonly Answer[], name: string, from: string): Resolutio
     }
   }
   return undefined
+}
+
+/** Without those that yield to another Neuron, which had the name before. A seqId is nobody else's. */
+function claimed(named: readonly Answer[]): readonly Answer[] {
+  if (!named.some(({ claim }) => claim?.yields)) return named
+  const [first, ...later] = named.toSorted((a, b) => Number(wasBefore(b, a)) - Number(wasBefore(a, b)))
+  const second = later.find(({ seqId }) => seqId !== first?.seqId)
+  return named.filter((name) => {
+    const other = first?.seqId === name.seqId ? second : first
+    return !name.claim?.yields || name.kind === 'seqId' || other === undefined || !wasBefore(other, name)
+  })
+}
+
+/** Whether one Neuron had a name before another. */
+export function wasBefore(a: Claimant, b: Claimant): boolean {
+  const [one, other] = [a, b].map(({ claim }) => claim?.since ?? Number.POSITIVE_INFINITY)
+  return one === other ? a.seqId < b.seqId : Number(one) < Number(other)
 }
 
 /** Those in the folder from which the name leads to them, or else those with the shortest path. */

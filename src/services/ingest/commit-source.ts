@@ -17,10 +17,12 @@ import { findNeuron, type NeuronRow } from '../../store/projection/neuron-querie
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import { freePagePath, takenOnMain } from '../knowledge-base/free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { firstComeTrailer } from '../knowledge-base/removal-trailer.ts'
 import { nextNumbers } from '../knowledge-base/seq-numbers.ts'
 import { opensUp } from '../queue/approval.ts'
 import { proposalOf } from '../queue/proposal.ts'
 import { maxPending } from '../queue/submit-candidate.ts'
+import { sightOf } from '../rename/name-change.ts'
 import { aliasesToKeep } from '../rename/rename-neuron.ts'
 import {
   fingerprintOf,
@@ -98,6 +100,7 @@ export function commitSource(
         ...trailers,
         ...tail,
         ['Approved-By', "The knowledge base's policy <policy>"],
+        firstComeTrailer,
       ])
       outcome.commit = await kb.commitToMain(staging, { files, message, author, at })
     }
@@ -169,7 +172,8 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
   const own = text === null ? [] : parseNeuronFile(text).fields.aliases
-  const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }) : []
+  const sight = target && sightOf(view.sql, target, (await kb.settings()).defaultAudience)
+  const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }, { sight }) : []
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
   files.set(path, named === null || hasReadableSize(named) ? named : text)

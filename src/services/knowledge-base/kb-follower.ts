@@ -21,7 +21,7 @@ import { tagsOfCandidate } from './candidate-tags.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
-import { parseRemoval, removalTrailer } from './removal-trailer.ts'
+import { isFirstCome, parseRemovals } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 /** A file of the queue that has changed; without `blob` and `text` it was removed. */
@@ -77,10 +77,7 @@ export class KbFollower {
 
   async #followMain(from: Oid | undefined, to: Oid | undefined): Promise<void> {
     if (to === undefined) return
-    const history = chunksOf(
-      readHistory(this.#repository, to, from, { trailer: removalTrailer }),
-      ({ changes }) => changes.length,
-    )
+    const history = chunksOf(readHistory(this.#repository, to, from), ({ changes }) => changes.length)
     await this.#putIn('main', from, async () => {
       for await (const commits of readAhead(history, (entries) => this.#readCommits(entries))) {
         for (const commit of commits) await indexCommit(this.#projection, commit, this.load)
@@ -101,8 +98,8 @@ export class KbFollower {
         const neuron = isText ? await this.load(path, blob) : undefined
         return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
-      const removals = trailers.flatMap((value) => parseRemoval(value) ?? [])
-      return { commit, at, files: await Promise.all(files), removals }
+      const told = { removals: parseRemovals(trailers), isFirstCome: isFirstCome(trailers) }
+      return { commit, at, files: await Promise.all(files), ...told }
     })
     return Promise.all(read)
   }

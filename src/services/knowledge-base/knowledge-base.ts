@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cluster } from '../../cluster/cluster.ts'
 import { GroupCommit } from '../../git/group-commit.ts'
+import { trailersOf } from '../../git/history/trailers.ts'
 import type { Oid, Signature } from '../../git/objects/object.ts'
 import { clearAbandonedPacks } from '../../git/objects/pack-files.ts'
 import { FolderRefs } from '../../git/refs/folder-refs.ts'
@@ -29,7 +30,7 @@ import { committer } from './commit-message.ts'
 import { KbFollower } from './kb-follower.ts'
 import { mainRef, queueRef, RepositoryMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
-import type { Removal } from './removal-trailer.ts'
+import { isFirstCome, type Removal } from './removal-trailer.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -223,7 +224,8 @@ export class KnowledgeBase {
     })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
-    await indexCommit(this.projection, { commit, at: seconds, files: indexed, removals }, this.#follower.load)
+    const told = { removals, isFirstCome: isFirstCome(trailersOf(message)) }
+    await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
     return commit
   }
 

@@ -1,3 +1,4 @@
+import type { Trailers } from '../../git/history/trailers.ts'
 import { isUuid } from '../../knowledge/candidate-id.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 
@@ -5,14 +6,25 @@ import { parseSeqId } from '../../knowledge/seq-id.ts'
 export type Removal = { seqId: string; candidateId: string }
 
 /** Names the trailer of a commit on main that holds a {@link Removal}. */
-export const removalTrailer = 'Removes'
+const removalTrailer = 'Removes'
+
+/** The trailer of a commit whose Neurons get no name that another has already: what it takes came over the API or from a Source. */
+export const firstComeTrailer: [string, string] = ['Names', 'first-come']
+
+export function isFirstCome(trailers: Trailers): boolean {
+  return trailers.some((trailer) => trailer.join() === firstComeTrailer.join())
+}
 
 export function removalTrailers(removals: readonly Removal[]): [string, string][] {
   return removals.map(({ seqId, candidateId }) => [removalTrailer, `${seqId} ${candidateId}`])
 }
 
+export function parseRemovals(trailers: Trailers): Removal[] {
+  return trailers.flatMap(([name, value]) => (name === removalTrailer ? (parseRemoval(value) ?? []) : []))
+}
+
 /** Nothing where the trailer's value is no removal. */
-export function parseRemoval(value: string): Removal | undefined {
+function parseRemoval(value: string): Removal | undefined {
   const [seqId = '', candidateId = '', ...rest] = value.trim().split(' ')
   const isRemoval = parseSeqId(seqId) !== undefined && isUuid(candidateId) && rest.length === 0
   return isRemoval ? { seqId, candidateId } : undefined

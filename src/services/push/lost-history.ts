@@ -9,7 +9,7 @@ import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { parseRemoval, removalTrailer } from '../knowledge-base/removal-trailer.ts'
+import { parseRemovals } from '../knowledge-base/removal-trailer.ts'
 
 /** What the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
 export type LostHistory = {
@@ -38,9 +38,8 @@ export async function readLostHistory(
   if (floor === 0) return noLostHistory
   const removals = new Map<string, string>()
   const blobs = new Set<Oid>()
-  const options = { author: serverDomain, trailer: removalTrailer }
-  for await (const { changes, trailers } of readRange(repository, range, options)) {
-    for (const { seqId, candidateId } of trailers.flatMap((value) => parseRemoval(value) ?? [])) {
+  for await (const { changes, trailers } of readRange(repository, range, { author: serverDomain })) {
+    for (const { seqId, candidateId } of parseRemovals(trailers)) {
       if (candidateBelongsTo(candidateId, identity.id)) removals.set(seqId, candidateId)
     }
     for (const { path, after } of changes) if (after !== undefined && isNeuronPath(path)) blobs.add(after)

@@ -12,13 +12,14 @@ import { findCandidate, unfinishedApprovals } from '../../store/projection/candi
 import { lastBlob } from '../../store/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { removalTrailers } from '../knowledge-base/removal-trailer.ts'
+import { firstComeTrailer, removalTrailers } from '../knowledge-base/removal-trailer.ts'
 import { nextNumber } from '../knowledge-base/seq-numbers.ts'
 import { approvalTrailers, proposalMessage } from '../push/push-main.ts'
 import { PushRefused } from '../push/push-refused.ts'
 import { type Taking, takeNeurons } from '../push/take-neurons.ts'
 import { accessIn } from '../read/neuron-access.ts'
 import { followRenames } from '../rename/follow-renames.ts'
+import { sightOf } from '../rename/name-change.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from './proposal.ts'
 
 export type Approval = { seqId: string; documentId: string | null; commit: string }
@@ -87,16 +88,22 @@ async function renamed(
   staging: Staging,
   seqId: string,
   { path, text, movedFrom, title, target }: Proposal,
-  { actor, now }: { actor: Actor; now: Date },
+  { actor, now, isWholePage }: { actor: Actor; now: Date; isWholePage: boolean },
 ): Promise<Pick<Taking, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
   const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
   const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
   if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
 
   const readText = (oid: string) => staging.readText(oid)
-  const { rewriteLinks } = await kb.settings()
+  const { rewriteLinks, defaultAudience } = await kb.settings()
+  const sight = isWholePage ? undefined : sightOf(kb.projection.write, target, defaultAudience)
   const page = { seqId, before: target, path, blob: target.blob, text }
-  const { neurons: pages, aliases } = await followRenames(kb, [page], { readText, parser: kb.parser, rewriteLinks })
+  const { neurons: pages, aliases } = await followRenames(kb, [page], {
+    readText,
+    parser: kb.parser,
+    rewriteLinks,
+    sight,
+  })
   const [own = page, ...others] = pages
   const known = parseNeuronFile(text).fields.aliases
   const kept = [...new Set([...known, ...(aliases.get(seqId) ?? [])])]
@@ -177,7 +184,9 @@ export async function approveStaged(
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
   const author = signatureOf(actor, now)
-  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { actor, now })
+  // Git, the console and forges bring whole pages, the API does not.
+  const isWholePage = candidate.frontMatter !== null
+  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { actor, now, isWholePage })
   if (candidates.length > 0) {
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
@@ -192,6 +201,7 @@ export async function approveStaged(
       ['Connector', candidate.connector],
       ['Approved-By', `${actor.name} <${actor.id}>`],
       ...removalTrailers(removals),
+      ...(isWholePage ? [] : [firstComeTrailer]),
     ]),
     author,
     at: now,

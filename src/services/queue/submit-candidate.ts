@@ -13,7 +13,7 @@ import {
   countPending,
   findCandidate,
 } from '../../store/projection/candidate-index.ts'
-import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
+import { accessOf, findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
@@ -21,6 +21,7 @@ import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { once } from '../once.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 import { approveByPolicy } from './approval.ts'
+import { takenNames } from './taken-names.ts'
 
 /** Candidates of one knowledge base that may wait. */
 export const maxPending = 10_000
@@ -133,7 +134,9 @@ async function submitStaged(
   const judged = findCandidate(sql, id) ?? row
   const isOneMore = known === undefined && judged.status === 'pending'
   if (isOneMore && countPending(sql) > maxPending) throw new GanglionError('queue_full')
-  return { row: judged, warnings }
+  const { approval } = judged
+  const isVisible = (seqId: string) => draft.sees(accessOf(sql, seqId) ?? { audience: [], tags: [] })
+  return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {

@@ -6,7 +6,7 @@ import { seqIdAtPath } from '../../store/projection/file-queries.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { PushedNeuron } from '../push/pushed-neurons.ts'
-import type { Rename } from './name-change.ts'
+import type { LinkSight, Rename } from './name-change.ts'
 import { aliasesToKeep } from './rename-neuron.ts'
 import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
 
@@ -24,15 +24,21 @@ export async function followRenames(
     readText,
     parser,
     rewriteLinks,
-  }: { readText: (oid: Oid) => Promise<string>; parser: ParserPool; rewriteLinks: boolean },
+    sight,
+  }: {
+    readText: (oid: Oid) => Promise<string>
+    parser: ParserPool
+    rewriteLinks: boolean
+    sight?: LinkSight | undefined
+  },
 ): Promise<Followed> {
   const renames = neurons.flatMap(renameOf)
   if (!rewriteLinks || renames.length === 0) {
-    const kept = renames.map(({ seqId, after }) => [seqId, aliasesToKeep(kb, seqId, after)] as const)
+    const kept = renames.map(({ seqId, after }) => [seqId, aliasesToKeep(kb, seqId, after, { sight })] as const)
     return { neurons: [...neurons], aliases: new Map(kept) }
   }
   const changed = new Map(neurons.flatMap(({ path, before, text }) => contentsOf(path, before?.path, text)))
-  const { pages, aliases } = await rewriteInboundLinks(kb, { readText }, parser, { renames, changed })
+  const { pages, aliases } = await rewriteInboundLinks(kb, { readText }, parser, { renames, changed, sight })
   const rewritten = neurons.map((neuron) => ({ ...neuron, text: pages.get(neuron.path) ?? neuron.text }))
   const known = new Set(neurons.map(({ path }) => path))
   const others = [...pages].filter(([path]) => !known.has(path)).flatMap(([path, text]) => otherPage(kb, path, text))

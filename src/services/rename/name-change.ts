@@ -1,6 +1,8 @@
+import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
 import {
   barePath,
   exactKey,
+  keptClaim,
   type LinkAddress,
   type NamedNeuron,
   type NeuronName,
@@ -13,8 +15,9 @@ import {
 } from '../../knowledge/links/link-target.ts'
 import { relativePath } from '../../knowledge/paths/relative-path.ts'
 import { isWritableTarget, type NewTarget } from '../../markdown/links/rewrite-links.ts'
+import { seqIdAtPath } from '../../store/projection/file-queries.ts'
 import { namesByKey, namesOfNeuron } from '../../store/projection/link-queries.ts'
-import { findNeuron, titleOf } from '../../store/projection/neuron-queries.ts'
+import { accessOf, findNeuron, titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 
 /** What gives a Neuron its names. */
@@ -28,9 +31,28 @@ type Sql = Projection['read']
 /** Which of several names of one Neuron a target means that is spelled as none of them: what people would call it. */
 const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
 
+/**
+ * Among which Neurons the links of a page resolve, by the page's path. A rename by somebody who may not see all looks at those only
+ * that everybody sees who sees the renamed Neuron: what it does to other pages would tell of hidden names.
+ */
+export type LinkSight = (from: string) => (seqId: string) => boolean
+
+/** The {@link LinkSight} of a rename. Pages that are hidden from those who see the Neuron mean what they mean to curators. */
+export function sightOf(sql: Sql, renamed: Access, defaultAudience: readonly string[]): LinkSight {
+  const isSeen = (seqId: string) => {
+    const access = accessOf(sql, seqId)
+    return access !== undefined && !isSeenByMore(renamed, access, defaultAudience)
+  }
+  return (from) => {
+    const page = seqIdAtPath(sql, from)
+    return page === undefined || isSeen(page) ? isSeen : () => true
+  }
+}
+
 /** What links mean before and after a commit that changes names of Neurons; `sql` holds the state before. */
 export class NameChange {
   readonly #sql: Sql
+  readonly #sight: LinkSight | undefined
   readonly #renames: ReadonlyMap<string, NeuronIdentity>
   readonly #changed: ReadonlySet<string>
   /** New paths of pages, by their old ones. */
@@ -41,30 +63,37 @@ export class NameChange {
   readonly #newTargets = new Map<string, NewTarget | undefined>()
 
   /** @param others the Neurons that the same commit writes, whose names may be other ones too. */
-  constructor(sql: Sql, renames: readonly Rename[], others: readonly Rename[] = []) {
+  constructor(
+    sql: Sql,
+    renames: readonly Rename[],
+    { others = [], sight }: { others?: readonly Rename[]; sight?: LinkSight | undefined } = {},
+  ) {
     this.#sql = sql
+    this.#sight = sight
     this.#renames = new Map(renames.map(({ seqId, after }) => [seqId, after]))
     const all = new Map([...others, ...renames].map(({ seqId, after }) => [seqId, after]))
     this.#changed = new Set(all.keys())
     for (const [seqId, after] of all) {
       const before = findNeuron(sql, seqId)?.path
       if (before !== undefined && before !== after.path) this.#moved.set(before, after.path)
+      const known = namesOfNeuron(sql, seqId)
       for (const name of namedNeurons({ seqId, ...after })) {
-        this.#namesAfter.set(name.key, [...(this.#namesAfter.get(name.key) ?? []), name])
+        const named = { ...name, claim: keptClaim(known, name) }
+        this.#namesAfter.set(name.key, [...(this.#namesAfter.get(name.key) ?? []), named])
       }
     }
   }
 
   /** The one Neuron that a link means before; `from` is the path that its page has then. */
   before(link: LinkAddress): string | undefined {
-    return remembered(this.#before, link, () => meaning(link, (key) => namesByKey(this.#sql, key)))
+    return remembered(this.#before, link, () => meaning(link, (key) => this.#namesSeen(key, link.from)))
   }
 
   /** The one Neuron that a link would mean after, in the page that had the path `from` before. */
   after(link: LinkAddress): string | undefined {
     return remembered(this.#after, link, () =>
       meaning({ ...link, from: this.#pathAfter(link.from) }, (key) => [
-        ...namesByKey(this.#sql, key).filter(({ seqId }) => !this.#changed.has(seqId)),
+        ...this.#namesSeen(key, link.from).filter(({ seqId }) => !this.#changed.has(seqId)),
         ...(this.#namesAfter.get(key) ?? []),
       ]),
     )
@@ -73,7 +102,7 @@ export class NameChange {
   /**
    * What must stand in the place of a link's target so that it still means the Neuron that it meant, where that was renamed or
    * the page of the link has moved: for a path the new path, for a name the new name of the same kind, where a link can hold it
-   * and it leads there, or else the seqId. Nothing for any other link.
+   * and it leads there, or else, and always where the sight is limited, the seqId. Nothing for any other link.
    */
   newTarget(link: LinkAddress): NewTarget | undefined {
     return remembered(this.#newTargets, link, () => {
@@ -87,7 +116,11 @@ export class NameChange {
       if (isKept && this.after(link) === seqId) return undefined
       const isPath = used?.kind === 'path' || used?.kind === 'file'
       const names = isPath ? newPaths(link.target, after.path) : [after.title.trim()]
-      const found = names.find((name) => isWritableTarget(name) && this.after({ ...link, target: name }) === seqId)
+      // A hidden Neuron may have the new name: whether it does must not show.
+      const isSeqId = this.#sight !== undefined
+      const found = isSeqId
+        ? undefined
+        : names.find((name) => isWritableTarget(name) && this.after({ ...link, target: name }) === seqId)
       return found === undefined ? { target: seqId, alias: after.title } : { target: found }
     })
   }
@@ -102,6 +135,12 @@ export class NameChange {
     const targets = [link.target.startsWith('/') ? `/${barePath(path)}` : dotted, `/${barePath(path)}`]
     const found = targets.map((target) => target + suffix).find((target) => this.after({ ...link, target }) === seqId)
     return found === undefined ? undefined : { target: found }
+  }
+
+  #namesSeen(key: string, from: string): NamedNeuron[] {
+    const names = namesByKey(this.#sql, key)
+    const isSeen = this.#sight?.(from)
+    return isSeen === undefined ? names : names.filter(({ seqId }) => isSeen(seqId))
   }
 
   #pathAfter(path: string): string {

@@ -3,7 +3,7 @@ import { keysOf, type LinkRow, linksByBareKey, linksByKey, namesOfNeuron } from 
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../store/projection/projection.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { NameChange, type NeuronIdentity } from './name-change.ts'
+import { type LinkSight, NameChange, type NeuronIdentity } from './name-change.ts'
 
 type Sql = Projection['read']
 
@@ -43,7 +43,7 @@ export function aliasesToKeep(
   kb: KnowledgeBase,
   seqId: string,
   after: NeuronIdentity,
-  sql: Sql = kb.projection.write,
+  { sql = kb.projection.write, sight }: { sql?: Sql; sight?: LinkSight | undefined } = {},
 ): string[] {
   const lost = lostNames(kb, seqId, after, sql)
   if (lost.length === 0) return []
@@ -51,7 +51,7 @@ export function aliasesToKeep(
   const title = titleOf(sql, seqId) ?? ''
   const isRetitled = title.trim() !== '' && ![after.title, ...after.aliases].map(exactKey).includes(exactKey(title))
   const withAliases = (kept: readonly string[]) =>
-    new NameChange(sql, [{ seqId, after: { ...after, aliases: [...after.aliases, ...kept] } }])
+    new NameChange(sql, [{ seqId, after: { ...after, aliases: [...after.aliases, ...kept] } }], { sight })
   let kept = isRetitled ? [title] : []
   let change = withAliases(kept)
   for (const link of linksToNamesOf(kb, seqId, sql)) {

@@ -9,7 +9,7 @@ import { linksOf } from '../../store/projection/link-queries.ts'
 import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { accessIn } from '../read/neuron-access.ts'
-import { NameChange, type Rename } from './name-change.ts'
+import { type LinkSight, NameChange, type Rename } from './name-change.ts'
 import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
 import { hasSameLinks } from './same-links.ts'
 
@@ -42,13 +42,16 @@ export async function rewriteInboundLinks(
   kb: KnowledgeBase,
   reader: Reader,
   parser: ParserPool,
-  options: { renames: readonly Rename[]; changed: FileContents },
+  options: { renames: readonly Rename[]; changed: FileContents; sight?: LinkSight | undefined },
 ): Promise<RewrittenLinks> {
   const { changed } = options
   const renames = options.renames.filter(({ seqId, after }) => lostNames(kb, seqId, after).length > 0)
   if (renames.length === 0) return { pages: new Map(), aliases: new Map() }
   const written = neuronsAmong(changed)
-  const change = new NameChange(kb.projection.write, renames, written.flatMap(asRename))
+  const change = new NameChange(kb.projection.write, renames, {
+    others: written.flatMap(asRename),
+    sight: options.sight,
+  })
   const result: RewrittenLinks = { pages: new Map(), aliases: new Map() }
   const settings = await kb.settings()
   const mayName = ({ access }: Page, link: LinkAddress) => {

@@ -46,7 +46,7 @@ export async function previewRename(
   const { seqId } = write.target
   const after = { path, title: neuronTitle(page, path), aliases: page.fields.aliases }
   const shown = { title: after.title, path }
-  if (!rewriteLinks) return { ...shown, aliases: aliasesToKeep(kb, seqId, after, sql), pages: [], isMore: false }
+  if (!rewriteLinks) return { ...shown, aliases: aliasesToKeep(kb, seqId, after, { sql }), pages: [], isMore: false }
 
   const change = new NameChange(sql, [{ seqId, after }])
   const linking = new Set<string>()

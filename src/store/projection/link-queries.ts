@@ -1,5 +1,5 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { NamedNeuron, NameKind, NeuronName } from '../../knowledge/links/link-target.ts'
+import type { NameClaim, NamedNeuron, NameKind, NeuronName } from '../../knowledge/links/link-target.ts'
 import type { LinkForm, WrittenLink } from '../../knowledge/links/written-link.ts'
 import type { MainTables } from './projection.ts'
 
@@ -35,13 +35,18 @@ export function* linksByBareKey(sql: Sql, key: string): Generator<LinkRow> {
 
 /** Every name under which a Neuron answers to this key. */
 export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
-  return sql.all`SELECT seq_id, kind, exact, path FROM names JOIN neurons USING (seq_id)
+  return sql.all`SELECT seq_id, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)
     WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
     seqId: String(row.seq_id),
     kind: row.kind as NameKind,
     exact: String(row.exact),
     path: String(row.path),
+    claim: claimIn(row),
   }))
+}
+
+function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
+  return { since: Number(since), yields: yields === 1 }
 }
 
 /** Every key under which people know a Neuron: of its titles, aliases and file names; read as it goes. */
@@ -56,11 +61,12 @@ export function keysOf(sql: Sql, seqId: string): string[] {
 }
 
 /** The names under which a Neuron answers. */
-export function namesOfNeuron(sql: Sql, seqId: string): NeuronName[] {
-  return sql.all`SELECT key, kind, exact FROM names WHERE seq_id = ${seqId}`.map((row) => ({
+export function namesOfNeuron(sql: Sql, seqId: string): (NeuronName & { claim: NameClaim })[] {
+  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map((row) => ({
     key: String(row.key),
     kind: row.kind as NameKind,
     exact: String(row.exact),
+    claim: claimIn(row),
   }))
 }
 

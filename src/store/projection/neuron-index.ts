@@ -1,9 +1,10 @@
 import { fileNameKey } from '../../knowledge/links/file-target.ts'
-import { fileKeys, targetKeys } from '../../knowledge/links/link-target.ts'
+import { fileKeys, keptClaim, type NeuronName, targetKeys } from '../../knowledge/links/link-target.ts'
 import type { WrittenLink } from '../../knowledge/links/written-link.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { parseSeqId } from '../../knowledge/seq-id.ts'
 import { joinTags, tagKey } from '../../knowledge/tag.ts'
+import { namesOfNeuron } from './link-queries.ts'
 import type { MainTables, Projection } from './projection.ts'
 
 /** What the projection keeps of one Neuron's file. */
@@ -17,7 +18,7 @@ export type IndexedNeuron = {
   inlineTags: string[]
   audience: string[] | undefined
   candidateId: string | undefined
-  names: { key: string; kind: string; exact: string }[]
+  names: NeuronName[]
   links: WrittenLink[]
   /** Whether a part of its text was too complex to parse, or links are left out. */
   isPartial: boolean
@@ -39,6 +40,8 @@ export type IndexedCommit = {
   files: readonly IndexedFile[]
   /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
   removals: readonly { seqId: string; candidateId: string }[]
+  /** Whether the names that it gives belong to those who have them already. */
+  isFirstCome: boolean
 }
 
 type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
@@ -51,7 +54,7 @@ type HeldRow = { path: string; blob: string }
  */
 export async function indexCommit(
   projection: Projection,
-  { commit, at, files, removals }: IndexedCommit,
+  { commit, at, files, removals, isFirstCome }: IndexedCommit,
   load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
 ): Promise<void> {
   const { write: sql } = projection
@@ -85,7 +88,7 @@ export async function indexCommit(
       if (held !== undefined) removeNeuron(projection, seqId, held.path, position)
     } else if (holder.path !== held?.path || holder.blob !== held.blob) {
       const neuron = parsed.get(holder.path) ?? (await load(holder.path, holder.blob))
-      if (neuron !== undefined) putNeuron(projection, neuron, holder, { position, at })
+      if (neuron !== undefined) putNeuron(projection, neuron, holder, { position, at, isFirstCome })
     }
   }
   for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)
@@ -123,7 +126,7 @@ function putNeuron(
   { write: sql }: Projection,
   neuron: IndexedNeuron,
   { path, blob }: HeldRow,
-  { position, at }: { position: number; at: Date },
+  { position, at, isFirstCome }: { position: number; at: Date; isFirstCome: boolean },
 ): void {
   const { seqId, documentId = null, title, candidateId = null, audience } = neuron
   const version = nextVersion(sql, seqId)
@@ -142,9 +145,12 @@ function putNeuron(
       ${audience === undefined ? null : JSON.stringify(audience)}, ${Number(neuron.isPartial)})`
   const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
   if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
+  const before = version > 1 ? namesOfNeuron(sql, seqId) : []
   if (version > 1) forgetDerived(sql, seqId)
-  for (const { key, kind, exact } of neuron.names) {
-    sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact) VALUES (${key}, ${seqId}, ${kind}, ${exact})`
+  for (const name of neuron.names) {
+    const { since, yields } = keptClaim(before, name) ?? { since: position, yields: isFirstCome }
+    sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact, since, yields)
+      VALUES (${name.key}, ${seqId}, ${name.kind}, ${name.exact}, ${since}, ${Number(yields)})`
   }
   putTags(sql, seqId, tags)
   for (const [ordinal, { form, type, kb, target, embed, line }] of neuron.links.entries()) {

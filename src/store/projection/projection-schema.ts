@@ -51,9 +51,10 @@ export const projectionSchema = `
   -- Neurons whose last version, or removal, was brought by no candidate
   CREATE TABLE unapproved (seq_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
 
+  -- since: position of the commit that gave the name; yields: to those that had it before
   CREATE TABLE names (
     key TEXT NOT NULL, seq_id TEXT NOT NULL, kind TEXT NOT NULL, exact TEXT NOT NULL,
-    PRIMARY KEY (key, seq_id, kind, exact)
+    since INTEGER NOT NULL, yields INTEGER NOT NULL, PRIMARY KEY (key, seq_id, kind, exact)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX names_by_seq_id ON names (seq_id);
 

@@ -20,6 +20,24 @@ test('a link to a file that only the policy let in opens it no more after links 
   await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
   const renaming = correction(seq(1), '# New\n\nText.\n', { confidence: 0.95 })
   expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
-  expect((await bed.read(Number(seqId.slice(-8))))?.content).toContain('[[New]]')
+  expect((await bed.read(Number(seqId.slice(-8))))?.content).toContain('|New]]')
   await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('links that follow a rename over the API are written alike whatever names hidden pages have', async () => {
+  const after = async (title: string) => {
+    const bed = await writtenBed({
+      'old.md': neuronText(1, {}, '# Old\n\nText.\n'),
+      'page.md': neuronText(2, { title: 'Page' }, 'See [[Old]].\n'),
+      'hidden.md': neuronText(3, { title, tags: ['internal'] }, 'Hidden.\n'),
+    })
+    const settings = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+    bed.native.commit(main, new Map([['kb.yaml', settings]]))
+    const renaming = correction(seq(1), '# New\n\nText.\n', { confidence: 0.95 })
+    expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
+    expect((await bed.read(2, bed.app))?.links).toMatchObject([{ target: seq(1) }])
+    return (await bed.read(2))?.content
+  }
+  const other = await after('Other')
+  expect([await after('New'), await after('Old')]).toEqual([other, other])
 })
