@@ -1,10 +1,9 @@
 import type { FileLookup } from '../../knowledge/links/file-target.ts'
-import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { attachmentsByKey, fileBlob, neuronsBeside, neuronsInFolder } from '../../store/projection/file-queries.ts'
 import type { MainTables } from '../../store/projection/projection.ts'
 
 /**
- * Looks up files of main that are not pages. A name alone does not lead to the files of pages that somebody may not see: those
+ * Looks up files of main that are no Neurons. A name alone does not lead to the files of pages that somebody may not see: those
  * beside hidden pages only, or in a folder without pages, where the nearest folder around it that has some has hidden ones only. A
  * path that a page spells out leads to any file: whoever approved the page has seen it.
  * @param isVisible whether a reader sees a Neuron; left out for all files
@@ -19,8 +18,8 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
     return open
   }
   return {
-    has: (path) => !isNeuronPath(path) && fileBlob(sql, path) !== undefined,
-    byKey: (key) => [...attachmentsByKey(sql, key)].filter((path) => !isNeuronPath(path) && isOpen(path)),
+    has: (path) => fileBlob(sql, path) !== undefined,
+    byKey: (key) => [...attachmentsByKey(sql, key)].filter(isOpen),
   }
 }
 

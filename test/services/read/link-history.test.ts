@@ -5,6 +5,7 @@ import type { Ganglion } from '../../../src/services/ganglion.ts'
 import { readGraph } from '../../../src/services/read/graph/read-graph.ts'
 import { listNeurons } from '../../../src/services/read/list-neurons.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { namesOfNeuron } from '../../../src/store/projection/link-queries.ts'
 import { fc } from '../../support/properties.ts'
 import { linksInFiles } from '../support/link-oracle.ts'
 import { NativeWriter } from '../support/native-writer.ts'
@@ -42,7 +43,9 @@ test('whatever happens to a knowledge base, its links are those of its files, an
       // An opening finishes what the policy approved and main has lost, which is news, not following.
       const ganglion = await bed.reopen()
       const followed = await linksAsRead(ganglion, bed)
-      const inFiles = linksInFiles(new NativeWriter(bed.gitDir), followed.holders)
+      const { read: sql } = (await ganglion.kb(bed.curator.tenantId, 'handbook')).projection
+      const claims = new Map([...followed.holders.keys()].map((seqId) => [seqId, namesOfNeuron(sql, seqId)]))
+      const inFiles = linksInFiles(new NativeWriter(bed.gitDir), followed.holders, claims)
       expect(followed.byNeuron).toEqual(inFiles.byNeuron)
       expect(followed.whole.edges).toEqual(inFiles.edges)
       edges += inFiles.edges.length

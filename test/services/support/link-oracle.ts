@@ -1,7 +1,7 @@
 import type { Graph } from '../../../src/contract/graph.ts'
 import type { Neuron } from '../../../src/contract/neurons.ts'
 import { fileLookup, resolveFile } from '../../../src/knowledge/links/file-target.ts'
-import { type LinkAddress, namedNeurons, resolveTarget } from '../../../src/knowledge/links/link-target.ts'
+import { keptClaim, type LinkAddress, namedNeurons, resolveTarget } from '../../../src/knowledge/links/link-target.ts'
 import { writtenLinks } from '../../../src/knowledge/links/written-link.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { extractLinks } from '../../../src/markdown/links/links.ts'
@@ -13,14 +13,22 @@ export type LinksOfNeuron = Pick<Neuron, 'links' | 'backlinks' | 'unresolved'>
 
 /**
  * What the links of a knowledge base mean to a curator, read from the files of main alone and all at once.
+ * @param claims since when each Neuron has its names, by seqId
  * @param holders the path of each Neuron's file by seqId, since where two claim a seqId history decides.
  */
-export function linksInFiles(native: NativeWriter, holders: ReadonlyMap<string, string>) {
+export function linksInFiles(
+  native: NativeWriter,
+  holders: ReadonlyMap<string, string>,
+  claims: ReadonlyMap<string, Parameters<typeof keptClaim>[0]> = new Map(),
+) {
   const files = new Map(native.paths(main).map((path) => [path, parseNeuronFile(native.read(main, path))]))
   const neurons = [...holders].map(([seqId, path]) => {
     const { fields, content, propertyLinks } = files.get(path) ?? parseNeuronFile('')
     const title = fields.title ?? path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
-    const names = namedNeurons({ seqId, path, title, aliases: fields.aliases })
+    const names = namedNeurons({ seqId, path, title, aliases: fields.aliases }).map((name) => ({
+      ...name,
+      claim: keptClaim(claims.get(seqId) ?? [], name),
+    }))
     const written = writtenLinks({ edges: fields.edges, properties: propertyLinks }, extractLinks(content))
     return { seqId, title, path, names, written }
   })
