@@ -25,6 +25,9 @@ export type Extracted = {
   warnings: string[]
   /** Why the text may not be what the document shows, for people, e.g. a guessed encoding. A curator then decides on its pages. */
   doubts?: string[]
+  /** Tags and audience that the document gives itself. */
+  tags?: string[]
+  audience?: string[]
   /** The part of the text that was recognised in pictures; absent if there is none. */
   recognised?: Recognised
 }

@@ -39,6 +39,15 @@ export function isSeenByMore(one: Access, other: Access, defaultAudience: readon
 }
 
 /**
+ * The names of a wished audience that show a page to nobody who does not see it by `current`. Who sees what is public learns nothing
+ * more as a student or a tool.
+ */
+export function narrowed(wished: readonly string[], current: readonly string[]): string[] {
+  const isPublic = current.includes('public')
+  return wished.filter((name) => current.includes(name) || (isPublic && (name === 'student' || name === 'tool')))
+}
+
+/**
  * Names who may see a Neuron. Neurons of one class are seen by the same audiences, whatever the knowledge base's
  * `defaultAudience`. Lower-case letters.
  */

@@ -23,6 +23,8 @@ export type MetadataFields = {
   /** As the caller named it, perhaps not a seqId that exists. */
   targetNeuron?: string
   tags: string[]
+  /** Who shall see the page; it only narrows who does. */
+  audience?: string[]
   actionZone?: Zone
   /** Portable path below `neurons/` that the caller wishes for. */
   path?: string
@@ -45,12 +47,13 @@ export function readMetadata(data: Record<string, unknown>): MetadataFields {
   if (!result.success) {
     throw invalid(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   }
-  const { connector, sourceUrl, targetNeuron, tags, actionZone, path } = result.data
+  const { connector, sourceUrl, targetNeuron, tags, audience, actionZone, path } = result.data
   return {
     ...(connector && { connector }),
     ...(sourceUrl && isWebAddress(sourceUrl) && { sourceUrl }),
     ...(targetNeuron && { targetNeuron }),
     tags,
+    ...(audience && { audience }),
     ...(actionZone && { actionZone }),
     ...(path && { path: neuronPath(path) }),
   }
@@ -64,17 +67,18 @@ const Word = z.string().transform((text, context) => {
   return line
 })
 
-const Tags = z
+const Words = z
   .union([z.array(z.string()), z.string().transform((text) => text.split(','))], 'must be an array of strings')
   .pipe(z.array(Word))
-  .transform((tags) => [...new Set(tags.filter((tag) => tag !== ''))])
-  .refine((tags) => tags.length <= maxTags, `must be at most ${maxTags} tags`)
+  .transform((words) => [...new Set(words.filter((word) => word !== ''))])
+  .refine((words) => words.length <= maxTags, `must be at most ${maxTags}`)
 
 const Fields = z.object({
   connector: Word.nullish(),
   sourceUrl: z.string().nullish(),
   targetNeuron: Word.nullish(),
-  tags: Tags.nullish().transform((tags) => tags ?? []),
+  tags: Words.nullish().transform((tags) => tags ?? []),
+  audience: Words.nullish(),
   actionZone: Zone.nullish(),
   path: z.string().nullish(),
 })

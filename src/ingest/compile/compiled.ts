@@ -11,6 +11,8 @@ export type CompiledPage = {
   /** Markdown, without front matter and without the title as a heading. */
   content: string
   tags: string[]
+  /** Who shall see it, by the document; it only narrows who does. */
+  audience?: string[]
   /** Edges to titles in the same document or knowledge base. */
   edges?: Edge[]
   place: Place

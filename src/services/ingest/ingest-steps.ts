@@ -1,11 +1,12 @@
 import { compileDocument } from '../../ingest/compile/compile-document.ts'
+import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { leftOut, tellLeftOut } from '../../ingest/compile/left-out.ts'
 import { ModelClient, type ModelOptions } from '../../ingest/compile/model/model-client.ts'
 import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import { type Extracted, ExtractionError, type Transcriber } from '../../ingest/extracted.ts'
-import { isInternal } from '../../knowledge/audience.ts'
+import { isInternal, narrowed } from '../../knowledge/audience.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { followEvents } from '../events/follow-events.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -35,10 +36,13 @@ export function ingestSteps(
     extract: (source, context) => extractSource(ganglion, source, { transcriber, ...context }),
     async compile(source, extracted, context) {
       const kb = await ganglion.kb(source.tenantId, source.kbId)
-      const { language } = await kb.settings()
+      const { language, defaultAudience } = await kb.settings()
       const { filename, editionOf, contentHash: sha256 } = source
-      const tags = tagsOf(source)
-      const names = await linkableNames(kb, editionOf, { tags })
+      const tags = [...new Set([...tagsOf(source), ...(extracted.tags ?? [])])]
+      const audience = extracted.audience && narrowed(extracted.audience, defaultAudience)
+      const withAudience = (pages: CompiledPage[]) =>
+        audience === undefined ? pages : pages.map((page) => ({ ...page, audience }))
+      const names = await linkableNames(kb, editionOf, { tags, audience })
       const previous = await previousPages(kb, { editionOf, sha256 })
       const quality = qualityDoubts(extracted)
       const plain = await compileDocument({ extracted, filename, tags, language, names, previous, doubts: quality })
@@ -47,12 +51,13 @@ export function ingestSteps(
       const told = [...quality, ...loss.warnings]
       const input = { extracted, filename, tags, language, names, previous, doubts }
       // What only curators may see is told to nobody else.
-      if (compiler === undefined || isInternal(tags)) {
-        return { pages: loss.doubts.length === 0 ? plain : await compileDocument(input), warnings: told }
+      if (compiler === undefined || isInternal(tags) || audience?.length === 0) {
+        const pages = loss.doubts.length === 0 ? plain : await compileDocument(input)
+        return { pages: withAudience(pages), warnings: told }
       }
       const titles = [...new Set(names.map(({ title }) => title))]
       const { pages, warnings } = await compiler.compile({ ...input, titles, scope: kb.identity.id }, context)
-      return { pages, warnings: [...told, ...warnings] }
+      return { pages: withAudience(pages), warnings: [...told, ...warnings] }
     },
     async commit(source, pages) {
       const { sources, events, now } = ganglion

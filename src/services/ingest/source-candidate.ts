@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Staging } from '../../git/staging.ts'
 import type { CompiledPage, Span } from '../../ingest/compile/compiled.ts'
+import { narrowed } from '../../knowledge/audience.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor, idTail } from '../../knowledge/candidate-id.ts'
 import type { SourceReference } from '../../knowledge/neuron.ts'
@@ -74,7 +75,9 @@ export async function pageCandidate(
   const mergeBase = hasEdits && base !== null ? { mergeBase: original.blob } : {}
   // An edit around the server keeps the back-pointer.
   const isEdited = hasEdits || (target !== undefined && (target.candidateId !== proposed?.id || target.blob !== base))
+  const seenBy = known === undefined ? undefined : parseNeuronFile(known).fields.audience
   const fields = {
+    ...(page.audience && { audience: narrowed(page.audience, seenBy ?? page.audience) }),
     title: page.title,
     tags: page.tags,
     connector: ingestConnector,
@@ -175,9 +178,9 @@ export function originOf({ editionOf }: IngestedSource, key: string): string {
 }
 
 /** What a page says, whatever became of it in the knowledge base. */
-export function fingerprintOf({ title, content, tags, place, edges }: CompiledPage): string {
+export function fingerprintOf({ title, content, tags, place, edges, audience }: CompiledPage): string {
   return createHash('sha256')
-    .update(JSON.stringify([title, content, tags, place, edges]))
+    .update(JSON.stringify([title, content, tags, place, edges, ...(audience ?? [])]))
     .digest('hex')
 }
 

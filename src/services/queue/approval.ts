@@ -1,10 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
-import { isSeenByMore } from '../../knowledge/audience.ts'
+import { isInternal, isSeenByMore, narrowed } from '../../knowledge/audience.ts'
 import { type Actor, followsRename, queueStatus } from '../../knowledge/candidate.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { hiddenLines } from '../../markdown/shown-content.ts'
@@ -163,6 +164,16 @@ function keepsHidden(before: string, after: string): boolean {
   })
 }
 
+/** An edit without the front matter that opens its content, which counts. @throws {ValidationError} if it cannot be read */
+async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
+  if (edit.content === undefined) return edit
+  const { content, tags, audience, isUnreadable } = openContent(edit.content)
+  if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
+  const { defaultAudience } = await kb.settings()
+  const added = edit.tags === undefined ? tags : tags.filter((tag) => isInternal([tag]))
+  return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
+}
+
 /** Approves a candidate within a group commit; what it throws, it throws before it stages anything. */
 export async function approveStaged(
   kb: KnowledgeBase,
@@ -179,7 +190,8 @@ export async function approveStaged(
   if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
 
   const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
-  const proposal = await proposalOf(viewOf(kb, staging), candidate, { edit, ids })
+  const opened = await openedEdit(kb, edit)
+  const proposal = await proposalOf(viewOf(kb, staging), candidate, { edit: opened, ids })
   const { text, title, target } = proposal
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []

@@ -1,4 +1,5 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { narrowed } from '../../knowledge/audience.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { idTail } from '../../knowledge/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
@@ -24,6 +25,8 @@ export type ApprovalEdit = {
   content?: string | undefined
   title?: string | undefined
   tags?: string[] | undefined
+  /** Tags that the page gets beside its own, and an audience that narrows its own. */
+  adds?: { tags: readonly string[]; audience?: readonly string[] | undefined }
   /** The commit whose version of the target `content` was written against, after a conflict. */
   base?: string | undefined
 }
@@ -49,7 +52,9 @@ const fileFolder = /\.[a-z][a-z0-9]{0,15}\//i
 const maxNameBytes = 250
 
 /** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
-const surfaced: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'tags', 'targetNeuron', 'actionZone', 'path'])
+const surfaced: ReadonlySet<string> = new Set([
+  ...['connector', 'sourceUrl', 'tags', 'audience', 'targetNeuron', 'actionZone', 'path'],
+])
 
 /**
  * The page that a candidate proposes, on top of main.
@@ -76,7 +81,14 @@ async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit,
   const content = edit.content ?? candidate.content
   const { frontMatter } = candidate
   if (frontMatter !== null) {
-    const changes = { ...ids, ...(edit.tags === undefined ? {} : { tags: edit.tags }), title, candidate: candidate.id }
+    const { fields } = parseNeuronFile(frontMatter)
+    const given = {
+      ...(edit.tags === undefined && edit.adds === undefined
+        ? {}
+        : { tags: withAdded(edit.tags ?? fields.tags, edit) }),
+      ...audienceOf(fields.audience, edit.adds?.audience),
+    }
+    const changes = { ...ids, ...given, title, candidate: candidate.id }
     const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(frontMatter, fitting, content)))
     return { path, text, title, target: undefined }
   }
@@ -87,7 +99,8 @@ async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit,
     sources: [],
     noteShared: false,
     ...inherited,
-    tags: edit.tags ?? inherited.tags,
+    tags: withAdded(edit.tags ?? inherited.tags, edit),
+    ...audienceOf(inherited.audience, edit.adds?.audience),
     ...ids,
     title,
   }
@@ -113,12 +126,14 @@ async function changedPage(
   const current = await view.readText(target.blob)
   const page = await readable(() => mergeFrontMatter(view, candidate, target, current))
   const { fields } = parseNeuronFile(page)
-  const inherited = candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
+  const inherited: Partial<NeuronFields> & Pick<NeuronFields, 'tags'> =
+    candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
   const given = edit.title ?? (candidate.frontMatter === null ? undefined : fields.title)
   const title = given ?? neuronTitle({ fields, content }, target.path)
   const changes: NeuronChanges = {
     ...inherited,
-    tags: edit.tags ?? [...new Set([...fields.tags, ...inherited.tags])],
+    tags: withAdded(edit.tags ?? [...new Set([...fields.tags, ...inherited.tags])], edit),
+    ...audienceOf(audienceOf(fields.audience, inherited.audience).audience, edit.adds?.audience),
     ...documentIdOf(target, ids),
     ...(given === undefined || given === target.title ? {} : { title: given }),
   }
@@ -127,6 +142,19 @@ async function changedPage(
   if (path === undefined) return { path: target.path, text, title, target }
   const moved = await followFiles(view, { seqId: target.seqId, from: target.path, path, text })
   return { path, text: moved, movedFrom: target.path, title, target }
+}
+
+function withAdded(tags: readonly string[], { adds }: ApprovalEdit): string[] {
+  return [...new Set([...tags, ...(adds?.tags ?? [])])]
+}
+
+/** A page's own audience, or what a wished one leaves of it. */
+function audienceOf(
+  own: readonly string[] | undefined,
+  wished: readonly string[] | undefined,
+): Pick<NeuronFields, 'audience'> {
+  const audience = wished === undefined || own === undefined ? (wished ?? own) : narrowed(wished, own)
+  return audience === undefined ? {} : { audience: [...audience] }
 }
 
 /** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */
@@ -175,12 +203,13 @@ function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fiel
 /** Front matter that a Neuron takes over from its candidate. */
 function inheritedFields(
   candidate: Candidate,
-): Pick<NeuronFields, 'candidate' | 'connector' | 'tags' | 'sourceUrl' | 'metadata'> {
+): Pick<NeuronFields, 'candidate' | 'connector' | 'tags' | 'audience' | 'sourceUrl' | 'metadata'> {
   const { data } = parseMetadata(candidate.metadata)
-  const { tags, sourceUrl } = readMetadata(data)
+  const { tags, audience, sourceUrl } = readMetadata(data)
   const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !surfaced.has(key)))
   return {
     tags,
+    ...(audience && { audience }),
     connector: candidate.connector,
     candidate: candidate.id,
     ...(sourceUrl === undefined ? {} : { sourceUrl }),

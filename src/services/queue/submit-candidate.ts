@@ -2,11 +2,13 @@ import { type CandidateInput, CandidateReceipt, type Warning } from '../../contr
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind } from '../../contract/vocabulary.ts'
 import type { Staging } from '../../git/staging.ts'
+import { isInternal, narrowed } from '../../knowledge/audience.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
+import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import {
   type CandidateRow,
   candidateOfFingerprint,
@@ -76,6 +78,8 @@ type Draft = Pick<
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
   /** What the sender is told of what it sent. */
   warnings: Warning[]
+  /** Whether front matter of its content may hide the page, and cannot be read. */
+  isUnreadable: boolean
 }
 
 /** The candidate as it stands, and what its sender is told. */
@@ -87,15 +91,15 @@ async function prepareCandidate(
   input: CandidateInput,
   service: SubmitOptions['service'],
 ): Promise<Draft> {
-  const { text, data } = parseMetadata(input.metadata)
-  const fields = readMetadata(data)
+  const settings = await kb.settings()
+  const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
   const connector = fields.connector ?? defaultConnector
   const title = oneLine(input.title, 2 * 500)
   if (title === '') throw new ValidationError({ title: ['must not be blank'] })
   return {
     kind: input.kind,
     title,
-    content: input.content,
+    content,
     metadata: text,
     confidence: input.confidence,
     impactEstimate: input.impactEstimate,
@@ -105,10 +109,51 @@ async function prepareCandidate(
     trustedConnector: caller.connectors.includes(connector),
     fields,
     sees: (await visibilityFor(caller, kb)).of,
-    settings: await kb.settings(),
-    warnings: [],
+    settings,
+    warnings,
+    isUnreadable,
   }
 }
+
+/**
+ * The content without the front matter that opens it, whose keys count as metadata where the metadata has none of their name. A tag
+ * that hides the page counts in any case, and an audience shows it to nobody more.
+ */
+function opened(
+  input: Pick<CandidateInput, 'content' | 'metadata'>,
+  { defaultAudience }: Pick<Draft['settings'], 'defaultAudience'>,
+): Pick<Draft, 'content' | 'metadata' | 'fields' | 'warnings' | 'isUnreadable'> {
+  const sent = parseMetadata(input.metadata)
+  const { content, data, tags, audience, dropped, isUnreadable } = openContent(input.content)
+  const { title: _, ...own } = data
+  const { tags: sentTags = undefined } = sent.data
+  const allTags =
+    sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
+  const merged: Record<string, unknown> = {
+    ...own,
+    ...(audience && { audience }),
+    ...sent.data,
+    ...(tags.length > 0 && { tags: allTags }),
+  }
+  const wished = readMetadata(merged).audience
+  const kept = wished && narrowed(wished, defaultAudience)
+  if (kept) merged.audience = kept
+  const isSame = content === input.content && kept?.length === wished?.length
+  const metadata = isSame ? sent.text : parseMetadata(merged).text
+  const warnings: Warning[] = []
+  if (dropped.length > 0) {
+    const message = `The front matter of the content has keys that only the server sets; they were dropped: ${dropped.join(', ')}.`
+    warnings.push({ code: 'reserved_keys', message })
+  }
+  if (kept?.length !== wished?.length) {
+    const message = `An audience only narrows who sees a page; of this one counts: ${kept?.join(', ') || 'nothing, so that only curators see it'}.`
+    warnings.push({ code: 'audience_narrowed', message })
+  }
+  if (isUnreadable) warnings.push({ code: 'front_matter_unreadable', message: unreadable })
+  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
+}
+
+const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 async function submitStaged(
   kb: KnowledgeBase,
@@ -140,10 +185,14 @@ async function submitStaged(
 }
 
 function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
-  const { fields, settings, sees, trustedConnector, fingerprint: _, warnings: _told, ...record } = draft
+  const { fields, settings, sees, trustedConnector, fingerprint: _, warnings: _told, isUnreadable, ...record } = draft
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
   const targetProblem = problemWithTarget(fields.targetNeuron, named, sees)
   const actionZone = fields.actionZone ?? null
+  const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
+  const verdict = isUnreadable
+    ? { ...judged, approve: false, reason: 'unreadable front matter', warnings: [...judged.warnings, unreadable] }
+    : judged
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
   return {
     ...record,
@@ -152,7 +201,7 @@ function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Ca
     base: target === null ? null : (named?.blob ?? null),
     removes: false,
     frontMatter: null,
-    verdict: judge({ ...record, trustedConnector, actionZone, targetProblem }, settings),
+    verdict,
     createdAt: now.toISOString(),
     decisions: [],
   }

@@ -1,9 +1,11 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { hashObject, type Oid } from '../../git/objects/object.ts'
+import { narrowed } from '../../knowledge/audience.ts'
 import { readMetadata } from '../../knowledge/metadata.ts'
-import type { Edge } from '../../knowledge/neuron.ts'
+import type { Edge, NeuronFields } from '../../knowledge/neuron.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
+import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { keepLineEndings } from '../../markdown/file/line-endings.ts'
@@ -49,7 +51,8 @@ export async function writtenPage(view: MainView, write: PageWrite, now: Date): 
   return page
 }
 
-function newPage({ path, changes }: PageWrite, now: Date): WrittenPage {
+function newPage({ path, changes: typed }: PageWrite, now: Date): WrittenPage {
+  const changes = withOpened(typed, { tags: [] })
   const title = titleOf(changes.title ?? '')
   const text = formatNeuron({ ...fieldsOf(changes), title }, keepLineEndings('', changes.content ?? '', '\n'))
   const place = wishedPath(path) ?? defaultPath(title, now.toISOString())
@@ -79,8 +82,9 @@ async function changedPage(
   return { neuron, base: version.blob, isChanged: isMoved || text !== page }
 }
 
-function edited(page: string, changes: PageChanges): string {
-  const { content: old } = parseNeuronFile(page)
+function edited(page: string, typed: PageChanges): string {
+  const { content: old, fields } = parseNeuronFile(page)
+  const changes = withOpened(typed, fields)
   const content = changes.content === undefined ? old : keepLineEndings(old, changes.content, fileLayout(page).eol)
   const title = changes.title === undefined ? {} : { title: titleOf(changes.title) }
   try {
@@ -88,6 +92,19 @@ function edited(page: string, changes: PageChanges): string {
   } catch (error) {
     if (error instanceof FrontMatterError) throw new GanglionError('target_unreadable')
     throw error
+  }
+}
+
+/** The changes with the front matter that was typed at the head of the content, where they say nothing themselves. */
+function withOpened(changes: PageChanges, current: Pick<NeuronFields, 'tags' | 'audience'>): PageChanges {
+  if (changes.content === undefined) return changes
+  const { content, tags, audience, isUnreadable } = openContent(changes.content)
+  if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
+  return {
+    ...changes,
+    content,
+    ...(tags.length > 0 && { tags: [...new Set([...(changes.tags ?? current.tags), ...tags])] }),
+    ...(audience && { audience: changes.audience ?? narrowed(audience, current.audience ?? audience) }),
   }
 }
 

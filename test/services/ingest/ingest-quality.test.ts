@@ -1,9 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { leftOut, tellLeftOut } from '../../../src/ingest/compile/left-out.ts'
+import { extractMarkdown } from '../../../src/ingest/extract/text/markdown.ts'
 import type { Extracted } from '../../../src/ingest/extracted.ts'
+import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../../src/services/queue/list-candidates.ts'
+import { nativeGit } from '../../git/support/native-git.ts'
+import { tempDir } from '../../support/temp.ts'
 import { addSource, ingest, statusOf } from '../support/ingest-support.ts'
 import { newTestBed } from '../support/test-bed.ts'
 
@@ -51,6 +57,33 @@ test('a text that says what it should is approved by the policy', async () => {
   const { candidates, source } = await ingested({ markdown: 'The harbour office opens at eight.' })
   expect(candidates).toMatchObject([{ status: 'approved', zone: 'green', warnings: [] }])
   expect(source?.warnings).toEqual([])
+})
+
+test('tags and audience of an uploaded Markdown file hold for all of its pages', async () => {
+  const files: [string, object][] = [
+    ['---\ntags: [internal]\n---\n# Pay\n\nThe bands of all pay.\n', { tags: ['internal'] }],
+    ['---\naudience: [student, admin]\n---\n# Pay\n\nThe bands of all pay.\n', { audience: ['student'] }],
+    [
+      '---\ntags: [internal\n---\n# Pay\n\nThe bands of all pay.\n',
+      { doubts: [expect.stringContaining('cannot be read')] },
+    ],
+  ]
+  for (const [text, { doubts, ...fields }] of files as [string, { doubts?: string[] }][]) {
+    const path = join(tempDir(), 'pay.md')
+    writeFileSync(path, text)
+    const read = await extractMarkdown(
+      { file: path, filename: 'pay.md', fileType: 'md', transcriber: undefined },
+      () => {},
+    )
+    const { candidates, gitDir } = await ingested(read)
+    expect(candidates).toMatchObject([{ status: doubts ? 'pending' : 'approved', warnings: doubts ?? [] }])
+    if (doubts) continue
+    const file = nativeGit(gitDir, ['ls-tree', '-r', '--name-only', 'HEAD', 'neurons/']).trim()
+    expect(parseNeuronFile(nativeGit(gitDir, ['show', `HEAD:${file}`])).fields).toMatchObject({
+      ...fields,
+      ...('tags' in fields && { tags: expect.arrayContaining(['internal']) }),
+    })
+  }
 })
 
 test('what was left out is told, and lost words make a curator decide', async () => {

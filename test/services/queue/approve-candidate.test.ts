@@ -244,15 +244,9 @@ test('hostile titles become safe paths and one-line subjects, and forge no trail
   }
 })
 
-test('content that looks like front matter stays content', async () => {
+test('content that only looks like front matter stays content', async () => {
   const bed = await newTestBed()
-  for (const content of [
-    '---js\nprocess.exit()\n---\nx',
-    '---\nseqId: handbook_00000077\n---\nx',
-    '---',
-    '\n\n---\n\n',
-    '\r\nx\r\n',
-  ]) {
+  for (const content of ['---js\nprocess.exit()\n---\nx', '---', '\n\n---\n\n', '\r\nx\r\n']) {
     const { seqId } = await approved(bed, candidate({ content }))
     expect(await read(bed, seqId)).toMatchObject({ content, seqId })
   }

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import { ValidationError } from '../../../src/contract/errors.ts'
 import type { Candidate } from '../../../src/knowledge/candidate.ts'
 import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
+import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { writtenPage } from '../../../src/services/write/written-page.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
@@ -32,7 +36,7 @@ function pendingCandidate(bed: TestBed, number: number): Candidate {
 
 test('a candidate is a file on the queue ref, with its content byte for byte and its record', async () => {
   const bed = await newTestBed()
-  const content = '---\nseqId: x\n---\r\n# Ünïcode \u2028 \n\n'
+  const content = '---js\nseqId: x\n---\r\n# Ünïcode \u2028 \n\n'
   const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ content, metadata: '{ "a" : 1 }' }))
   const path = `${candidateId.slice(-4, -2)}/${candidateId.slice(-2)}/${candidateId}.md`
   const text = nativeGit(bed.gitDir, ['show', `refs/ganglion/queue:${path}`])
@@ -104,4 +108,64 @@ test('a candidate for a Neuron that is not there warns the curator, and a target
   const beside = JSON.stringify({ targetNeuron: made.seqId })
   const second = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 1, metadata: beside }))
   expect(second).toMatchObject({ status: 'approved', seqId: 'handbook_00000002' })
+})
+
+test('front matter that opens a content counts as metadata, and only narrows who sees the page', async () => {
+  const bed = await newTestBed()
+  const submitted = async (content: string, more: Partial<Parameters<typeof candidate>[0]> = {}) => {
+    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ content, confidence: 0.95, ...more }))
+    const path = nativeGit(bed.gitDir, ['diff', '--name-only', 'HEAD~1', 'HEAD']).trim()
+    const page =
+      receipt.status === 'approved' ? parseNeuronFile(nativeGit(bed.gitDir, ['show', `HEAD:${path}`])) : undefined
+    const codes = receipt.warnings?.map(({ code }) => code)
+    return {
+      status: receipt.status,
+      codes,
+      tags: page?.fields.tags,
+      audience: page?.fields.audience,
+      content: page?.content,
+    }
+  }
+  const block = (yaml: string) => `---\n${yaml}\n---\nText.`
+  expect(await submitted(block('seqId: x_00000001\nsources: []\ntags: [internal]\nowner: me'))).toEqual({
+    ...{ status: 'approved', codes: ['reserved_keys'], tags: ['internal'], audience: undefined, content: 'Text.' },
+  })
+  expect(await submitted(block('tags: [a, internal]'), { metadata: '{"tags":["b"]}' })).toMatchObject({
+    tags: ['b', 'internal'],
+  })
+  expect(await submitted(block('title: A: b\ntags: [a]'))).toMatchObject({
+    status: 'approved',
+    tags: ['a'],
+    content: 'Text.',
+  })
+  expect(await submitted(block('audience: [student, admin]'))).toMatchObject({
+    codes: ['audience_narrowed'],
+    audience: ['student'],
+  })
+  expect(await submitted('Text.', { metadata: '{"audience":["tool"]}' })).toMatchObject({
+    codes: undefined,
+    audience: ['tool'],
+  })
+  for (const yaml of ['tags: [internal', 'audience: @x', 'tags: { a: internal }']) {
+    expect(await submitted(block(yaml)), yaml).toMatchObject({ status: 'pending', codes: ['front_matter_unreadable'] })
+  }
+  expect(await submitted('+++\ntags = ["internal"]\n+++\nText.')).toMatchObject({ status: 'pending' })
+  for (const text of ['---js\ntags: [x]\n---\nText.', '---\nA paragraph.\n---\n\nText.', '---\n\n---\nText.']) {
+    expect(await submitted(text), text).toMatchObject({ status: 'approved', codes: undefined, tags: [], content: text })
+  }
+})
+
+test('front matter in the content of an approval or of a new page in the console counts', async () => {
+  const bed = await newTestBed()
+  const { candidateId } = await submitCandidate(bed.ganglion, bed.app, candidate({ metadata: '{"tags":["a"]}' }))
+  const approve = (content: string) => approveCandidate(bed.ganglion, bed.curator, candidateId, { content })
+  await expect(approve('---\ntags: [internal\n---\nText.')).rejects.toThrow(ValidationError)
+  await approve('---\ntags: [internal]\n---\nText.')
+  const path = nativeGit(bed.gitDir, ['diff', '--name-only', 'HEAD~1', 'HEAD']).trim()
+  const page = parseNeuronFile(nativeGit(bed.gitDir, ['show', `HEAD:${path}`]))
+  expect(page).toMatchObject({ fields: { tags: ['a', 'internal'] }, content: 'Text.' })
+  const changes = { title: 'New', content: '---\r\ntags: [internal]\r\n---\r\nText.' }
+  const view = { sql: (await bed.ganglion.kb(bed.app.tenantId, 'handbook')).projection.read, readText: async () => '' }
+  const { neuron } = await writtenPage(view, { changes }, new Date())
+  expect(parseNeuronFile(neuron.text)).toMatchObject({ fields: { tags: ['internal'] }, content: 'Text.' })
 })

@@ -19,6 +19,8 @@ const extracted = z.strictObject({
   anchors: z.array(anchor).max(200_000),
   warnings: z.array(cleanText.max(1000)).max(100),
   doubts: z.array(cleanText.max(1000)).max(100).exactOptional(),
+  tags: z.array(cleanText.max(1000)).max(10_000).exactOptional(),
+  audience: z.array(cleanText.max(1000)).max(10_000).exactOptional(),
   recognised: z.strictObject({ words: z.int().min(1), confidence: z.number().min(0).max(1) }).exactOptional(),
 })
 

@@ -1,4 +1,5 @@
 import { withoutComments } from '../../../markdown/comments.ts'
+import { openContent, unreadableHead } from '../../../markdown/file/content-front-matter.ts'
 import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
 import type { Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
@@ -10,16 +11,17 @@ const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500
 const heading = /^#\s+(.+)$/
 
-/** Markdown: its front matter gives the title and goes, underlined headings become those of `#`, HTML goes. */
+/** Markdown: its front matter gives title, tags and audience and goes, underlined headings become those of `#`, HTML goes. */
 export const extractMarkdown: Extractor = async ({ file }) => {
   const { text, doubts } = await readText(file)
-  const { data, body, problems } = parseFrontMatter(text)
-  // Text between two thematic breaks is no front matter.
-  const content = problems.some(({ rule }) => rule === 'front-matter-not-a-map') ? text : body
+  const { problems } = parseFrontMatter(text)
+  const { content, data, tags, audience, isUnreadable } = openContent(text)
   const markdown = cleanMarkdown(await normalised(content), 'drop')
   const title = typeof data.title === 'string' ? data.title : firstTitle(markdown)
   const warnings = problems.map(({ message, line }) => `Front matter, line ${line}: ${message}`)
-  return { title, markdown, anchors: [], warnings, doubts }
+  const access = { ...(tags.length > 0 && { tags }), ...(audience && { audience }) }
+  const allDoubts = [...doubts, ...(isUnreadable ? [`The document ${unreadableHead}.`] : [])]
+  return { title, markdown, anchors: [], warnings, doubts: allDoubts, ...access }
 }
 
 /** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */
