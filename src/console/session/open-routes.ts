@@ -45,7 +45,9 @@ export function openRoutes(app: ZodFastify, { people }: Pick<Services, 'people'>
     const { email = '', password = '', next: asked } = request.body
     const next = nextPath(asked)
     try {
-      await enter(request, reply, await people.signIn({ email, password }, clientOf(request)))
+      await enter(request, reply, await people.signIn({ email, password }, app.sessions.clientOf(request)))
+      const device = await people.rememberDevice(email)
+      if (device !== undefined) app.sessions.remember(reply, device)
       return reply.redirect(next, 303)
     } catch (error) {
       return refuseSignIn(request, reply, error, { next, email, hasSingleSignOn })

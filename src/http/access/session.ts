@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie'
 import createTokens from '@fastify/csrf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
+import { deviceAge } from '../../services/people/device.ts'
 import type { Client, OpenSession, Session } from '../../services/people/session.ts'
 import type { Services } from '../services.ts'
 
@@ -46,6 +47,10 @@ export type BrowserSessions = {
   requireSameOrigin(request: FastifyRequest): void
   /** Sets the cookie of a session. */
   begin(reply: FastifyReply, token: string): void
+  /** Stores proof that somebody has signed in with this browser. It outlives sessions. */
+  remember(reply: FastifyReply, device: string): void
+  /** Who signs in, with that proof. */
+  clientOf(request: FastifyRequest): Client
   /** Removes the cookie. */
   end(reply: FastifyReply): void
   /** Stores a value in the browser while the person signs in at an identity provider. */
@@ -66,6 +71,7 @@ export async function readSessions(
   const isSecure = publicUrl?.startsWith('https:') === true
   const name = isSecure ? '__Host-ganglion' : 'ganglion'
   const keptName = `${name}-sign-in`
+  const deviceName = `${name}-device`
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
   const tokenOf = ({ headers }: FastifyRequest) => app.parseCookie(headers.cookie ?? '')[name]
   const begin = (reply: FastifyReply, token: string) => {
@@ -77,6 +83,11 @@ export async function readSessions(
   app.decorate('sessions', {
     cookie: name,
     begin,
+    remember: (reply, device) => void reply.setCookie(deviceName, device, { ...attributes, maxAge: deviceAge }),
+    clientOf: (request) => ({
+      ...clientOf(request),
+      device: app.parseCookie(request.headers.cookie ?? '')[deviceName],
+    }),
     end: (reply) => void reply.clearCookie(name, attributes),
     keep: (reply, value) => void reply.setCookie(keptName, value, { ...attributes, maxAge: keptAge }),
     takeBack(request, reply) {

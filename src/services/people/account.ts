@@ -56,12 +56,14 @@ export async function changePassword(
   const known = await ganglion.users.get(user.id)
   await requireHardPassword(password, [email ?? user.email, user.name])
   if (known !== undefined && known.passwordHash !== null) {
+    // The session is of the person: strangers' failures do not count.
+    const attempt = { account: user.email, address: client.address, device: id }
     const isRight = await hashInTurn(async () => {
-      await ganglion.signIns.attempt(user.email, client.address)
+      await ganglion.signIns.attempt(attempt)
       return isPasswordOf(known.passwordHash, current)
     })
     if (!isRight) throw new ValidationError({ current: ['is wrong'] })
-    await ganglion.signIns.forgive(user.email, client.address)
+    await ganglion.signIns.forgive(attempt)
   }
   const passwordHash = await hashPassword(password)
   const isNew = known !== undefined && known.passwordHash === null && !known.isLinked

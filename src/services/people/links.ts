@@ -81,7 +81,7 @@ export async function setPasswordByLink(
     await new Users(transaction).setPassword(user.id, passwordHash)
     await new Sessions(transaction).endAll(user.id)
   })
-  await ganglion.signIns.open(user.email)
+  await ganglion.signIns.open({ account: user.email, address: client.address })
   return admit(ganglion, user, client, { detail: 'with a link, and chose a password' })
 }
 

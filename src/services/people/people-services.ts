@@ -14,7 +14,7 @@ import {
   type PersonChange,
 } from './manage-people.ts'
 import type { Client, Session } from './session.ts'
-import { signIn } from './sign-in.ts'
+import { rememberDevice, signIn } from './sign-in.ts'
 import { signInProven } from './single-sign-on.ts'
 
 export type PeopleServices = ReturnType<typeof peopleServices>
@@ -26,6 +26,7 @@ export function peopleServices(ganglion: Ganglion, identityProvider?: IdentityPr
     /** Undefined where no identity provider is configured. */
     singleSignOn: identityProvider && singleSignOn(ganglion, identityProvider),
     signIn: (given: { email: string; password: string }, client: Client) => signIn(ganglion, given, client),
+    rememberDevice: (email: string) => rememberDevice(ganglion, email),
     signOut: (session: Session, client: Client) => signOut(ganglion, session, client),
     readLink: (token: string) => readLink(ganglion, token),
     makeAdministrator: (token: string, given: NewAdministrator, client: Client) =>

@@ -15,8 +15,8 @@ export type Session = {
   tenants: readonly { id: string; slug: string; role: PersonRole }[]
 }
 
-/** Where a request comes from, for the person and the audit to recognise. */
-export type Client = { address: string; agent: string }
+/** Where a request comes from, for the person and the audit to recognise. `device`: proof of an earlier sign-in. */
+export type Client = { address: string; agent: string; device?: string | undefined }
 
 export type OpenSession = {
   session: Session

@@ -3,6 +3,7 @@ import { foldEmail } from '../../contract/people.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { byPerson } from './audit.ts'
+import { proveDevice, provenDevice } from './device.ts'
 import { hashInTurn, isPasswordOf } from './password.ts'
 import { type Client, startSession } from './session.ts'
 
@@ -18,15 +19,22 @@ export async function signIn(
 ): Promise<string> {
   const { users, signIns } = ganglion
   const account = foldEmail(email)
-  const user = await hashInTurn(async () => {
-    await signIns.attempt(account, client.address)
-    const known = await users.findByEmail(account)
-    const isRight = await isPasswordOf(known?.passwordHash ?? null, password)
-    return isRight ? known : undefined
+  const known = await users.findByEmail(account)
+  const device = provenDevice(known, client.device, ganglion.now())
+  const attempt = { account, address: client.address, device }
+  const isRight = await hashInTurn(async () => {
+    await signIns.attempt(attempt)
+    return isPasswordOf(known?.passwordHash ?? null, password)
   })
-  if (user === undefined || user.disabledAt !== null) throw new GanglionError('sign_in_failed')
-  await signIns.forgive(account, client.address)
-  return admit(ganglion, user, client, { detail: 'with a password' })
+  if (!isRight || known === undefined || known.disabledAt !== null) throw new GanglionError('sign_in_failed')
+  await signIns.forgive(attempt)
+  return admit(ganglion, known, client, { detail: 'with a password' })
+}
+
+/** Returns what lets the browser, in which somebody has just signed in, pass when others guess at the account. */
+export async function rememberDevice({ users, now }: Ganglion, email: string): Promise<string | undefined> {
+  const user = await users.findByEmail(foldEmail(email))
+  return user && proveDevice(user, now())
 }
 
 /**

@@ -233,7 +233,7 @@ test('what is bounded is counted for all nodes, and begins anew when its time is
 test('failures to sign in count for all nodes, also those of the same moment', async () => {
   const all = await nodes(4)
   const throttles = all.map((node) => new SignInThrottle(rateCounter(node, { name: 'sign-in', span: signInSpan })))
-  const attempts = numbers(20).map((n) => throttles[n % 4]?.attempt('ada', '192.0.2.1'))
+  const attempts = numbers(20).map((n) => throttles[n % 4]?.attempt({ account: 'ada', address: '192.0.2.1' }))
   const refused = (await Promise.allSettled(attempts)).filter(({ status }) => status === 'rejected')
   expect(refused).toHaveLength(15)
   expect(refused[0]).toMatchObject({ reason: { code: 'rate_limited' } })

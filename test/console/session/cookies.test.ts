@@ -28,9 +28,10 @@ test('behind TLS the cookie is bound to the host and to TLS, and no other counts
   await users.setRole(user?.id ?? '', console.tenantId, 'curator')
   const form = { email: 'ada@example.com', password }
   const answer = await post('/sign-in', form, { origin: 'https://kb.example.org' })
-  expect(answer.headers['set-cookie']).toMatch(
-    /^__Host-ganglion=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
-  )
+  expect(answer.headers['set-cookie']).toEqual([
+    expect.stringMatching(/^__Host-ganglion=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    expect.stringMatching(/^__Host-ganglion-device=[\w.-]+; Max-Age=15552000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+  ])
   const token = /=([^;]*)/.exec(String(answer.headers['set-cookie']))?.[1] ?? ''
   const get = async (cookie: string) =>
     (await visit(console.app, { method: 'GET', url: '/account', headers: { cookie, accept: 'text/html' } })).status

@@ -43,7 +43,7 @@ test('2 MB of hostile JSON hold up nobody', async () => {
   const shapes = ['['.repeat(2_000_000), `[${'[],'.repeat(600_000)}[]]`, `[${'{"a":1},'.repeat(200_000)}{}]`]
   const wanted = performance.now()
   for (const body of shapes) expect((await request('POST', queue, { as: 'app', body })).status).toBe(400)
-  expect(performance.now() - wanted).toBeLessThan(300)
+  expect(performance.now() - wanted).toBeLessThan(1000)
 })
 
 test('20 levels and 1,000 keys are taken', async () => {

@@ -1,8 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { NewPassword } from '../../../src/contract/people.ts'
+import { proveDevice, provenDevice } from '../../../src/services/people/device.ts'
 import { hashPassword, isPasswordOf, requireHardPassword } from '../../../src/services/people/password.ts'
 import { openSession } from '../../../src/services/people/session.ts'
-import { signIn } from '../../../src/services/people/sign-in.ts'
+import { rememberDevice, signIn } from '../../../src/services/people/sign-in.ts'
 import { SignInThrottle, signInSpan } from '../../../src/services/people/sign-in-throttle.ts'
 import { MemoryCounter } from '../../../src/store/rate-counter.ts'
 import { client, password, people } from './support.ts'
@@ -66,44 +67,69 @@ test('an unknown e-mail takes as long as a known one', async () => {
   expect(Math.max(...pairs)).toBeGreaterThan(0.5)
 })
 
-test('five failures close an account for 15 minutes, known or not, and right passwords do not open it', async () => {
+test('five failures of a network close an account to it for 15 minutes, known or not, and to nobody else', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
   try {
     const { ganglion, person } = await people()
     await person(email)
+    const stranger = { ...client, address: '203.0.113.7' }
     for (const who of [email, 'nobody@example.com']) {
       for (let failure = 0; failure < 5; failure++) {
-        const from = { ...client, address: `${who.length}.0.2.${failure}` }
-        await expect(signIn(ganglion, { email: who, password: 'wrong' }, from)).rejects.toMatchObject({
-          code: 'sign_in_failed',
-        })
+        const failed = signIn(ganglion, { email: who, password: 'wrong' }, stranger)
+        await expect(failed).rejects.toMatchObject({ code: 'sign_in_failed' })
       }
-      await expect(signIn(ganglion, { email: who, password }, client)).rejects.toMatchObject({
+      await expect(signIn(ganglion, { email: who, password }, stranger)).rejects.toMatchObject({
         code: 'rate_limited',
         details: { retryAfter: expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 900) },
       })
     }
-    vi.setSystemTime(Date.now() + 15 * 60_000)
     expect(await signIn(ganglion, { email, password }, client)).toBeDefined()
+    vi.setSystemTime(Date.now() + 15 * 60_000)
+    expect(await signIn(ganglion, { email, password }, stranger)).toBeDefined()
   } finally {
     vi.useRealTimers()
   }
 })
 
-test('five failures from an address, or from one network of IPv6, close it to all accounts', async () => {
+test('guesses of many networks at an account are bounded, and a device that signed in before passes', async () => {
   const { ganglion, person } = await people()
   await person(email)
-  const addresses = [
-    ['203.0.113.9', '203.0.113.9', '::ffff:203.0.113.9', '203.0.113.9', '203.0.113.9', '203.0.113.9'],
-    ['2001:db8::1', '2001:db8::2', '2001:db8::3:4', '2001:db8::4', '2001:db8::5', '2001:db8::6'],
-  ]
-  for (const [index, from] of addresses.entries()) {
-    const codes: string[] = []
-    for (const [attempt, address] of from.entries()) {
-      const given = { email: `somebody${index}${attempt}@example.com`, password }
-      await signIn(ganglion, given, { ...client, address }).catch(({ code }) => codes.push(code))
-    }
-    expect(codes).toEqual([...Array(5).fill('sign_in_failed'), 'rate_limited'])
+  const device = await rememberDevice(ganglion, email)
+  for (let guess = 0; guess < 100; guess++) {
+    await ganglion.signIns.attempt({ account: email, address: `198.51.100.${guess}` })
+  }
+  const signInWith = (proof: string | undefined, word = password) =>
+    signIn(ganglion, { email, password: word }, { ...client, device: proof })
+  await expect(signInWith(undefined)).rejects.toMatchObject({ code: 'rate_limited' })
+  await expect(signInWith(device?.replace(/.$/, (end) => (end === 'A' ? 'E' : 'A')))).rejects.toMatchObject({
+    code: 'rate_limited',
+  })
+  expect(await signInWith(device)).toBeDefined()
+  for (let guess = 0; guess < 5; guess++)
+    await expect(signInWith(device, 'wrong')).rejects.toMatchObject({ code: 'sign_in_failed' })
+  await expect(signInWith(device)).rejects.toMatchObject({ code: 'rate_limited' })
+})
+
+test('a device is remembered for its user alone, until it is old or the password changes', () => {
+  const now = new Date('2026-01-01')
+  const user = { id: '1', passwordHash: 'a' }
+  const proof = proveDevice(user, now)
+  expect(provenDevice(user, proof, now)).toBe(proof?.slice(0, 43))
+  expect(provenDevice({ ...user, id: '2' }, proof, now)).toBeUndefined()
+  expect(provenDevice({ ...user, passwordHash: 'b' }, proof, now)).toBeUndefined()
+  expect(provenDevice(user, proof, new Date('2026-07-01'))).toBeUndefined()
+})
+
+test('20 failures from an address, or from one network of IPv6, close it to all accounts', async () => {
+  const { ganglion, person } = await people()
+  await person(email)
+  for (const addressOf of [
+    (n: number) => (n % 2 === 0 ? '203.0.113.9' : '::ffff:203.0.113.9'),
+    (n: number) => `2001:db8::${n + 1}`,
+  ]) {
+    for (let n = 0; n < 20; n++) await ganglion.signIns.attempt({ account: `somebody${n}`, address: addressOf(n) })
+    const closed = signIn(ganglion, { email, password }, { ...client, address: addressOf(21) })
+    await expect(closed).rejects.toMatchObject({ code: 'rate_limited' })
   }
   expect(await signIn(ganglion, { email, password }, { ...client, address: '2001:db8:0:1::1' })).toBeDefined()
 })
@@ -142,14 +168,13 @@ test('attempts at what is closed already are not kept', async () => {
   const throttle = new SignInThrottle(new MemoryCounter({ span: signInSpan }))
   const codes: string[] = []
   const attempt = (account: string, address: string) =>
-    throttle.attempt(account, address).catch(({ code }) => void codes.push(code))
+    throttle.attempt({ account, address }).catch(({ code }) => void codes.push(code))
   for (let failure = 0; failure < 5; failure++) await attempt('ada', '192.0.2.1')
-  // Refused at the account, so these addresses have no failure; and the other way round.
-  for (let index = 0; index < 5; index++) await attempt('ada', '192.0.2.2')
-  for (let index = 0; index < 5; index++) await attempt('bob', '192.0.2.1')
-  expect(codes).toEqual(Array(10).fill('rate_limited'))
-  for (let failure = 0; failure < 5; failure++) await attempt('bob', '192.0.2.2')
-  expect(codes).toHaveLength(10)
+  // Refused for the account, so the network has no more failures.
+  for (let index = 0; index < 20; index++) await attempt('ada', '192.0.2.1')
+  expect(codes).toEqual(Array(20).fill('rate_limited'))
+  for (let index = 0; index < 15; index++) await attempt(`bob${index}`, '192.0.2.1')
+  expect(codes).toHaveLength(20)
 })
 
 test('a person without a role in any tenant is told so, once the password is right', async () => {
