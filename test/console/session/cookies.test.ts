@@ -30,7 +30,9 @@ test('behind TLS the cookie is bound to the host and to TLS, and no other counts
   const answer = await post('/sign-in', form, { origin: 'https://kb.example.org' })
   expect(answer.headers['set-cookie']).toEqual([
     expect.stringMatching(/^__Host-ganglion=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-    expect.stringMatching(/^__Host-ganglion-device=[\w.-]+; Max-Age=15552000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    expect.stringMatching(
+      /^__Host-ganglion-device=[\w.-]+; Max-Age=15552000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    ),
   ])
   const token = /=([^;]*)/.exec(String(answer.headers['set-cookie']))?.[1] ?? ''
   const get = async (cookie: string) =>
