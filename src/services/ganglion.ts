@@ -44,6 +44,7 @@ import { loadKb } from './load-kb.ts'
 import { OpenKbs } from './open-kbs.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
 import { FileStreams } from './read/attachments/file-streams.ts'
+import { MainSettings } from './read/main-settings.ts'
 import { NeuronAnswers } from './read/neuron-answers.ts'
 import { CandidateRefs } from './review/candidate-refs.ts'
 import type { EmbeddingModel } from './search/embedding-model.ts'
@@ -94,6 +95,7 @@ export class Ganglion {
   readonly oneTimeLinks: OneTimeLinks
   readonly audit: Audit
   readonly signIns: SignInThrottle
+  readonly mainSettings: MainSettings
   /** Requests of callers, by what they count as. */
   readonly requestCounter: RateCounter
   readonly idempotency: Idempotency
@@ -146,6 +148,7 @@ export class Ganglion {
     this.sessions = new Sessions(database.db)
     this.oneTimeLinks = new OneTimeLinks(database.db)
     this.audit = new Audit(database.db)
+    this.mainSettings = new MainSettings(this)
     this.signIns = new SignInThrottle(
       rateCounter({ db: database.db, now: this.now }, { name: 'sign-in', span: signInSpan }),
     )
@@ -261,6 +264,11 @@ export class Ganglion {
   /** The knowledge bases that are open now. */
   async openKbs(): Promise<KnowledgeBase[]> {
     return this.#open.all()
+  }
+
+  /** Whether more knowledge bases were asked for lately than may be open at once. */
+  get isCrowded(): boolean {
+    return this.#open.isCrowded
   }
 
   /** The search index of an open knowledge base. */

@@ -1,18 +1,37 @@
+import { GanglionError } from '../contract/errors.ts'
+import { openFilesLimit } from '../files/open-files-limit.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import type { ReadableKb } from './knowledge-base/readable-kb.ts'
 import type { OpenKb } from './load-kb.ts'
 
 const openAtOnce = 64
 const idleMs = 60_000
+/** Milliseconds for which the server counts as crowded after it rejected a request. */
+const crowdedMs = 10_000
+/** File descriptors of an open knowledge base, at most, and what everything else is left. */
+const filesPerKb = 12
+const otherFiles = 256
 
-/** The open knowledge bases. Idle ones are closed. */
+/** Returns how many knowledge bases may be open with this many file descriptors. */
+export function mostOpenWith(files: number): number {
+  return Math.max(4, Math.floor((files - otherFiles) / filesPerKb))
+}
+
+/** The open knowledge bases. Idle ones are closed. More than the system has file descriptors for are not opened. */
 export class OpenKbs {
   readonly #load: (identity: KbIdentity) => Promise<OpenKb>
   readonly #onError: (error: unknown) => void
+  readonly #most: number
+  #rejectedAt = Number.NEGATIVE_INFINITY
   /** The least recently used first. */
   readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
 
-  constructor(load: (identity: KbIdentity) => Promise<OpenKb>, onError: (error: unknown) => void) {
+  constructor(
+    load: (identity: KbIdentity) => Promise<OpenKb>,
+    onError: (error: unknown) => void,
+    most = mostOpenWith(openFilesLimit()),
+  ) {
+    this.#most = most
     this.#load = load
     this.#onError = onError
   }
@@ -30,16 +49,28 @@ export class OpenKbs {
   }
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
-    const opening = this.#open.get(identity.id)?.opening ?? this.#load(identity)
+    const opening = this.#open.get(identity.id)?.opening ?? this.#begin(identity)
     this.#open.delete(identity.id)
     this.#open.set(identity.id, { identity, opening, usedAt: Date.now() })
-    this.#closeIdle()
+    this.#closeIdle(openAtOnce)
     try {
       return await opening
     } catch (error) {
       this.#open.delete(identity.id) // the next request tries again
       throw error
     }
+  }
+
+  /** @throws {GanglionError} `unavailable` */
+  #begin(identity: KbIdentity): Promise<OpenKb> {
+    this.#closeIdle(this.#most - 1)
+    if (this.#open.size < this.#most) return this.#load(identity)
+    this.#rejectedAt = performance.now()
+    throw new GanglionError('unavailable', 'Too many knowledge bases are in use at once.')
+  }
+
+  get isCrowded(): boolean {
+    return performance.now() - this.#rejectedAt < crowdedMs
   }
 
   has(id: string): boolean {
@@ -62,9 +93,9 @@ export class OpenKbs {
   }
 
   /** Closes the least recently used ones. One that was asked for a moment ago may still be in use. */
-  #closeIdle(): void {
+  #closeIdle(kept: number): void {
     for (const [id, { opening, usedAt }] of this.#open) {
-      if (this.#open.size <= openAtOnce || Date.now() - usedAt < idleMs) return
+      if (this.#open.size <= kept || Date.now() - usedAt < idleMs) return
       this.#open.delete(id)
       opening.then(({ close }) => close()).catch(this.#onError)
     }

@@ -2,14 +2,17 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { mostOpenWith, OpenKbs } from '../../src/services/open-kbs.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
 import { submitCandidate } from '../../src/services/queue/submit-candidate.ts'
 import { readFile } from '../../src/services/read/attachments/read-file.ts'
 import { findNames } from '../../src/services/read/graph/find-names.ts'
+import { listKnowledgeBases } from '../../src/services/read/list-knowledge-bases.ts'
 import { listNeurons } from '../../src/services/read/list-neurons.ts'
 import { readNeuron } from '../../src/services/read/read-neuron.ts'
 import { searchTenant } from '../../src/services/search/search.ts'
+import { createKnowledgeBase } from '../../src/services/setup/create-kb.ts'
 import { Projection } from '../../src/store/projection/projection.ts'
 import { followMainOnly, holdUp } from './support/half-opened.ts'
 import { NativeWriter } from './support/native-writer.ts'
@@ -143,4 +146,33 @@ test('where the queue cannot be followed, Neurons are read, and the queue is lis
   }
   native.git('update-ref', 'refs/ganglion/queue', queue)
   expect((await listCandidates(ganglion, bed.curator, everything)).candidates).toHaveLength(4)
+})
+
+test('knowledge bases are listed without being opened, and no more are opened than there are files for', async () => {
+  const { ganglion, curator } = await newTestBed()
+  await createKnowledgeBase(ganglion, { slug: 'second', tenant: 'acme', title: 'The second' })
+  const { knowledgeBases } = await listKnowledgeBases(ganglion, curator)
+  expect(knowledgeBases).toMatchObject([{ slug: 'handbook' }, { slug: 'second', title: 'The second', language: 'en' }])
+  const opened: string[] = []
+  const open = new OpenKbs(
+    async ({ id }) => {
+      opened.push(id)
+      return {
+        kb: await ganglion.kb(curator.tenantId, id),
+        whole: () => ganglion.kb(curator.tenantId, id),
+        close: async () => {},
+      }
+    },
+    () => {},
+    1,
+  )
+  const [first, second] = await ganglion.knowledgeBases.list(curator.tenantId)
+  if (first === undefined || second === undefined) throw new Error('There are two.')
+  await open.open(first)
+  expect(open.isCrowded).toBe(false)
+  await expect(open.open(second)).rejects.toMatchObject({ code: 'unavailable' })
+  expect(open.isCrowded).toBe(true)
+  await open.open(first)
+  expect(opened).toEqual([first.id])
+  expect(mostOpenWith(1024)).toBe(64)
 })

@@ -1,9 +1,5 @@
-import { Repository } from '../../git/repository.ts'
 import { isDue } from '../../knowledge/lint/lint-schedule.ts'
-import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { Ganglion } from '../ganglion.ts'
-import { mainRef } from '../knowledge-base/kb-refs.ts'
-import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000
@@ -38,8 +34,6 @@ export function startLinting(ganglion: Ganglion, onError: (error: unknown) => vo
 export class LintSchedules {
   readonly #ganglion: Ganglion
   readonly #onError: (error: unknown) => void
-  /** As main had them at a commit: only where it has moved is anything read. */
-  readonly #known = new Map<string, { main: string; schedule: string | null }>()
 
   /** @param onError is told of knowledge bases that cannot be linted; the others are. */
   constructor(ganglion: Ganglion, onError: (error: unknown) => void) {
@@ -52,30 +46,12 @@ export class LintSchedules {
     for (const identity of await this.#ganglion.knowledgeBases.list()) {
       if (stopping.aborted) return
       try {
-        const schedule = await this.#scheduleOf(identity)
+        const schedule = (await this.#ganglion.mainSettings.read(identity))?.lintSchedule ?? null
         if (schedule === null || !isDue(schedule, after, until)) continue
         await lintKb(this.#ganglion, await this.#ganglion.openKb(identity))
       } catch (error) {
         this.#onError(error)
       }
-    }
-  }
-
-  async #scheduleOf(identity: KbIdentity): Promise<string | null> {
-    const { id } = identity
-    await this.#ganglion.bringUp(identity)
-    const repository = new Repository(this.#ganglion.directory.repository(id))
-    try {
-      const main = await repository.readRef(mainRef)
-      const known = this.#known.get(id)
-      if (main === undefined || known?.main === main) return known?.schedule ?? null
-      const blob = await repository.blobAt(main, 'kb.yaml')
-      const text = blob === undefined ? '' : await repository.readText(blob)
-      const schedule = parseKbFile(text).settings.lintSchedule
-      this.#known.set(id, { main, schedule })
-      return schedule
-    } finally {
-      repository.close()
     }
   }
 }

@@ -12,6 +12,8 @@ export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; rea
 const checkIntervalMs = 3_000
 const gitTimeLimitMs = 5_000
 
+const crowded = 'more knowledge bases are in use than the limit of open files (`ulimit -n`) allows'
+
 const reasonByCode: Readonly<Record<string, string>> = {
   EROFS: 'is on a read-only file system',
   EACCES: 'may not be written by the server',
@@ -51,6 +53,7 @@ async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, incoming, uploads].map((path) => accessProblem('files', path)),
   ])
+  if (ganglion.isCrowded) found.push({ part: 'files', reason: crowded })
   const problems = found.filter((problem) => problem !== undefined)
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
 }

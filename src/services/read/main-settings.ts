@@ -1,0 +1,34 @@
+import { Repository } from '../../git/repository.ts'
+import type { KbSettings } from '../../knowledge/kb-settings.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import type { Ganglion } from '../ganglion.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
+
+/** Reads the settings of knowledge bases without opening them: one costs a look at its main where that has not moved. */
+export class MainSettings {
+  readonly #ganglion: Pick<Ganglion, 'bringUp' | 'directory'>
+  readonly #known = new Map<string, { main: string; settings: KbSettings }>()
+
+  constructor(ganglion: Pick<Ganglion, 'bringUp' | 'directory'>) {
+    this.#ganglion = ganglion
+  }
+
+  /** Returns what `kb.yaml` on main holds; undefined without a main. */
+  async read(identity: KbIdentity): Promise<KbSettings | undefined> {
+    const { id } = identity
+    await this.#ganglion.bringUp(identity)
+    const repository = new Repository(this.#ganglion.directory.repository(id))
+    try {
+      const main = await repository.readRef(mainRef)
+      const known = this.#known.get(id)
+      if (main === undefined || known?.main === main) return known?.settings
+      const blob = await repository.blobAt(main, 'kb.yaml')
+      const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
+      this.#known.set(id, { main, settings })
+      return settings
+    } finally {
+      repository.close()
+    }
+  }
+}
