@@ -13,7 +13,10 @@ const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 export function parseDestination(url: string): Destination | undefined {
   if (elsewhere.test(url)) return undefined
   const [, path = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(url) ?? []
-  const target = decoded(path).trim()
+  // Sites serve `page.md/` as the page.
+  const target = decoded(path)
+    .trim()
+    .replace(/(?<=[^/]\.(?:md|markdown|html?))\/$/i, '')
   if (target === '' || /(?:^|\/)\.{0,2}\/?$/.test(target)) return undefined
   const heading = decoded(fragment).trim()
   return { target, ...(heading === '' ? {} : { heading }) }

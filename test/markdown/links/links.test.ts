@@ -338,3 +338,10 @@ describe('finding links without a parser', () => {
 function parsedLinks(content: string): WikiLink[] {
   return treeLinks(parseMarkdown(content))
 }
+
+test('a slash behind the name of a page is no part of it', () => {
+  expect(extractLinks('[x](page.md/#h) [y](a/b.html/)')).toMatchObject([
+    { target: 'page.md', heading: 'h' },
+    { target: 'a/b.html' },
+  ])
+})

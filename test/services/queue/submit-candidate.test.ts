@@ -112,8 +112,10 @@ test('a candidate for a Neuron that is not there warns the curator, and a target
 
 test('front matter that opens a content counts as metadata, and only narrows who sees the page', async () => {
   const bed = await newTestBed()
+  let count = 0
   const submitted = async (content: string, more: Partial<Parameters<typeof candidate>[0]> = {}) => {
-    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ content, confidence: 0.95, ...more }))
+    const own = { title: `Page ${count++}`, content, confidence: 0.95 }
+    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ ...own, ...more }))
     const path = nativeGit(bed.gitDir, ['diff', '--name-only', 'HEAD~1', 'HEAD']).trim()
     const page =
       receipt.status === 'approved' ? parseNeuronFile(nativeGit(bed.gitDir, ['show', `HEAD:${path}`])) : undefined
