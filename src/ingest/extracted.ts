@@ -61,12 +61,13 @@ export type ExtractionProblem =
   | 'wrong-type'
   | 'too-large'
   | 'too-slow'
+  | 'starved'
   | 'unsupported'
   | 'empty'
   | 'not-configured'
   | 'crashed'
 
-/** Why a document has no text; the message is for people. Only what crashed is worth another attempt. */
+/** Why a document has no text; the message is for people. Only what crashed, or got no processor, is worth another attempt. */
 export class ExtractionError extends Error {
   readonly problem: ExtractionProblem
 

@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { hasBrokenWords } from '../broken-words.ts'
 import type { Extracted } from '../extracted.ts'
 
 /** UTF-16 units of a text that are looked at. */
@@ -102,6 +103,7 @@ function wordDoubts(prose: string): string[] {
       : []),
     ...(isRepetitive(prose) ? ['The text repeats itself.'] : []),
     ...(broken >= 5 && broken > words.length * 0.05 ? ['Words of the text hold signs that belong to none.'] : []),
+    ...(hasBrokenWords(prose) ? ['The words of the text are broken into letters.'] : []),
     ...(encoded > prose.length * 0.3 && encoded > 200 ? ['The text looks like encoded data.'] : []),
   ]
 }

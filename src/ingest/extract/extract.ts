@@ -17,6 +17,8 @@ export type ExtractOptions = {
   scratchIn?: string | undefined
   /** Pages, or what else the document consists of; of some formats nothing is told. */
   onProgress?: OnProgress | undefined
+  /** Runs the process; for tests. */
+  run?: typeof runConfined
 }
 
 /** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
@@ -41,10 +43,13 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
     onProgress: options.onProgress,
   }
   try {
-    const ending = await runConfined(confinement).catch((cause) => {
+    const ending = await (options.run ?? runConfined)(confinement).catch((cause) => {
       options.signal?.throwIfAborted()
       throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
     })
+    if (family.second !== undefined && isAborted(ending)) {
+      return await extractDocument({ ...input, fileType: family.second }, options)
+    }
     return readEnding(ending, limits)
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
@@ -57,6 +62,15 @@ function familyOf(fileType: string): Family {
   const successor = successors.get(fileType)
   const advice = successor === undefined ? '' : `: save it as .${successor} and upload that`
   throw new ExtractionError('unsupported', `Documents of type .${fileType} cannot be read${advice}.`)
+}
+
+/** Whether native code gave up on the document. */
+function isAborted(ending: Ending): boolean {
+  return ending.kind === 'ended' && /^SIG(?:ABRT|SEGV|BUS|ILL|FPE|TRAP)$/.test(ending.exit) && !isOutOfHeap(ending)
+}
+
+function isOutOfHeap({ errors }: { errors: string }): boolean {
+  return /heap out of memory|heap limit|allocation failed/i.test(errors)
 }
 
 /** Three quarters: what is not JavaScript's needs memory too. */
@@ -75,19 +89,23 @@ function readEnding(ending: Ending, limits: ExtractLimits): Extracted {
 }
 
 function exceededError(
-  limit: keyof ExtractLimits,
+  limit: keyof ExtractLimits | 'starved',
   { memory, output, cpuTime, wallTime }: ExtractLimits,
 ): ExtractionError {
   if (limit === 'memory') return tooMuchMemory(memory)
   if (limit === 'output')
     return new ExtractionError('too-large', `The document's text is longer than ${size(output)}: split it.`)
+  if (limit === 'starved') {
+    return new ExtractionError('starved', 'The server was too busy to read the document in time: ingest it again.')
+  }
   const seconds = Math.round((limit === 'cpuTime' ? cpuTime : wallTime) / 1000)
   const message = `The document takes longer than ${seconds} seconds to read: it may be damaged, or split it.`
   return new ExtractionError('too-slow', message)
 }
 
-function endedError({ errors, exit }: Ending & { kind: 'ended' }, { memory }: ExtractLimits): ExtractionError {
-  if (/heap out of memory|heap limit|allocation failed/i.test(errors)) return tooMuchMemory(memory)
+function endedError(ending: Ending & { kind: 'ended' }, { memory }: ExtractLimits): ExtractionError {
+  const { errors, exit } = ending
+  if (isOutOfHeap(ending)) return tooMuchMemory(memory)
   const message = `The program that reads this document stopped unexpectedly (${exit}).`
   return new ExtractionError('crashed', message, { cause: detail(errors) })
 }

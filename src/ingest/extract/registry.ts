@@ -12,9 +12,16 @@ export type Family = {
   network?: true
   /** What it may take beyond what documents may. */
   limits?: Partial<ExtractLimits>
+  /** The key of the family that reads what ends the process of this one by a signal. */
+  second?: string
 }
 
-const pdf: Family = { load: async () => (await import('./pdf/pdf.ts')).extractPdf, addons: true, scratch: true }
+const pdf: Family = {
+  load: async () => (await import('./pdf/pdf.ts')).extractPdf,
+  addons: true,
+  scratch: true,
+  second: 'pdf-plain',
+}
 const image: Family = { load: async () => (await import('./image/image.ts')).extractImage, addons: true, scratch: true }
 const tiff: Family = { load: async () => (await import('./image/tiff.ts')).extractTiff, addons: true, scratch: true }
 const audio: Family = {
@@ -33,6 +40,7 @@ const html: Family = { load: async () => (await import('./html/html.ts')).extrac
 /** By file type: an extension in lower case, without dot. */
 export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['pdf', pdf],
+  ['pdf-plain', { load: async () => (await import('./pdf/pdf-plain.ts')).extractPlainPdf }],
   ...['docx', 'docm'].map((type): [string, Family] => [type, docx]),
   ...['pptx', 'pptm'].map((type): [string, Family] => [type, pptx]),
   ...['xlsx', 'xlsm'].map((type): [string, Family] => [type, xlsx]),

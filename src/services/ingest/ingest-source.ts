@@ -223,6 +223,6 @@ function isCrash(error: unknown): boolean {
 }
 
 function isPermanent(error: unknown): boolean {
-  if (error instanceof ExtractionError) return !isCrash(error)
+  if (error instanceof ExtractionError) return error.problem !== 'starved' && !isCrash(error)
   return error instanceof ValidationError || (error instanceof GanglionError && error.status < 500)
 }

@@ -9,6 +9,12 @@ const doubts = (markdown: string, more: Partial<Parameters<typeof qualityDoubts>
   qualityDoubts({ markdown, ...more })
 const misread = (text: string, encoding: string) => new TextDecoder(encoding).decode(Buffer.from(text))
 
+test('a text of words that are broken into letters is doubted', () => {
+  expect(doubts(prose.replace(/(?<=\p{L})(?=\p{L})/gu, ' '))).toEqual([
+    'The words of the text are broken into letters.',
+  ])
+})
+
 describe('a text that speaks for itself', () => {
   test.each([
     ['prose', prose],

@@ -2,7 +2,8 @@ import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { runConfined } from '../../../src/ingest/extract/confined/confined-process.ts'
 import { type ExtractOptions, extractDocument } from '../../../src/ingest/extract/extract.ts'
 import { runNode } from '../../support/process.ts'
 import { extractConfined } from './conformance.ts'
@@ -52,6 +53,18 @@ test('a process tells how far it is', async () => {
   const told: number[][] = []
   await extract('pages', 'pdf', { onProgress: (...progress) => told.push(progress) })
   expect(told.at(-1)).toEqual([expect.any(Number), 2])
+})
+
+test('a PDF that ends the process of its reader is read by another', async () => {
+  await writeFile(join(folder, 'aborts'), writePdf([{ texts: [{ text: 'One line', x: 60, y: 700 }] }]))
+  const ended = { kind: 'ended', output: Buffer.alloc(0), errors: '', exit: 'SIGABRT' } as const
+  const run = vi.fn(runConfined).mockResolvedValueOnce(ended)
+  expect(await extract('aborts', 'pdf', { run })).toMatchObject({
+    markdown: 'One line',
+    warnings: ['The PDF is damaged: its text was read without its layout.'],
+  })
+  run.mockClear().mockResolvedValueOnce({ ...ended, errors: 'JavaScript heap out of memory' })
+  await expect(extract('aborts', 'pdf', { run })).rejects.toMatchObject({ problem: 'too-large' })
 })
 
 test('a file that is not there is worth another attempt', async () => {

@@ -114,7 +114,10 @@ test('what may be better next time is tried three times', async () => {
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   const compile = vi.fn(() => Promise.reject(new Error('secret path')))
-  const extract = vi.fn(steps().extract).mockRejectedValueOnce(failure('crashed'))
+  const extract = vi
+    .fn(steps().extract)
+    .mockRejectedValueOnce(failure('crashed'))
+    .mockRejectedValueOnce(failure('starved'))
   const [source, other] = [await addSource(ganglion, { kbId }), await addSource(ganglion, { kbId, status: 'pending' })]
   const given: IngestSteps = steps({
     extract: (asked, context) => (asked.id === other.id ? extract(asked, context) : steps().extract(asked, context)),
@@ -123,7 +126,7 @@ test('what may be better next time is tried three times', async () => {
   await ingest(ganglion, given, { onError })
   await becomes(ganglion, source, 'failed')
   await becomes(ganglion, other, 'success')
-  expect([compile.mock.calls.length, extract.mock.calls.length]).toEqual([3, 2])
+  expect([compile.mock.calls.length, extract.mock.calls.length]).toEqual([3, 3])
   expect(await statusOf(ganglion, source)).toEqual({
     ...{ status: 'failed', errorMessage: 'Something went wrong while compiling; try again.', attempt: 1 },
   })

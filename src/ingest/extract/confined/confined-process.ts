@@ -16,14 +16,20 @@ export type Confinement = {
   limits: ExtractLimits
   signal: AbortSignal | undefined
   onProgress?: OnProgress | undefined
+  usageOf?: typeof processUsage
 }
 
 /** How a process ended: by itself, or because it exceeded a limit. */
 export type Ending =
   | { kind: 'ended'; output: Buffer; errors: string; exit: string }
-  | { kind: 'exceeded'; limit: keyof ExtractLimits }
+  | { kind: 'exceeded'; limit: Limit }
+
+/** `starved`: for most of its time it waited for a processor. */
+type Limit = keyof ExtractLimits | 'starved'
 
 const pollInterval = 100
+/** How many times the limit of the time on the clock a process may take that gets no processor. */
+const mostStarved = 5
 const maxErrorBytes = 16 * 1024
 const progressLine = /^(\d{1,9}) (\d{1,9})$/
 const maxProgressLine = 20
@@ -36,19 +42,19 @@ const limitedShell = 'ulimit -t "$1" || exit 1; ulimit -c 0; shift; exec "$@"'
  * ended.
  * @throws what starting it throws, and the signal's reason.
  */
-export async function runConfined({ args, input, scratch, limits, signal, onProgress }: Confinement): Promise<Ending> {
+export async function runConfined(confinement: Confinement): Promise<Ending> {
+  const { args, input, scratch, limits, signal, onProgress, usageOf = processUsage } = confinement
   signal?.throwIfAborted()
   const child = start(args, scratch, limits)
   const errors = collect(child.stderr, maxErrorBytes, () => undefined)
-  let exceeded: keyof ExtractLimits | undefined
-  const end = (limit?: keyof ExtractLimits) => {
+  let exceeded: Limit | undefined
+  const end = (limit?: Limit) => {
     exceeded ??= limit
     child.kill('SIGKILL')
   }
   const output = collect(child.stdio[3], limits.output, () => end('output'))
   if (onProgress) followProgress(child.stdio[4], onProgress)
   const abort = () => end()
-  const timer = setTimeout(() => end('wallTime'), limits.wallTime)
   signal?.addEventListener('abort', abort)
   const done = new AbortController()
   try {
@@ -56,6 +62,7 @@ export async function runConfined({ args, input, scratch, limits, signal, onProg
     // A process that ends before it has read its input says so by its exit.
     child.stdin?.on('error', () => undefined).write(input)
     watch(child, limits, end, done.signal)
+    endInTime(child, { ...limits, usageOf }, end, done.signal)
     const exit = await ended
     signal?.throwIfAborted()
     if (exceeded !== undefined) return { kind: 'exceeded', limit: exceeded }
@@ -63,7 +70,6 @@ export async function runConfined({ args, input, scratch, limits, signal, onProg
     return { kind: 'ended', output: output(), errors: errors().toString(), exit }
   } finally {
     done.abort()
-    clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
     end()
   }
@@ -104,7 +110,7 @@ function exitOf(child: ChildProcess): Promise<string> {
 async function watch(
   { pid }: ChildProcess,
   limits: ExtractLimits,
-  end: (limit: keyof ExtractLimits) => void,
+  end: (limit: Limit) => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (pid !== undefined && !signal.aborted) {
@@ -114,6 +120,25 @@ async function watch(
     if (usage && usage.cpuTime > limits.cpuTime) end('cpuTime')
     await sleep(pollInterval, undefined, { signal }).catch(() => undefined)
   }
+}
+
+/** The time in which it waits for a processor does not count, but may be no more than {@link mostStarved} times the limit. */
+async function endInTime(
+  { pid }: ChildProcess,
+  { wallTime, usageOf }: ExtractLimits & { usageOf: typeof processUsage },
+  end: (limit: Limit) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const start = performance.now()
+  for (let left = wallTime; left > 0; ) {
+    await sleep(Math.ceil(Math.min(left, wallTime)), undefined, { signal }).catch(() => undefined)
+    const waited = pid === undefined || signal.aborted ? 0 : ((await usageOf(pid))?.waited ?? 0)
+    if (signal.aborted) return
+    const elapsed = performance.now() - start
+    if (elapsed > mostStarved * wallTime) return end('starved')
+    left = wallTime + waited - elapsed
+  }
+  end('wallTime')
 }
 
 /** Of what comes at a time, the last line counts; what is no progress is nothing. */

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** Bytes of resident memory and milliseconds of CPU time so far. */
-export type ProcessUsage = { memory: number; cpuTime: number }
+/** Bytes of resident memory, and milliseconds so far: of CPU time, and of waiting for a processor, where the system tells. */
+export type ProcessUsage = { memory: number; cpuTime: number; waited: number }
 
 const run = promisify(execFile)
 /** Of Linux's `stat`, for all programs. */
@@ -29,7 +29,20 @@ async function linuxUsage(pid: number): Promise<ProcessUsage | undefined> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (kilobytes === undefined) return undefined
   const ticks = Number(fields[11]) + Number(fields[12])
-  return { memory: Number(kilobytes) * 1024, cpuTime: (ticks * 1000) / ticksPerSecond }
+  const usage = { memory: Number(kilobytes) * 1024, cpuTime: (ticks * 1000) / ticksPerSecond }
+  return { ...usage, waited: await longestWait(pid) }
+}
+
+/** Of the thread that waited longest for a processor: the second field of `schedstat`, in nanoseconds. */
+async function longestWait(pid: number): Promise<number> {
+  try {
+    const folder = `/proc/${pid}/task`
+    const threads = await readdir(folder)
+    const stats = await Promise.all(threads.map((thread) => readFile(`${folder}/${thread}/schedstat`, 'utf8')))
+    return Math.max(...stats.map((stat) => Number(stat.split(' ')[1]))) / 1e6
+  } catch {
+    return 0 // a thread has ended, or the system keeps no figures
+  }
 }
 
 async function posixUsage(pid: number): Promise<ProcessUsage | undefined> {
@@ -45,5 +58,5 @@ async function posixUsage(pid: number): Promise<ProcessUsage | undefined> {
     }),
     { sum: 0, unit: 1, next: [60, 60, 24] },
   ).sum
-  return { memory: Number(kilobytes) * 1024, cpuTime: seconds * 1000 }
+  return { memory: Number(kilobytes) * 1024, cpuTime: seconds * 1000, waited: 0 }
 }

@@ -25,7 +25,7 @@ const extracted = z.strictObject({
 })
 
 const problem = z.enum([
-  ...(['encrypted', 'corrupt', 'wrong-type', 'too-large', 'too-slow'] as const),
+  ...(['encrypted', 'corrupt', 'wrong-type', 'too-large', 'too-slow', 'starved'] as const),
   ...(['unsupported', 'empty', 'not-configured', 'crashed'] as const),
 ])
 

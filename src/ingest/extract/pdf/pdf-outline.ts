@@ -24,11 +24,19 @@ export async function pdfFacts(bytes: Buffer): Promise<PdfFacts> {
   return (await withDocument(bytes, factsOf).catch(() => none)) ?? none
 }
 
-/** The plain text of each page, as PDF.js reads it. @throws {Error} where it cannot */
-export async function plainPages(bytes: Buffer, maxPages: number): Promise<string[]> {
+/** The plain text of each page, or of those that are wanted, as PDF.js reads it. @throws {Error} where it cannot */
+export async function plainPages(
+  bytes: Buffer,
+  maxPages: number,
+  isWanted: (number: number) => boolean = () => true,
+): Promise<string[]> {
   return withDocument(bytes, async (document) => {
     const pages: string[] = []
     for (let number = 1; number <= Math.min(document.numPages, maxPages); number++) {
+      if (!isWanted(number)) {
+        pages.push('')
+        continue
+      }
       const { items } = await (await document.getPage(number)).getTextContent()
       pages.push(items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join(''))
     }

@@ -1,4 +1,5 @@
 import type { PageComplexityStats, ParsedPage, Rect } from '@llamaindex/liteparse'
+import { hasBrokenWords } from '../../broken-words.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { filledFields } from './pdf-form.ts'
 import { brokenWords } from './pdf-hyphens.ts'
@@ -23,6 +24,8 @@ export type ReadPage = {
   fields: string[]
   /** Whether words stand in the order in which they are seen, from left to right, and not in that in which they are read. */
   isVisual: boolean
+  /** Whether its lines do not run as the page is turned, or its words are broken into letters: then their order may be wrong. */
+  isScrambled: boolean
 }
 
 /** Letters and digits of a page of which a picture is the main part. */
@@ -48,7 +51,18 @@ export function readPage(page: ParsedPage): ReadPage {
     broken: brokenWords(text),
     fields: filledFields(page.formFields ?? []),
     isVisual: isVisuallyOrdered(text),
+    isScrambled: isTurned(page) || hasBrokenWords(text),
   }
+}
+
+/** Whether most of its letters stand on lines that run down, up, or upside down. */
+function isTurned({ textItems }: ParsedPage): boolean {
+  let [turned, all] = [0, 0]
+  for (const { text, rotation = 0 } of textItems) {
+    all += text.length
+    if (Math.round(rotation / 90) % 4 !== 0) turned += text.length
+  }
+  return 2 * turned > all
 }
 
 export function countLetters(text: string): number {

@@ -1,20 +1,19 @@
-import { readFile } from 'node:fs/promises'
 import { LiteParse } from '@llamaindex/liteparse'
-import type { Anchor, Extracted, Extractor, OnProgress } from '../../extracted.ts'
+import { hasBrokenWords } from '../../broken-words.ts'
+import type { Extractor, OnProgress } from '../../extracted.ts'
 import { ExtractionError } from '../../extracted.ts'
 import { orderDoubts, withLogicalOrder } from './pdf-bidi.ts'
 import { timeBudget } from './pdf-budget.ts'
-import { withoutFalseHeadings } from './pdf-false-headings.ts'
-import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { withCompoundHyphens } from './pdf-hyphens.ts'
-import { pdfFacts, plainPages } from './pdf-outline.ts'
-import { type Page, pageMarkdown, plainParagraphs } from './pdf-page.ts'
+import { plainPages } from './pdf-outline.ts'
+import { pageMarkdown, plainParagraphs } from './pdf-page.ts'
 import { pageList } from './pdf-page-list.ts'
-import { type ReadPage, readPage } from './pdf-read-page.ts'
-import { dropRunningLines } from './pdf-running-lines.ts'
+import { assemble, hasText, maxPages, readPdf, secondReading } from './pdf-plain.ts'
+import { countLetters, type ReadPage, readPage } from './pdf-read-page.ts'
 import { recogniseScans } from './pdf-scans.ts'
 
-const maxPages = 2000
+/** Part of the letters of a page that the second reader must find to be heard. */
+const leastLetters = 0.9
 /** Pages that are in memory with the place of every piece of text at a time. */
 const batchSize = 100
 
@@ -27,7 +26,8 @@ export const extractPdf: Extractor = async ({ file }, onProgress) => {
   const reading = { isSpent: timeBudget(), onProgress }
   const parsed = await parsePages(bytes, reading)
   if (parsed === undefined) return secondReading(bytes)
-  const ordered = await inLogicalOrder(bytes, withCompoundHyphens(parsed.pages))
+  const sound = await unscrambled(bytes, parsed.pages)
+  const ordered = await inLogicalOrder(bytes, withCompoundHyphens(sound))
   const { texts, recognised, warnings } = await recogniseScans(bytes, ordered.pages, reading)
   const doubts = [...ordered.doubts, ...garbledDoubts(ordered.pages.filter(({ number }) => !texts.has(number)))]
   const pages = ordered.pages.map((page) => ({
@@ -39,6 +39,20 @@ export const extractPdf: Extractor = async ({ file }, onProgress) => {
   if (!hasText(pages)) return secondReading(bytes)
   const extracted = await assemble(bytes, pages, [...parsed.warnings, ...warnings])
   return { ...extracted, doubts, ...(recognised !== undefined && { recognised }) }
+}
+
+/** Pages on which the first reader may have mixed up letters or lines, as the second one reads them. */
+async function unscrambled(bytes: Buffer, pages: readonly ReadPage[]): Promise<ReadPage[]> {
+  const scrambled = new Set(
+    pages.filter(({ isScrambled, scan }) => isScrambled && scan === undefined).map(({ number }) => number),
+  )
+  if (scrambled.size === 0) return [...pages]
+  const texts = await plainPages(bytes, maxPages, (number) => scrambled.has(number)).catch(() => [])
+  return pages.map((page) => {
+    const text = texts[page.number - 1] ?? ''
+    const isPoorer = countLetters(text) < leastLetters * page.letters || hasBrokenWords(text)
+    return isPoorer || !scrambled.has(page.number) ? page : { ...page, markdown: plainParagraphs(text) }
+  })
 }
 
 /** Pages with the words of lines that run from right to left in the order in which they are read. */
@@ -70,14 +84,6 @@ function garbledDoubts(pages: readonly ReadPage[]): string[] {
 /** Of a page whose letters have no meaning, neither has their size. */
 function unrecognised({ markdown, scan }: ReadPage): string {
   return scan === 'garbled' ? markdown.replace(/^#{1,6}\s+/gm, '') : markdown
-}
-
-/** The bytes from the header of a PDF on, which may have others before it (ISO 32000-1, annex H). */
-async function readPdf(file: string): Promise<Buffer> {
-  const bytes = await readFile(file)
-  const start = bytes.subarray(0, 1024).indexOf('%PDF-')
-  if (start === -1) throw new ExtractionError('wrong-type', 'The file is not a PDF.')
-  return bytes.subarray(start)
 }
 
 /** As many pages as there is time for; undefined where the document is too damaged. */
@@ -127,38 +133,4 @@ function parser(): LiteParse {
     numWorkers: 1,
     quiet: true,
   })
-}
-
-/** Plain text by another reader, for what the first one cannot read. */
-async function secondReading(bytes: Buffer): Promise<Extracted> {
-  const texts = await plainPages(bytes, maxPages).catch((cause: unknown) => {
-    const isLocked = cause instanceof Error && cause.name === 'PasswordException'
-    if (isLocked) throw new ExtractionError('encrypted', 'The PDF is protected by a password.', { cause })
-    throw new ExtractionError('corrupt', 'The PDF is damaged and could not be read.', { cause })
-  })
-  const pages = texts.map((text, at) => ({ number: at + 1, lines: plainParagraphs(text).split('\n') }))
-  if (!hasText(pages)) throw new ExtractionError('empty', 'No text was found in the PDF.')
-  return assemble(bytes, pages, ['The PDF is damaged: its text was read without its layout.'])
-}
-
-async function assemble(bytes: Buffer, read: readonly Page[], warnings: string[]): Promise<Extracted> {
-  const { title, bookmarks } = await pdfFacts(bytes)
-  const pages = withBookmarks(withoutFalseHeadings(dropRunningLines(read)), bookmarks)
-  const lines: string[] = []
-  const anchors: Anchor[] = []
-  for (const page of pages) {
-    const text = page.lines
-      .join('\n')
-      .trim()
-      .replace(/\n{3,}/g, '\n\n')
-    if (text === '') continue
-    anchors.push({ line: lines.length + 1, page: page.number })
-    for (const line of text.split('\n')) lines.push(line)
-    lines.push('')
-  }
-  return { title: title ?? firstHeading(pages), markdown: lines.join('\n').trimEnd(), anchors, warnings }
-}
-
-function hasText(pages: readonly Page[]): boolean {
-  return pages.some(({ lines }) => lines.some((line) => /[\p{L}\p{N}]/u.test(line)))
 }

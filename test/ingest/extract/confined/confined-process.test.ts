@@ -59,6 +59,15 @@ test.each<[string, keyof ExtractLimits, number, string]>([
   expect(await run(code, { [limit]: value })).toEqual({ kind: 'exceeded', limit })
 })
 
+test('while it waits for a processor its time does not count, within bounds', async () => {
+  const limits = { ...defaultLimits, wallTime: 50 }
+  const usageOf = async () => ({ memory: 0, cpuTime: 0, waited: 60_000 })
+  const starving = { args: ['-e', hang], input: '', scratch: undefined, limits, signal: undefined, usageOf }
+  const start = performance.now()
+  expect(await runConfined(starving)).toEqual({ kind: 'exceeded', limit: 'starved' })
+  expect(performance.now() - start).toBeGreaterThan(250)
+})
+
 test('how it ended by itself is told, with the beginning of what it complained of', async () => {
   const ending = await run("console.error('x'.repeat(1e6)); process.kill(process.pid, 'SIGSEGV'); for (;;);")
   expect(ending).toMatchObject({ kind: 'ended', exit: 'SIGSEGV' })

@@ -87,6 +87,13 @@ test('two columns are read one after the other', async () => {
   expect(markdown.lastIndexOf('Left column')).toBeLessThan(markdown.indexOf('Right column'))
 })
 
+test.each([90, 180, 270] as const)('a page that is turned by %i degrees is read along its lines', async (rotate) => {
+  const lines = Array.from({ length: 20 }, (_, at) => `Line ${at} says that the clerk keeps a ledger`)
+  const texts = lines.map((text, at) => ({ text, x: 60, y: 780 - 20 * at }))
+  const { markdown } = await extract([{ texts, rotate }])
+  expect(markdown.replace(/\s+/g, ' ')).toContain(lines.join(' '))
+})
+
 test('words that lines break are whole', async () => {
   const { markdown } = await extract([
     {
