@@ -27,7 +27,7 @@ const Metadata = z
   .nullable()
   .default(null)
   .describe(
-    'The text of a JSON object; an object is taken as well. `connector`, `sourceUrl`, `targetNeuron`, `tags`, …',
+    'The text of a JSON object; an object is taken as well. `connector`, `sourceUrl`, `tags`, `targetNeuron`, …. A correction says with `baseVersion` or `baseCommit` which version of its target it was written from, and with `replaceTags: true` that `tags` is the whole list.',
   )
 
 /** A proposed Neuron. Parses to one KB (a slug or UUID) and to metadata as text. */

@@ -90,7 +90,7 @@ export interface Services extends OverviewServices, SettingsServices {
   submitCandidate(
     caller: Caller,
     input: CandidateInput,
-    options: { idempotencyKey?: string },
+    options: { idempotencyKey?: string; ifMatch?: string | undefined },
   ): Promise<CandidateReceipt>
   /** `seen`: the candidate must still wait, and be as it was seen. */
   approveCandidate(caller: Caller, candidateId: string, edit: CandidateEdit & { seen?: string }): Promise<Approval>

@@ -48,6 +48,8 @@ export type Candidate = {
   connector: string
   /** seqId of the Neuron that it wants to change. */
   target: string | null
+  /** Whether its title is the one that its target shall get: another than that of `base`. */
+  renames?: true
   /** Whether its target is to be deleted. */
   removes: boolean
   /** Object id of the target's blob that the candidate was made for: the base of a three-way merge. */

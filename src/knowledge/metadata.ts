@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ValidationError } from '../contract/errors.ts'
+import { ObjectId } from '../contract/identifiers.ts'
 import { prototypeKeys } from '../contract/json.ts'
 import { Zone } from '../contract/vocabulary.ts'
 import { portablePath } from './paths/portable-path.ts'
@@ -28,6 +29,11 @@ export type MetadataFields = {
   actionZone?: Zone
   /** Portable path below `neurons/` that the caller wishes for. */
   path?: string
+  /** The version of the target that the caller has read, by a commit of main that had it, or by its number. */
+  baseCommit?: string
+  baseVersion?: number
+  /** Whether `tags` are all that the target shall have. */
+  replaceTags?: boolean
 }
 
 /** Throws ValidationError with `fieldErrors.metadata` for what is no JSON object, is out of bounds, or holds hostile keys or text. */
@@ -47,7 +53,8 @@ export function readMetadata(data: Record<string, unknown>): MetadataFields {
   if (!result.success) {
     throw invalid(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   }
-  const { connector, sourceUrl, targetNeuron, tags, audience, actionZone, path } = result.data
+  const { connector, sourceUrl, targetNeuron, tags, audience, actionZone, path, baseCommit, baseVersion, replaceTags } =
+    result.data
   return {
     ...(connector && { connector }),
     ...(sourceUrl && isWebAddress(sourceUrl) && { sourceUrl }),
@@ -56,6 +63,9 @@ export function readMetadata(data: Record<string, unknown>): MetadataFields {
     ...(audience && { audience }),
     ...(actionZone && { actionZone }),
     ...(path && { path: neuronPath(path) }),
+    ...(baseCommit && { baseCommit }),
+    ...(baseVersion && { baseVersion }),
+    ...(replaceTags && { replaceTags }),
   }
 }
 
@@ -81,6 +91,9 @@ const Fields = z.object({
   audience: Words.nullish(),
   actionZone: Zone.nullish(),
   path: z.string().nullish(),
+  baseCommit: ObjectId.nullish(),
+  baseVersion: z.int().positive().nullish(),
+  replaceTags: z.boolean().nullish(),
 })
 
 function parseJson(text: string): unknown {

@@ -47,7 +47,7 @@ test('an agent proposes a Neuron, and once it is approved finds, retrieves, read
   expect(retrieved).toMatchObject({ hitCount: 1, text: expect.stringContaining('page the lead') })
   expect(retrieved.text).toContain('handbook_00000001')
   const read = await call(reader, 'read_neuron', { kb: 'handbook', seqId: 'handbook_00000001' })
-  expect(read.text).toBe(`# VIP policy\n\n[handbook_00000001]\n\n${proposal.content}`)
+  expect(read.text).toBe(`# VIP policy\n\n[handbook_00000001], version 1\n\n${proposal.content}`)
   const answer = await call(reader, 'ask', { kb: 'handbook', message: 'Who is paged for a VIP ticket?' })
   expect(answer).toMatchObject({ citations: [{ seqId: 'handbook_00000001' }] })
   expect(answer.text).toContain('[handbook_00000001]')

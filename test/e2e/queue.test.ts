@@ -235,3 +235,45 @@ test('a Neuron is there for its audience only, in links too', async () => {
     { type: 'contradicts', target: open },
   ])
 })
+
+test('a correction with the tag of what was read is merged from there, and a conflict writes nothing', async () => {
+  const product = await startProduct()
+  const { request, tokens, gitDir } = product
+  const content = 'Open from nine.\n\nClosed on Sunday.\n\nPhone 1234.'
+  const { seqId } = (await submit(product, { content, confidence: 1 })).body
+  const read = await request('GET', `/api/v1/neurons/handbook/${seqId}`, { as: tokens.app })
+  const send = { headers: { 'if-match': read.headers.get('etag') ?? '' } }
+  const correct = (text: string, changes: Record<string, unknown> = {}, told: Send = send) =>
+    submit(
+      product,
+      { kind: 'user-correction', content: text, metadata: { targetNeuron: seqId }, confidence: 1, ...changes },
+      told,
+    )
+  const first = await correct(content.replace('nine', 'eight'))
+  expect(first.body).toMatchObject({ status: 'approved', seqId })
+  const second = await correct(content.replace('1234', '5678'))
+  expect(second.body).toMatchObject({ status: 'approved' })
+  expect(second.body).not.toHaveProperty('warnings')
+  const merged = await request('GET', `/api/v1/neurons/handbook/${seqId}`, { as: tokens.app })
+  expect(merged.body).toMatchObject({ content: content.replace('nine', 'eight').replace('1234', '5678'), version: 3 })
+
+  const refs = nativeGit(gitDir, ['for-each-ref'])
+  const refused = await correct(content.replace('nine', 'ten'))
+  expect(refused).toMatchObject({
+    status: 409,
+    body: {
+      error: 'merge_conflict',
+      commit: merged.body.commit,
+      conflicts: [{ line: 1, base: 'Open from nine.\n', current: 'Open from eight.\n', proposed: 'Open from ten.\n' }],
+    },
+  })
+  expect(await correct('x', {}, { headers: { 'if-match': '"made-up"' } })).toMatchObject({ status: 400 })
+  const unknown = { targetNeuron: seqId, baseVersion: 9 }
+  expect(await correct('x', { metadata: unknown }, {})).toMatchObject({
+    status: 400,
+    body: { error: { fieldErrors: { metadata: ['baseVersion is no version of the Neuron'] } } },
+  })
+  expect(nativeGit(gitDir, ['for-each-ref'])).toBe(refs)
+  // Where the policy would not approve it anyway, it waits.
+  expect((await correct(content.replace('nine', 'ten'), { confidence: null })).body.status).toBe('pending')
+})

@@ -86,7 +86,7 @@ function addReadingTools(server: McpServer, exchange: Exchange): void {
     rate: 'read',
     annotations: reads,
     run: (neuron) => services.readNeuron(caller, neuron),
-    toText: ({ title, seqId, content }) => `# ${title}\n\n[${seqId}]\n\n${content}`,
+    toText: ({ title, seqId, version, content }) => `# ${title}\n\n[${seqId}], version ${version}\n\n${content}`,
   })
 }
 
@@ -96,7 +96,8 @@ function addSubmission(server: McpServer, exchange: Exchange): void {
   addTool(server, exchange, 'submit_candidate', {
     title: 'Propose a change to a knowledge base',
     description:
-      'Proposes a new Neuron, or with the kind `user-correction` and `metadata.targetNeuron` a new text for one. The proposal ' +
+      'Proposes a new Neuron, or with the kind `user-correction` and `metadata.targetNeuron` a new text for one: then ' +
+      'read it first, give its `version` as `metadata.baseVersion`, and its title unless that shall change. The proposal ' +
       'waits in a queue for a curator unless the policy of the knowledge base approves it. Use it only when the user asks that ' +
       'something be kept or put right, and search first for a Neuron that says it already.',
     input: z.object({
@@ -107,7 +108,9 @@ function addSubmission(server: McpServer, exchange: Exchange): void {
       metadata: z
         .record(z.string(), z.unknown())
         .default({})
-        .describe('`tags`, `sourceUrl`, `targetNeuron` (a seqId), …; `connector` is `mcp` unless it is given.'),
+        .describe(
+          '`tags`, `sourceUrl`, `targetNeuron` (a seqId), `baseVersion` (its version that you read), `replaceTags` (true where `tags` are all that it shall have), …; `connector` is `mcp` unless it is given.',
+        ),
       confidence: candidate.confidence,
       impactEstimate: candidate.impactEstimate,
     }),

@@ -16,6 +16,7 @@ const made = new WeakMap<object, Representation>()
  * Answers with JSON and an `ETag` of its bytes, or with 304 if the client has them already (RFC 9110, section 13.1.2). A client
  * may cache the answer, but must revalidate it each time: what a key may see can change at any moment.
  * @param answer must not be changed afterwards
+ * @param version what the tag begins with, so that a write may name it by `If-Match`
  * @throws {z.ZodError} for an answer that breaks its schema
  */
 export function answerTagged<Schema extends z.ZodType<object>>(
@@ -23,8 +24,9 @@ export function answerTagged<Schema extends z.ZodType<object>>(
   reply: FastifyReply,
   schema: Schema,
   answer: z.input<Schema> & object,
+  version?: string,
 ): FastifyReply {
-  const { text, etag } = made.get(answer) ?? represent(schema, answer)
+  const { text, etag } = made.get(answer) ?? represent(schema, answer, version)
   reply.header('etag', etag)
   if (session === undefined) reply.header('cache-control', 'private, no-cache')
   if (!isNamed(headers['if-none-match'], etag)) return reply.type('application/json; charset=utf-8').send(text)
@@ -32,9 +34,12 @@ export function answerTagged<Schema extends z.ZodType<object>>(
   return reply.code(304).send(method === 'HEAD' ? text : undefined)
 }
 
-function represent(schema: z.ZodType, answer: object): Representation {
+function represent(schema: z.ZodType, answer: object, version: string | undefined): Representation {
   const text = JSON.stringify(schema.parse(answer))
-  const representation = { text, etag: `"${hash('sha256', text, 'base64url')}"` }
+  const representation = {
+    text,
+    etag: `"${version === undefined ? '' : `${version}.`}${hash('sha256', text, 'base64url')}"`,
+  }
   made.set(answer, representation)
   return representation
 }

@@ -14,6 +14,8 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
         tags: ['Neurons'],
         operationId: 'readNeuron',
         summary: 'Read one Neuron',
+        description:
+          'Send its `ETag` as `If-Match` with a correction, so that it is merged with what others change meanwhile.',
         params: NeuronPath,
         querystring: NeuronQuery,
         response: { ...taggedAnswers(Neuron), ...readErrors() },
@@ -21,7 +23,7 @@ export function neuronRoutes(app: ZodFastify, services: Services): void {
     },
     async (request, reply) => {
       const neuron = await services.readNeuron(callerOf(request), { ...request.params, ...request.query })
-      return answerTagged(request, reply, Neuron, neuron)
+      return answerTagged(request, reply, Neuron, neuron, neuron.commit)
     },
   )
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   Approval,
   CandidateComment,
@@ -22,6 +23,13 @@ const tags = ['Queue']
 const writers: readonly Role[] = ['app', 'curator']
 const curators: readonly Role[] = ['curator']
 
+const SubmitHeaders = IdempotencyHeader.extend({
+  'if-match': z
+    .string()
+    .describe('The `ETag` of the Neuron that a correction was written from: as `baseCommit` in `metadata`.')
+    .exactOptional(),
+})
+
 /** Adds the routes of the queue of candidates. */
 export function queueRoutes(app: ZodFastify, services: Services): void {
   app.post(
@@ -32,16 +40,18 @@ export function queueRoutes(app: ZodFastify, services: Services): void {
         tags,
         operationId: 'submitCandidate',
         summary: 'Submit a candidate',
-        headers: IdempotencyHeader,
+        headers: SubmitHeaders,
         body: CandidateInput,
         response: {
           201: CandidateReceipt,
-          ...writeErrors('insufficient_role', 'idempotency_key_reused', 'queue_full'),
+          ...writeErrors('insufficient_role', 'merge_conflict', 'idempotency_key_reused', 'queue_full'),
         },
       },
     },
     async (request, reply) => {
-      const receipt = await services.submitCandidate(callerOf(request), request.body, idempotencyOf(request.headers))
+      const { headers, body } = request
+      const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
+      const receipt = await services.submitCandidate(callerOf(request), body, options)
       return reply.code(201).send(receipt)
     },
   )

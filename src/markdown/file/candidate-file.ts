@@ -48,6 +48,10 @@ const CandidateRecord = z.object({
   target: z.string().nullable().default(null),
   base: z.string().nullable().default(null),
   mergeBase: z.string().exactOptional(),
+  renames: z
+    .literal('true')
+    .transform(() => true as const)
+    .exactOptional(),
   removes: Flag.default(false),
   frontMatter: z.string().nullable().default(null),
   verdict: Verdict,
@@ -70,7 +74,7 @@ export function roomInRecord(candidate: Candidate): number {
 
 function formatRecord(candidate: Candidate): string {
   const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
-  const { mergeBase, verdict, createdAt, createdBy, decisions, original, metadata } = candidate
+  const { mergeBase, renames, verdict, createdAt, createdBy, decisions, original, metadata } = candidate
   return formatFrontMatter({
     id,
     kind,
@@ -81,6 +85,7 @@ function formatRecord(candidate: Candidate): string {
     target: target ?? undefined,
     base: base ?? undefined,
     mergeBase,
+    renames,
     removes: removes || undefined,
     frontMatter: frontMatter ?? undefined,
     verdict: { ...verdict, zone: verdict.zone ?? undefined, warnings: listed(verdict.warnings) },

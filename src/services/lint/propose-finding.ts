@@ -45,7 +45,7 @@ export async function proposeFinding(
   if (finding.rule === 'orphan' || !neuronsOf(finding).includes(choice)) {
     throw new ValidationError({ choice: ['must be one of the pages that the finding names'] })
   }
-  const settle = (page: { seqId: string; title: string; content: string }, verb: string) =>
+  const settle = (page: { seqId: string; title: string; version: number; content: string }, verb: string) =>
     submitSettling(ganglion, caller, kb, { verb, ...page })
   if (finding.rule === 'contradiction') {
     const other = finding.pair.find((seqId) => seqId !== choice) ?? ''
@@ -69,8 +69,8 @@ export async function proposeFinding(
 async function pageOf(kb: KnowledgeBase, seqId: string) {
   const neuron = findNeuron(kb.projection.read, seqId)
   if (neuron === undefined) return undefined
-  const { title, path, blob } = neuron
-  return { seqId, title, path, text: await kb.repository.readText(blob) }
+  const { title, path, version, blob } = neuron
+  return { seqId, title, path, version, text: await kb.repository.readText(blob) }
 }
 
 /** The page's content with the finding's links led to `choice`; undefined where they cannot be, or stand in the front matter. */
@@ -103,19 +103,26 @@ async function submitSettling(
   ganglion: Ganglion,
   caller: Caller,
   kb: KnowledgeBase,
-  { seqId, title, content, verb }: { seqId: string; title: string; content: string; verb: string },
+  {
+    seqId,
+    title,
+    version,
+    content,
+    verb,
+  }: { seqId: string; title: string; version: number; content: string; verb: string },
 ): Promise<string> {
   for (const { id, blob } of pendingForTarget(kb.projection.read, { connector, target: seqId })) {
     if (tryParseCandidate(await kb.repository.readTextOnce(blob))?.content === content) return id
   }
-  const { candidateId } = await submitCandidate(ganglion, caller, {
+  const input = {
     knowledgeBaseId: kb.identity.id,
-    kind: 'user-correction',
+    kind: 'user-correction' as const,
     title: `${verb}: ${shorten(title, maxTitle)}`,
     content,
-    metadata: JSON.stringify({ connector, targetNeuron: seqId }),
+    metadata: JSON.stringify({ connector, targetNeuron: seqId, baseVersion: version }),
     confidence: null,
     impactEstimate: null,
-  })
+  }
+  const { candidateId } = await submitCandidate(ganglion, caller, input, { isSubject: true })
   return candidateId
 }

@@ -15,7 +15,7 @@ import { blockedFolder, isBlocked, isNameTaken } from '../../store/projection/fi
 import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../../store/projection/version-queries.ts'
 import { followFiles } from '../rename/follow-files.ts'
-import { type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
+import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
 
 /** What it takes to see what a candidate makes of main. */
 export type ProposalView = MainView & { parser: ParserPool }
@@ -54,6 +54,7 @@ const maxNameBytes = 250
 /** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
 const surfaced: ReadonlySet<string> = new Set([
   ...['connector', 'sourceUrl', 'tags', 'audience', 'targetNeuron', 'actionZone', 'path'],
+  ...['baseCommit', 'baseVersion', 'replaceTags'],
 ])
 
 /**
@@ -128,14 +129,15 @@ async function changedPage(
   const { fields } = parseNeuronFile(page)
   const inherited: Partial<NeuronFields> & Pick<NeuronFields, 'tags'> =
     candidate.frontMatter === null ? inheritedFields(candidate) : { tags: [], candidate: candidate.id }
-  const given = edit.title ?? (candidate.frontMatter === null ? undefined : fields.title)
-  const title = given ?? neuronTitle({ fields, content }, target.path)
+  const own = candidate.frontMatter !== null ? fields.title : candidate.renames ? candidate.title : undefined
+  const written = neuronTitle({ fields, content }, target.path)
+  const title = edit.title ?? own ?? written
   const changes: NeuronChanges = {
     ...inherited,
-    tags: withAdded(edit.tags ?? [...new Set([...fields.tags, ...inherited.tags])], edit),
+    tags: withAdded(edit.tags ?? (await mergeTags(view, candidate, fields.tags)), edit),
     ...audienceOf(audienceOf(fields.audience, inherited.audience).audience, edit.adds?.audience),
     ...documentIdOf(target, ids),
-    ...(given === undefined || given === target.title ? {} : { title: given }),
+    ...(title === written ? {} : { title }),
   }
   const text = await readable(() => withinLimits(changes, (fitting) => editNeuron(page, fitting, content)))
   const path = wishedMove(view, candidate, target)
@@ -155,6 +157,16 @@ function audienceOf(
 ): Pick<NeuronFields, 'audience'> {
   const audience = wished === undefined || own === undefined ? (wished ?? own) : narrowed(wished, own)
   return audience === undefined ? {} : { audience: [...audience] }
+}
+
+/** The tags of a correction are added; where it gives the whole list, only what others have added since its base stays beside it. */
+async function mergeTags(view: MainView, candidate: Candidate, current: readonly string[]): Promise<string[]> {
+  const { metadata, frontMatter } = candidate
+  if (frontMatter !== null) return [...current]
+  const { tags, replaceTags } = readMetadata(parseMetadata(metadata).data)
+  if (!replaceTags) return [...new Set([...current, ...tags])]
+  const known = parseNeuronFile((await baseOf(view, candidate)) ?? '').fields.tags
+  return [...new Set([...tags, ...current.filter((tag) => !known.includes(tag))])]
 }
 
 /** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { CandidateDetail } from '../../contract/candidates.ts'
 import { MergeConflict } from '../../contract/envelope.ts'
@@ -6,7 +7,7 @@ import { authorOfCommit } from '../../git/objects/object.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { replaceContent } from '../../markdown/file/file-body.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../../store/projection/version-queries.ts'
@@ -15,7 +16,7 @@ import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { readQueued } from './find-queued.ts'
 import { toSummary } from './list-candidates.ts'
-import { baseOf, mergeIntoTarget } from './merge-candidate.ts'
+import { baseOf } from './merge-candidate.ts'
 import { proposalOf } from './proposal.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
@@ -69,7 +70,7 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
   const before = isPage ? current : parseNeuronFile(current).content
   try {
     if (candidate.removes || isPage) return { before, after: (await proposalOf(view, candidate)).text }
-    return { before, after: await mergeIntoTarget(view, candidate, {}, target) }
+    return shownSides(current, (await proposalOf(view, candidate)).text ?? '')
   } catch (error) {
     if (!(error instanceof GanglionError)) throw error
     if (error.code === 'target_unreadable') return { before, after: null }
@@ -94,12 +95,19 @@ async function sidesOfApproval(
   const { read: sql } = kb.projection
   const after = versionAt(sql, seqId, commit)
   const before = after === undefined ? undefined : versionBefore(sql, seqId, after.version)
-  const contentOf = async (blob: string | null | undefined) => {
-    if (blob === undefined || blob === null) return null
-    const page = await kb.repository.readText(blob)
-    return frontMatter === null ? parseNeuronFile(page).content : page
-  }
-  return { before: await contentOf(before?.blob), after: await contentOf(after?.blob) }
+  const pageOf = async (blob: string | null | undefined) => (blob == null ? null : kb.repository.readText(blob))
+  const sides = { before: await pageOf(before?.blob), after: await pageOf(after?.blob) }
+  return frontMatter === null ? shownSides(sides.before, sides.after) : sides
+}
+
+/** The contents of two pages, below their titles and tags where those differ. */
+function shownSides(before: string | null, after: string | null): Sides {
+  const [old, page] = [before, after].map((text) => (text === null ? null : parseNeuronFile(text)))
+  if (old == null || page == null) return { before: old?.content ?? null, after: page?.content ?? null }
+  const headOf = ({ fields: { title, tags } }: NeuronFile) => ({ title, tags })
+  const isSame = isDeepStrictEqual(headOf(old), headOf(page))
+  const shown = (file: NeuronFile) => (isSame ? file.content : formatNeuron(headOf(file), file.content))
+  return { before: shown(old), after: shown(page) }
 }
 
 async function diffOf(

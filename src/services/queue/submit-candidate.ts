@@ -22,7 +22,9 @@ import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { once } from '../once.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
-import { approveByPolicy } from './approval.ts'
+import { approveByPolicy, viewOf } from './approval.ts'
+import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
+import { type ProposalView, proposalOf } from './proposal.ts'
 import { takenNames } from './taken-names.ts'
 
 /** Candidates of one knowledge base that may wait. */
@@ -35,30 +37,34 @@ export type SubmitOptions = {
   idempotencyKey?: string | undefined
   /** What the key is bound to, where the candidate is not what the client sent. */
   request?: { route: string; body: unknown }
+  /** The tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
+  ifMatch?: string | undefined
+  /** Whether the title is about the proposal, and no new one for its target. */
+  isSubject?: boolean
   /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
   service?: { actor: Actor; fingerprint: string }
 }
 
 /**
  * Puts a candidate into its knowledge base's queue; where the policy says so, approves it at once.
- * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`
- * @throws {ValidationError} for metadata that is none.
+ * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`, `merge_conflict` if it says what it was written from
+ * @throws {ValidationError} for metadata that is none, or names no version of the target
  */
 export async function submitCandidate(
   ganglion: Ganglion,
   caller: Caller,
   input: CandidateInput,
-  { idempotencyKey, request, service }: SubmitOptions = {},
+  { idempotencyKey, request, ...options }: SubmitOptions = {},
 ): Promise<CandidateReceipt> {
   const kb = await ganglion.kb(caller.tenantId, input.knowledgeBaseId)
-  const build = await prepareCandidate(kb, caller, input, service)
+  const build = await prepareCandidate(kb, caller, input, options)
   const submit = (id: string) =>
     kb
       .write((staging) => submitStaged(kb, staging, build, id, ganglion.now()))
       .then((submitted) => toReceipt(ganglion, kb, submitted))
   const keyed = request ?? {
     route: 'POST /api/v1/queue/candidates',
-    body: { ...input, knowledgeBaseId: kb.identity.id },
+    body: { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ganglion.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
@@ -75,6 +81,9 @@ type Draft = Pick<
   fields: ReturnType<typeof readMetadata>
   /** Whether the caller may know of a Neuron. */
   sees: Visibility['of']
+  role: Caller['role']
+  ifMatch: string | undefined
+  isSubject: boolean
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
   /** What the sender is told of what it sent. */
   warnings: Warning[]
@@ -89,7 +98,7 @@ async function prepareCandidate(
   kb: KnowledgeBase,
   caller: Caller,
   input: CandidateInput,
-  service: SubmitOptions['service'],
+  { service, ifMatch, isSubject = false }: SubmitOptions,
 ): Promise<Draft> {
   const settings = await kb.settings()
   const { content, metadata: text, fields, warnings, isUnreadable } = opened(input, settings)
@@ -109,6 +118,9 @@ async function prepareCandidate(
     trustedConnector: caller.connectors.includes(connector),
     fields,
     sees: (await visibilityFor(caller, kb)).of,
+    role: caller.role,
+    ifMatch,
+    isSubject,
     settings,
     warnings,
     isUnreadable,
@@ -163,12 +175,15 @@ async function submitStaged(
   now: Date,
 ): Promise<Submitted> {
   const { write: sql } = kb.projection
-  const { connector, fingerprint, warnings } = draft
+  const { connector, fingerprint } = draft
+  const warnings = [...draft.warnings]
   const earlier = fingerprint === undefined ? undefined : candidateOfFingerprint(sql, connector, fingerprint)
   if (earlier !== undefined) return { row: earlier, warnings }
   const known = findCandidate(sql, id)
   if (known === undefined) {
-    const candidate = toCandidate(kb, draft, id, now)
+    const { candidate, base } = await toCandidate(kb, staging, draft, id, now)
+    warnings.push(...(base?.warnings ?? []))
+    if (base?.isGiven === true && candidate.verdict.approve) await refuseConflict(viewOf(kb, staging), candidate)
     if (!candidate.verdict.approve && countPending(sql) >= maxPending) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
   }
@@ -184,26 +199,50 @@ async function submitStaged(
   return { row: judged, warnings: [...warnings, ...(approval ? takenNames(sql, approval.seqId, isVisible) : [])] }
 }
 
-function toCandidate(kb: KnowledgeBase, draft: Draft, id: string, now: Date): Candidate {
-  const { fields, settings, sees, trustedConnector, fingerprint: _, warnings: _told, isUnreadable, ...record } = draft
+async function toCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  draft: Draft,
+  id: string,
+  now: Date,
+): Promise<{ candidate: Candidate; base: CorrectionBase | undefined }> {
+  const { fields, settings, trustedConnector, isUnreadable } = draft
+  const { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy } = draft
+  const record = { kind, title, content, metadata, confidence, impactEstimate, connector, createdBy }
   const named = fields.targetNeuron === undefined ? undefined : findNeuron(kb.projection.write, fields.targetNeuron)
-  const targetProblem = problemWithTarget(fields.targetNeuron, named, sees)
+  const targetProblem = problemWithTarget(fields.targetNeuron, named, draft.sees)
   const actionZone = fields.actionZone ?? null
   const judged = judge({ ...record, trustedConnector, actionZone, targetProblem }, settings)
   const verdict = isUnreadable
     ? { ...judged, approve: false, reason: 'unreadable front matter', warnings: [...judged.warnings, unreadable] }
     : judged
   const target = targetingKinds.has(draft.kind) ? (fields.targetNeuron ?? null) : null
-  return {
+  const isKnown = target !== null && named !== undefined && targetProblem === null
+  const read = { ...fields, ifMatch: draft.ifMatch }
+  const base = isKnown ? await correctionBase(kb, viewOf(kb, staging), named, { ...draft, read }, now) : undefined
+  const isNamed = base === undefined || draft.isSubject || title === oneLine(base.title, 2 * 500)
+  const candidate: Candidate = {
     ...record,
     id,
     target,
-    base: target === null ? null : (named?.blob ?? null),
+    base: target === null ? null : (base?.blob ?? named?.blob ?? null),
+    ...(isNamed ? {} : { renames: true }),
     removes: false,
     frontMatter: null,
     verdict,
     createdAt: now.toISOString(),
     decisions: [],
+  }
+  return { candidate, base }
+}
+
+/** Who says what it was written from is told of a conflict at once, unless that would show a comment. @throws {GanglionError} */
+async function refuseConflict(view: ProposalView, candidate: Candidate): Promise<void> {
+  try {
+    await proposalOf(view, candidate)
+  } catch (error) {
+    const isConflict = error instanceof GanglionError && error.code === 'merge_conflict'
+    if (isConflict && (await isConflictShown(view, candidate))) throw error
   }
 }
 

@@ -64,7 +64,7 @@ export async function submitExamples(ganglion: Ganglion, kb: KnowledgeBase): Pro
       metadata: JSON.stringify(all),
       confidence: null,
     }
-    await submitCandidate(ganglion, caller, input, { service: { actor: operator, fingerprint } })
+    await submitCandidate(ganglion, caller, input, { service: { actor: operator, fingerprint }, isSubject: true })
   }
 }
 

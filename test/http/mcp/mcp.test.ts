@@ -94,7 +94,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     const { client } = await connected()
     const result = await call(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId })
     expect(result.structuredContent).toEqual(neuron)
-    expect(textOf(result)).toBe('# VIP escalation policy\n\n[handbook_00000042]\n\nPage the lead.\n')
+    expect(textOf(result)).toBe('# VIP escalation policy\n\n[handbook_00000042], version 1\n\nPage the lead.\n')
     const past = await call(client, 'read_neuron', { kb: 'handbook', seqId: neuron.seqId, at: 'abcdef12' })
     expect(past.structuredContent).toMatchObject({ commit: 'abcdef12'.padEnd(40, '0') })
   })

@@ -107,16 +107,16 @@ test('a correction replaces the body, keeps seqId, document id, path and what th
   const first = await approved(bed)
   const { path } = await read(bed, first.seqId)
   editInClone(bed.gitDir, (clone) => replaceIn(join(clone, path), 'title: VIP', '# mine\nowner:   "ops"\ntitle: VIP'))
-  const fix = await approved(bed, correction(first.seqId, 'Page the lead within 5 minutes.', { title: 'Say how fast' }))
+  const fix = await approved(bed, correction(first.seqId, 'Page the lead within 5 minutes.', { title: 'VIP paging' }))
   expect(fix).toMatchObject({ seqId: first.seqId, documentId: first.documentId })
   const neuron = await read(bed, first.seqId)
   expect(neuron).toMatchObject({
     path,
-    title: 'VIP escalation policy',
+    title: 'VIP paging',
     content: 'Page the lead within 5 minutes.',
     version: 3,
   })
-  expect(nativeGit(bed.gitDir, ['show', `main:${path}`])).toContain('# mine\nowner:   "ops"\ntitle: VIP')
+  expect(nativeGit(bed.gitDir, ['show', `main:${path}`])).toContain('# mine\nowner:   "ops"\ntitle: VIP paging\n')
   expect(await read(bed, first.seqId, first.commit)).toMatchObject({
     version: 1,
     content: 'When a VIP customer raises a ticket, page the lead.',
