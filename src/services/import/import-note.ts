@@ -59,10 +59,11 @@ export function readNote(
   { knownAudiences, inlineTags: isCounted }: NoteOptions,
 ): Note {
   const text = withFrontMatter(original)
-  const { body, problems, mended, mayHide } = parseFrontMatter(text)
+  const parsed = parseFrontMatter(text)
+  const { body, problems, mended, mayHide } = parsed
   const isRead = !isTooLong(text) && (problems.length === 0 || mended !== undefined)
   const sound = isRead && mended !== undefined ? withBlock(text, mended) : text
-  const { data } = parseFrontMatter(sound)
+  const { data } = sound === text ? parsed : parseFrontMatter(sound)
   const known = readNeuronFields(data)
   const hasUnfitTags = data.audience === undefined && known.fields.audience !== undefined
   const isHidden = mayHide || hasUnfitTags || (isRead ? opensWithTags(text) : headMayHide(text))
@@ -86,7 +87,7 @@ export function readNote(
   notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
   const title = titleOf(origin, fields.title, content)
-  return { title, tags, content, text: editNeuron(moved, { tags }), foreignId, notices }
+  return { title, tags, content, text: tags === fields.tags ? moved : editNeuron(moved, { tags }), foreignId, notices }
 }
 
 function withBlock(text: string, yaml: string): string {
