@@ -187,6 +187,7 @@ export function servicesOf(
     openGitDoor: (caller, address) => openGitDoor(ganglion, caller, address),
     hearForge: (link, delivery) => hearDelivery(ganglion, process.env, link, delivery),
     problems: () => health.problems(),
+    notes: () => health.notes(),
     nativeGit,
     countRequest: (rate, callerId) => ganglion.requestCounter.add(`${rate} ${callerId}`, 1),
     freeDiskRatio,

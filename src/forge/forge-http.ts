@@ -177,7 +177,9 @@ function limited(until: Date): ForgeError {
 
 function refusal(what: string, status: number, text: string, until: Date | undefined): ForgeError {
   if (until !== undefined && (status === 403 || status === 429)) return limited(until)
-  const message = `${what} was answered with ${status}${saidIn(text)}`
+  const isMoved = status >= 300 && status < 400
+  const moved = isMoved ? ': the repository was renamed or moved; link it again by its new address' : ''
+  const message = `${what} was answered with ${status}${saidIn(text)}${moved}`
   if (status >= 500 || status === 408) return new ForgeError('unreachable', message, { until })
   if (status === 401 || status === 403) return new ForgeError('refused', message)
   // A redirect leads to a repository that was renamed: it is to be linked anew.

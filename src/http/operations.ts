@@ -89,10 +89,11 @@ const Ready = z
       .describe(
         'The version of the git that serves clones and pushes; null where none is installed, and they are not served.',
       ),
+    notes: z.array(z.string()).describe('What a person should see to, such as a link to a forge that is paused.'),
   })
   .describe('Requests are served, and nothing is broken.')
 
-type ReadyServices = Pick<Services, 'problems' | 'nativeGit'>
+type ReadyServices = Pick<Services, 'problems' | 'nativeGit' | 'notes'>
 
 /** Adds `/healthz`, `/readyz`, `/metrics`, and the checker for CI. */
 export function operationRoutes(
@@ -133,7 +134,7 @@ export function operationRoutes(
         const message = broken.map(({ part, reason }) => `${part}: ${reason}`).join('; ')
         throw new GanglionError('unavailable', message, { problems: broken })
       }
-      return { status: 'ready' as const, git: (await services.nativeGit()) ?? null }
+      return { status: 'ready' as const, git: (await services.nativeGit()) ?? null, notes: await services.notes() }
     },
   )
 

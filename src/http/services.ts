@@ -247,6 +247,8 @@ export interface Services extends OverviewServices, SettingsServices {
   isReady(): boolean
   /** What of the server is broken. */
   problems(): Promise<Problem[]>
+  /** What a person should see to, though requests are served. */
+  notes(): Promise<string[]>
   /** The version of the git that serves clones and pushes; undefined where none is installed, and they are not served. */
   nativeGit(): Promise<string | undefined>
   /** Counts a request of a caller. @returns how many there were in the current minute, and the milliseconds until it ends */

@@ -41,7 +41,7 @@ export interface SettingsServices {
   /** What the operator lets the caller's tenant link with. */
   listForgeCredentials(caller: Caller): Promise<OfferedCredentialSummary[]>
   /** @throws {ValidationError} */
-  linkForge(caller: Caller, request: OfferedLinkRequest): Promise<void>
+  linkForge(caller: Caller, request: OfferedLinkRequest): Promise<{ isPublic: boolean }>
   /** @throws {GanglionError} `not_found` */
   unlinkForge(caller: Caller, kb: string): Promise<void>
   readKbSettings(caller: Caller, kb: string): Promise<KbSettingsForm>

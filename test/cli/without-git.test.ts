@@ -19,7 +19,7 @@ test('without a git all is served but clones and pushes, which say what is missi
     const answer = await fetch(`${url}/api/v1${path}`, { headers, ...init })
     return { status: answer.status, body: z.looseObject({}).parse(await answer.json()) }
   }
-  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', git: null })
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', git: null, notes: [] })
   await eventually(() => expect(log.join('')).toContain('No git is installed: all is served but clones and pushes.'))
 
   const proposal = {

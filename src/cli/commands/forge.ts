@@ -4,7 +4,14 @@ import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
 import { forgeKinds } from '../../forge/forge.ts'
 import { ForgeBridge } from '../../services/forge/forge-bridge.ts'
-import { type LinkSummary, linkForge, linkOf, listForgeLinks, unlinkForge } from '../../services/forge/manage-links.ts'
+import {
+  type LinkSummary,
+  linkForge,
+  linkOf,
+  listForgeLinks,
+  publicWarning,
+  unlinkForge,
+} from '../../services/forge/manage-links.ts'
 import { syncLink } from '../../services/forge/start-forges.ts'
 import type { Ganglion } from '../../services/ganglion.ts'
 import type { Acting } from '../../services/people/audit.ts'
@@ -61,16 +68,17 @@ function addLink(forge: Command): void {
     ({ tenant, app, key, token, ...request }, environment) =>
       withGanglion(environment, async (ganglion) => {
         const by = await actingIn(ganglion, tenant)
-        const { link, account } = await withBridge(ganglion, (bridge) =>
+        const { link, account, isPublic } = await withBridge(ganglion, (bridge) =>
           linkForge(ganglion, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
             unknownKb(request.kb, tenant),
           ),
         )
         const events = `${environment.publicUrl ?? ''}/forge/${link.id}/events`
         const hook = link.webhookSecret === null ? '' : `\nSend its webhooks, as JSON, to ${events}`
+        const open = isPublic ? `\n${publicWarning}` : ''
         return {
-          json: { id: link.id, url: link.url, account, events },
-          text: `Linked ${request.kb} to ${link.url}, as ${account}. A running server begins within 5 seconds.${hook}`,
+          json: { id: link.id, url: link.url, account, events, isPublic },
+          text: `Linked ${request.kb} to ${link.url}, as ${account}. A running server begins within 5 seconds.${hook}${open}`,
         }
       }),
   )

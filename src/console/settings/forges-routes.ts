@@ -4,6 +4,7 @@ import { ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { Services } from '../../http/services.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { publicWarning } from '../../services/forge/manage-links.ts'
 import { send } from '../layout/send.ts'
 import { visitOf } from '../layout/visit.ts'
 import { type ForgesView, forgesPage, mostOpen } from './forges-page.ts'
@@ -14,13 +15,14 @@ const MaxOpen = z.coerce.number().int().min(1).max(mostOpen)
 const Path = z.object({ kb: z.string().max(200) })
 const notices = {
   linked: 'Linked. Both sides are compared within a few seconds.',
+  public: `Linked. ${publicWarning}`,
   unlinked: 'The link is gone. Both sides stay as they are.',
 } as const
 
 /** Adds the page of links to forges. */
 export function forgesRoutes(app: ZodFastify, services: Services): void {
   const config = { people: 'admin' } as const
-  const Query = z.object({ done: z.enum(['linked', 'unlinked']).optional().catch(undefined) })
+  const Query = z.object({ done: z.enum(['linked', 'public', 'unlinked']).optional().catch(undefined) })
 
   app.get('/settings/forges', { config, schema: { hide: true, querystring: Query } }, async (request, reply) => {
     const { done } = request.query
@@ -29,15 +31,16 @@ export function forgesRoutes(app: ZodFastify, services: Services): void {
 
   app.post('/settings/forges', { config, schema: { hide: true, body: Typed } }, async (request, reply) => {
     const typed = request.body
+    let isPublic = false
     try {
       const maxOpen = MaxOpen.safeParse(typed.maxOpen)
       if (!maxOpen.success) throw new ValidationError({ maxOpen: [`must be a number from 1 to ${mostOpen}`] })
-      await services.linkForge(callerOf(request), { ...typed, maxOpen: maxOpen.data })
+      ;({ isPublic } = await services.linkForge(callerOf(request), { ...typed, maxOpen: maxOpen.data }))
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error
       return sendPage(request, reply, { typed, errors: error }, 400)
     }
-    return reply.redirect('/settings/forges?done=linked', 303)
+    return reply.redirect(`/settings/forges?done=${isPublic ? 'public' : 'linked'}`, 303)
   })
 
   app.post('/settings/forges/:kb/unlink', { config, schema: { hide: true, params: Path } }, async (request, reply) => {

@@ -60,7 +60,13 @@ export class GithubAuth {
 
   async #makeToken(): Promise<{ token: string; expiresAt: number }> {
     const { owner, repo } = this.#context
-    this.#installation ??= (await this.#asApp.get(`/repos/${owner}/${repo}/installation`, Installation)).id
+    this.#installation ??= (
+      await this.#asApp.get(`/repos/${owner}/${repo}/installation`, Installation).catch((error: unknown) => {
+        if (!(error instanceof ForgeError && error.code === 'gone')) throw error
+        const message = `the GitHub App is not installed on ${owner}/${repo}: install it there, or unlink the knowledge base`
+        throw new ForgeError('gone', message, { cause: error })
+      })
+    ).id
     const path = `/app/installations/${this.#installation}/access_tokens`
     const answer = await this.#asApp.send('POST', path, { repositories: [repo] }, InstallationToken)
     return { token: answer.token, expiresAt: Date.parse(answer.expires_at) }

@@ -71,6 +71,33 @@ export async function listRemoteRefs(
   return refs
 }
 
+/** Whether anybody may read a repository, without a name or a password. @throws {RemoteError} where that cannot be told */
+export async function isPublicRemote(url: string, options: RemoteOptions = {}): Promise<boolean> {
+  try {
+    await listRemoteRefs({ url, username: '', password: '' }, ['HEAD'], options)
+    return true
+  } catch (error) {
+    if (error instanceof RemoteError && error.code === 'unreachable') throw error
+    return false
+  }
+}
+
+/** @throws {RemoteError} where a credential may not push */
+export async function requirePushAccess(
+  remote: RemoteAccess,
+  { timeoutMs = defaultTimeoutMs }: RemoteOptions = {},
+): Promise<void> {
+  const response = await fetch(`${remote.url}/info/refs?service=git-receive-pack`, {
+    headers: { ...authorizationOf(remote), 'user-agent': 'git/ganglion' },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((cause: unknown) => {
+    throw unreachable(remote.url, cause)
+  })
+  await response.body?.cancel()
+  if (response.status !== 200) throw answeredWith(remote.url, response)
+}
+
 /**
  * The pack with all that leads to some commits and not to others; see gitprotocol-v2(5), "fetch". Commits of `haves` that the remote
  * does not know do no harm. The pack comes as the remote sends it: whoever reads it bounds it.
@@ -152,17 +179,18 @@ function command(name: string, args: readonly string[]): Buffer {
 
 /** @throws {RemoteError} */
 async function post(
-  { url, username, password }: RemoteAccess,
+  remote: RemoteAccess,
   service: 'upload-pack' | 'receive-pack',
   body: Buffer,
   { signal, timeoutMs = defaultTimeoutMs }: RemoteOptions,
 ): Promise<AsyncIterable<Buffer>> {
+  const { url } = remote
   const idle = new IdleSignal(timeoutMs)
   const ends = AbortSignal.any([idle.signal, ...(signal === undefined ? [] : [signal])])
   const response = await fetch(`${url}/git-${service}`, {
     method: 'POST',
     headers: {
-      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      ...authorizationOf(remote),
       'content-type': `application/x-git-${service}-request`,
       accept: `application/x-git-${service}-result`,
       'user-agent': 'git/ganglion',
@@ -182,9 +210,20 @@ async function post(
   if (status === 200 && response.body !== null) return bytesOf(url, response.body, idle)
   idle.end()
   await response.body?.cancel()
-  const message = `git at ${new URL(url).host} answered with ${status}`
-  const retryAfter = response.headers.get('retry-after')
-  throw new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message, { retryAfter })
+  throw answeredWith(url, response)
+}
+
+function authorizationOf({ username, password }: RemoteAccess): Record<string, string> {
+  if (password === '') return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
+
+function answeredWith(url: string, { status, headers }: Response): RemoteError {
+  const isMoved = status >= 300 && status < 400
+  const moved = isMoved ? ': the repository was renamed or moved; link it again by its new address' : ''
+  const message = `git at ${new URL(url).host} answered with ${status}${moved}`
+  const retryAfter = headers.get('retry-after')
+  return new RemoteError(status >= 500 || status === 429 ? 'unreachable' : 'refused', message, { retryAfter })
 }
 
 async function* bytesOf(url: string, body: ReadableStream<Uint8Array>, idle: IdleSignal): AsyncGenerator<Buffer> {

@@ -1,20 +1,23 @@
 import type { Forge, ForgeKind, PullRequest } from '../../forge/forge.ts'
 import { type ForgeOptions, openForge } from '../../forge/open-forge.ts'
-import { listRemoteRefs } from '../../git/transport/remote.ts'
+import { isPublicRemote, listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { hearRemarks } from './hear-remarks.ts'
-import { joinMains } from './join-mains.ts'
-import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen, unlessGone } from './linked.ts'
+import { hasOurHistory, joinMains } from './join-mains.ts'
+import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
 import { hearEdits, hearProposals } from './people-pulls.ts'
-import { readCredential } from './secret-reference.ts'
+import { readCredential, readSecret } from './secret-reference.ts'
 import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'
 import { tellComments } from './tell-comments.ts'
+
+/** A repository that is to be linked. */
+type Inspected = Pick<ForgeLink, 'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret'>
 
 export type BridgeOptions = {
   /** Where secrets are found by name. */
@@ -22,6 +25,9 @@ export type BridgeOptions = {
   onError: (error: unknown) => void
   open?: (options: ForgeOptions) => Forge
 }
+
+/** What is kept of a link between comparisons. */
+type Remembered = Pick<Linked, 'heard' | 'missing'> & { isPublic?: boolean }
 
 const heads = 'refs/heads/'
 
@@ -35,7 +41,7 @@ export class ForgeBridge {
   readonly #closing = new AbortController()
   /** By the link's id. They cache tokens and ETags. */
   readonly #forges = new Map<string, Forge>()
-  readonly #remembered = new Map<string, Pick<Linked, 'heard' | 'missing'>>()
+  readonly #remembered = new Map<string, Remembered>()
 
   constructor(ganglion: Ganglion, options: BridgeOptions) {
     this.#ganglion = ganglion
@@ -48,15 +54,16 @@ export class ForgeBridge {
    * @throws {ForgePaused} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
-    const remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
+    const remembered: Remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
     this.#remembered.set(link.id, remembered)
+    const forge = await this.#forgeOf(link)
+    const signal = this.#closing.signal
+    remembered.isPublic ??= await isPublicRemote((await forge.access()).url, { signal })
     const linked: Linked = {
       ganglion: this.#ganglion,
       kb: await this.#ganglion.kb(link.tenantId, link.kbId),
       link,
-      forge: await this.forgeOf(link),
-      ...remembered,
-      signal: this.#closing.signal,
+      ...{ forge, signal, ...remembered, isPublic: remembered.isPublic },
       onError: this.#options.onError,
     }
     const seen = await look(linked)
@@ -71,8 +78,28 @@ export class ForgeBridge {
     return mainProblem ?? seen.problems[0]
   }
 
+  /**
+   * Looks at a repository before it is linked: what a comparison needs is tried, and nothing is written.
+   * @returns `problem` where it can be no link
+   */
+  async inspect(asked: Inspected): Promise<{ account: string; isPublic: boolean; problem: string | undefined }> {
+    const { tenantId, kbId, webhookSecret } = asked
+    const link = { ...asked, id: kbId, main: null }
+    const forge = await this.#forgeOf(link)
+    this.forget(link.id)
+    const { name } = await forge.who()
+    await forge.openPulls()
+    if (webhookSecret !== null) await readSecret(webhookSecret, this.#options.env)
+    const access = await forge.access()
+    const signal = this.#closing.signal
+    await requirePushAccess(access, { signal })
+    const kb = await this.#ganglion.kb(tenantId, kbId)
+    const problem = await historyProblem({ ganglion: this.#ganglion, kb, link, forge, signal }, access)
+    return { account: name, isPublic: await isPublicRemote(access.url, { signal }), problem }
+  }
+
   /** @throws {SecretMissing} */
-  async forgeOf(link: Pick<ForgeLink, 'id' | 'kind' | 'url' | 'apiUrl' | 'credential'>): Promise<Forge> {
+  async #forgeOf(link: Pick<ForgeLink, 'id' | 'kind' | 'url' | 'apiUrl' | 'credential'>): Promise<Forge> {
     const known = this.#forges.get(link.id)
     if (known !== undefined) return known
     const credential = await readCredential(link.credential, this.#options.env)
@@ -95,6 +122,16 @@ export class ForgeBridge {
   close(): void {
     this.#closing.abort()
   }
+}
+
+/** Why a repository cannot be linked: it holds something else. */
+async function historyProblem(linked: Taking, access: RemoteAccess): Promise<string | undefined> {
+  const refs = await listRemoteRefs(access, ['HEAD', heads], { signal: linked.signal })
+  const theirs = refs.get(`${heads}${mainBranch}`)
+  if (refs.size === 0 || theirs === undefined)
+    return refs.size === 0 ? undefined : 'has branches, and none is main: link an empty repository'
+  const isOurs = await hasOurHistory(linked, theirs)
+  return isOurs ? undefined : 'is neither empty nor of this knowledge base: its main has another history'
 }
 
 async function look(linked: Linked): Promise<Seen> {
@@ -168,8 +205,11 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
     if (row?.number === null && isMadeHere(pull)) await agree(linked, row, { number: pull.number })
     if (row !== undefined || !isMadeHere(pull)) continue
     const ids = pullOf(pull.body) ?? []
-    if (ids.length === 0 || ids.some((id) => findCandidate(linked.kb.projection.read, id) === undefined)) continue
-    const adopted = { ...newRow(pull.branch, pull.number), candidates: ids, head: branches.get(pull.branch) ?? null }
+    const candidates = ids.filter((id) => findCandidate(linked.kb.projection.read, id) !== undefined)
+    if (candidates.length === 0) continue
+    // A page that a restore has lost is heard from the branch, as one that a reviewer has added.
+    const head = candidates.length === ids.length ? (branches.get(pull.branch) ?? null) : null
+    const adopted = { ...newRow(pull.branch, pull.number), candidates, head }
     rows.push(adopted)
     await agree(linked, adopted, {})
   }

@@ -11,7 +11,16 @@ import type { Caller } from '../caller.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import { agree, callerOf, callerOfAccount, callerOfLink, type Linked, mainBranch, type Seen } from './linked.ts'
+import {
+  agree,
+  callerOf,
+  callerOfAccount,
+  callerOfLink,
+  type Linked,
+  mainBranch,
+  type Seen,
+  type Taking,
+} from './linked.ts'
 import { type Step, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
@@ -38,7 +47,7 @@ export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<
   return pushMain(linked, seen, theirs)
 }
 
-async function isWithin({ kb }: Linked, commit: Oid, head: Oid): Promise<boolean> {
+async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
   return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
 }
 
@@ -63,6 +72,18 @@ async function takeMain(
   await ganglion.forgeLinks.note(link.id, { main: theirs })
   link.main = theirs
   return undefined
+}
+
+/** Whether a commit of a repository has history in common with our main. Nothing of it is taken. */
+export async function hasOurHistory(linked: Taking, theirs: Oid): Promise<boolean> {
+  const ours = await linked.kb.repository.readRef(mainRef)
+  if (ours === undefined || (await isWithin(linked, theirs, ours))) return ours !== undefined
+  let isOurs = false
+  await takeCommits(linked, { to: theirs, haves: [ours] }, async (repository) => {
+    isOurs = (await mergeBase(repository, theirs, ours)) !== undefined
+    return []
+  })
+  return isOurs
 }
 
 /** @throws {ForgePaused} where main there has another history than ours, or lacks what both had */
@@ -116,12 +137,14 @@ async function stepsTo(
   let owned = line.length
   for (let at = line.length - 1; at >= 0; at--) {
     const { oid, data } = line[at] ?? { oid: theirs, data: Buffer.alloc(0) }
-    const merge = merges.get(oid)
+    const restored = restoredApprover(linked, data)
+    // The forge may have seen the server's own approval as a merge.
+    const merge = restored === undefined ? merges.get(oid) : undefined
     if (merge?.mergedBy !== undefined) {
       steps.unshift({ to: oid, caller: callerOfAccount(linked, merge.mergedBy.id), option: 'submit' })
       owned = at - (await rebasedBefore(linked, repository, { merge, line: line.slice(0, at + 1), ours, merges }))
     } else if (at < owned) {
-      const caller = restoredApprover(linked, data) ?? callerOfLink(linked)
+      const caller = restored ?? callerOfLink(linked)
       const [next] = steps
       const isSame = next?.caller.id === caller.id && at + 1 < owned
       if (!isSame) steps.unshift({ to: oid, caller, option: 'submit' })

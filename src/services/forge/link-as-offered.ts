@@ -1,5 +1,6 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { ForgeError } from '../../forge/forge-error.ts'
+import { RemoteError } from '../../git/transport/remote.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { Acting } from '../people/audit.ts'
 import { ForgeBridge } from './forge-bridge.ts'
@@ -32,7 +33,7 @@ export async function linkAsOffered(
   by: Acting,
   { offered, env }: { offered: readonly OfferedCredential[]; env: NodeJS.ProcessEnv },
   { kb, url: typed, credential: name, maxOpen }: OfferedLinkRequest,
-): Promise<void> {
+): Promise<{ isPublic: boolean }> {
   const chosen = (await listOfferedCredentials(ganglion, by, offered)).find((each) => each.name === name)
   if (chosen === undefined) throw new ValidationError({ credential: ['is not offered'] })
   const url = offeredRepository(chosen, typed.trim())
@@ -40,7 +41,7 @@ export async function linkAsOffered(
   const { credential, kind, apiUrl, webhookSecret } = chosen
   const bridge = new ForgeBridge(ganglion, { env, onError: () => {} })
   try {
-    await linkForge(ganglion, by, bridge, { kb, url, kind, apiUrl, credential, webhookSecret, maxOpen })
+    return await linkForge(ganglion, by, bridge, { kb, url, kind, apiUrl, credential, webhookSecret, maxOpen })
   } catch (error) {
     throw fieldsOf(error)
   } finally {
@@ -58,6 +59,6 @@ function fieldsOf(error: unknown): unknown {
     return new ValidationError({ credential: ['has no secret on the server: ask its operator'] })
   }
   if (error instanceof GanglionError && error.code === 'not_found') return new ValidationError({ kb: ['is gone'] })
-  if (!(error instanceof ForgeError)) return error
+  if (!(error instanceof ForgeError || error instanceof RemoteError)) return error
   return new ValidationError({ [error.code === 'refused' ? 'credential' : 'url']: [error.message] })
 }

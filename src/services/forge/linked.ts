@@ -17,8 +17,15 @@ export type Linked = {
   heard: Map<number, string>
   /** Pull requests that the forge did not find in the last comparison. */
   missing: Set<number>
+  /** Anybody may read the repository. */
+  isPublic: boolean
   signal: AbortSignal
   onError: (error: unknown) => void
+}
+
+/** What is needed to take commits of a repository, which may not be linked yet. */
+export type Taking = Pick<Linked, 'ganglion' | 'kb' | 'forge' | 'signal'> & {
+  link: Pick<ForgeLink, 'tenantId' | 'url' | 'main'>
 }
 
 /** What the forge has, as it was when it was looked at. */
@@ -47,7 +54,7 @@ export const ownLabel = 'ganglion'
 export const dismissRestLabel = 'ganglion: dismiss the rest'
 
 /** The link itself, as the one who acts where the forge does not say who did. */
-export function callerOfLink({ link, forge }: Pick<Linked, 'link' | 'forge'>): Caller {
+export function callerOfLink({ link, forge }: Pick<Taking, 'link' | 'forge'>): Caller {
   const { host, pathname } = new URL(link.url)
   return callerOf(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
 }

@@ -36,19 +36,24 @@ export type LinkSummary = {
   note: string | null
 }
 
+export const publicWarning =
+  'Anybody can read that repository: it shows the whole knowledge base, pages that are internal too, and all that waits.'
+
 const defaultMaxOpen = 50
 
 /**
- * Links a knowledge base to a repository on a forge, once the forge has let the credential in. The first comparison follows.
- * @returns who writes there, by the forge's own name
- * @throws {GanglionError} `not_found` for the knowledge base @throws {ValidationError} @throws {ForgeError} @throws {SecretMissing}
+ * Links a knowledge base to a repository on a forge, once all that the bridge needs there has been tried: nothing is written there.
+ * The first comparison follows.
+ * @returns who writes there, by the forge's own name, and whether anybody can read it
+ * @throws {GanglionError} `not_found` for the knowledge base
+ * @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
  */
 export async function linkForge(
   ganglion: Ganglion,
   by: Acting,
   bridge: ForgeBridge,
   { kb, url, kind = kindOf(url), apiUrl, credential, webhookSecret, maxOpen = defaultMaxOpen }: LinkRequest,
-): Promise<{ link: ForgeLink; account: string }> {
+): Promise<{ link: ForgeLink; account: string; isPublic: boolean }> {
   const { forgeLinks, knowledgeBases, now } = ganglion
   const identity = await knowledgeBases.find(by.tenantId, kb)
   if (identity === undefined) throw new GanglionError('not_found')
@@ -68,15 +73,15 @@ export async function linkForge(
     apiUrl: apiUrl ?? null,
     credential,
   }
-  const forge = await bridge.forgeOf({ id: identity.id, ...asked })
-  bridge.forget(identity.id)
-  const { name } = await forge.who()
-  await forge.access()
-  await forge.openPulls()
+  const isSame = (link: ForgeLink) => link.url.toLowerCase() === asked.url.toLowerCase()
+  if ((await forgeLinks.list()).some((link) => isSame(link) && link.kbId !== identity.id))
+    throw new ValidationError({ url: ['is linked to another knowledge base already'] })
+  const { account, isPublic, problem } = await bridge.inspect({ ...asked, webhookSecret: webhookSecret ?? null })
+  if (problem !== undefined) throw new ValidationError({ url: [problem] })
   const link = await forgeLinks.create({ ...asked, webhookSecret: webhookSecret ?? null, maxOpen }, now())
   if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
   await recordAct(ganglion, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
-  return { link, account: name }
+  return { link, account, isPublic }
 }
 
 /** A tenant's links, or of all. */

@@ -23,7 +23,11 @@ import { type Taken, takeCommits } from './take-pack.ts'
 
 /** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
 export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
-  const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && !isOurs(pull) && isTrusted(pull))
+  const branches = new Set(seen.rows.map(({ branch }) => branch))
+  // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
+  const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
+  const isProposal = (pull: PullRequest) => (isOurs(pull) ? pull.base === mainBranch && isLost(pull) : isTrusted(pull))
+  const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && isProposal(pull))
   for (const pull of theirs) {
     await attempt(seen, () => hearPull(linked, seen, pull))
   }
@@ -31,9 +35,12 @@ export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
 
 /** Revises candidates by the commits that people add to the branches of our pull requests, also of those that were merged since. */
 export async function hearEdits(linked: Linked, seen: Seen): Promise<void> {
+  const isRestored = linked.kb.projection.seqFloor() > 0
   for (const row of seen.rows) {
     const head = seen.branches.get(row.branch)
-    if (row.state === 'open' && head !== undefined && head !== row.head) {
+    // A branch may end in an approval that a restore has lost: main has it, too.
+    const isTaken = isRestored && seen.pulls.get(row.number ?? 0)?.state === 'merged'
+    if (row.state === 'open' && head !== undefined && head !== row.head && !isTaken) {
       await attempt(seen, () => hearEdit(linked, seen, row, head))
     }
   }

@@ -23,13 +23,14 @@ const maxPassage = 4_000
 
 /**
  * All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention.
+ * @param options.isPublic leaves out what is not in the repository: passages of Sources, and what else waits
  * @param options.whole what several candidates were made of
  */
 export async function pullText(
   ganglion: Ganglion,
   caller: Caller,
   candidates: readonly [CandidateRow, ...CandidateRow[]],
-  { limits, whole }: { limits: ForgeLimits; whole: string | undefined },
+  { limits, whole, isPublic }: { limits: ForgeLimits; whole: string | undefined; isPublic: boolean },
 ): Promise<PullText> {
   const [first, ...others] = candidates
   const ids = candidates.map(({ id }) => id)
@@ -39,7 +40,13 @@ export async function pullText(
     const review = await reviewCandidate(ganglion, caller, id, {})
     entries.push(review.entry)
     const heading = others.length === 0 ? [] : [`## ${verbOf(review.entry)} ${literal(review.entry.title)}`]
-    texts.push([...heading, ...(await describe(ganglion, caller, id, review)), linkTo(ganglion, id)].join('\n\n'))
+    texts.push(
+      [
+        ...heading,
+        ...(await describe(ganglion, caller, id, isPublic ? withoutPrivate(review) : review)),
+        linkTo(ganglion, id),
+      ].join('\n\n'),
+    )
   }
   const room = Math.floor((limits.body - 2_000) / candidates.length)
   const kinds = [...new Set(entries.map(({ kind }) => `kind: ${kind}`))]
@@ -63,6 +70,10 @@ function titleOf(entries: readonly QueueEntry[], whole: string | undefined, long
   const shown = (text: string) => oneLine(text, longest - 40)
   if (first !== undefined && entries.length === 1) return `${verbOf(first)} "${shown(first.title)}"`
   return `${entries.length} pages of ${shown(whole ?? '')}`
+}
+
+function withoutPrivate(review: Review): Review {
+  return { ...review, sources: [], duplicates: [] }
 }
 
 async function describe(ganglion: Ganglion, caller: Caller, id: string, review: Review): Promise<string[]> {

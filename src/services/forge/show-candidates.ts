@@ -161,13 +161,17 @@ async function showText(linked: Linked, shown: Shown): Promise<void> {
 }
 
 /** What a text is made of: while it stays, the text is not made again. */
-function seenKey({ kb }: Linked, { row, waiting }: Shown): string {
-  return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change])
+function seenKey({ kb, isPublic }: Linked, { row, waiting }: Shown): string {
+  return digestOf([...waiting.map((candidate) => seenOf(kb.projection.read, candidate)), row.change, isPublic])
 }
 
-async function textOf({ ganglion, kb, forge, link }: Linked, waiting: Shown['waiting']): Promise<PullText> {
+async function textOf({ ganglion, kb, forge, link, isPublic }: Linked, waiting: Shown['waiting']): Promise<PullText> {
   const whole = waiting.length === 1 ? undefined : await wholeOf(kb, waiting[0].id)
-  return pullText(ganglion, callerOfLink({ link, forge }), waiting, { limits: forge.limits, whole: whole?.name })
+  return pullText(ganglion, callerOfLink({ link, forge }), waiting, {
+    limits: forge.limits,
+    whole: whole?.name,
+    isPublic,
+  })
 }
 
 async function showReport(linked: Linked, { row, waiting }: Shown): Promise<void> {

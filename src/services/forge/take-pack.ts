@@ -10,7 +10,7 @@ import type { Caller } from '../caller.ts'
 import { packLimits } from '../git/git-transfers.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { receiverFor } from '../push/receive-push.ts'
-import { callerOfLink, type Linked } from './linked.ts'
+import { callerOfLink, type Taking } from './linked.ts'
 
 /** What became of commits of a forge. `lines` are what a pusher would read. */
 export type Taken = { isTaken: boolean; lines: readonly string[] }
@@ -27,7 +27,7 @@ const proposeRef = 'refs/for/main'
  * @throws {RemoteError} {@link GitError}
  */
 export async function takeCommits(
-  linked: Linked,
+  linked: Taking,
   { to, haves }: { to: Oid; haves: readonly Oid[] },
   stepsOf: (repository: Repository) => Promise<readonly Step[]>,
 ): Promise<Taken> {
@@ -64,7 +64,7 @@ export async function takeCommits(
 }
 
 async function withObjects<Result>(
-  { kb }: Linked,
+  { kb }: Taking,
   quarantine: string | undefined,
   use: (repository: Repository) => Promise<Result>,
 ): Promise<Result> {
@@ -77,7 +77,7 @@ async function withObjects<Result>(
 }
 
 /** @throws {PackRefused} where the pack lacks something */
-async function requireWhole(linked: Linked, to: Oid, quarantine: string): Promise<void> {
+async function requireWhole(linked: Taking, to: Oid, quarantine: string): Promise<void> {
   const from = await linked.kb.repository.readRef(mainRef)
   if (from === undefined) return
   try {

@@ -39,6 +39,12 @@ export class Health {
     }
     return this.#known.problems
   }
+
+  /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
+  async notes(): Promise<string[]> {
+    const failing = (await this.#ganglion.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
+    return failing === 0 ? [] : [`links to forges that are paused or fail: ${failing}; see ganglion forge status`]
+  }
 }
 
 async function findProblems(ganglion: Ganglion): Promise<Problem[]> {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Ganglion } from '../../../src/services/ganglion.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { startGithub } from '../../forge/support/emulated-github.ts'
@@ -20,6 +20,8 @@ async function dataWithKb(): Promise<string> {
 
 test('a knowledge base is linked, compared, told of and unlinked, and no secret is stored or shown', async () => {
   const data = await dataWithKb()
+  vi.stubEnv('GANGLION_FORGE_HOOK', 'hush')
+  onTestFinished(() => void vi.unstubAllEnvs())
   const github = await startGithub()
   const key = join(tempDir(), 'app.pem')
   writeFileSync(key, github.app.privateKey)

@@ -1,7 +1,12 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { backup } from '../../../src/services/operations/backup/backup.ts'
+import { restore } from '../../../src/services/operations/backup/restore.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
-import { candidateDetail, candidates, submitted } from '../git/git-support.ts'
+import { newState } from '../../support/new-database.ts'
+import { tempDir } from '../../support/temp.ts'
+import { approve, approved, candidateDetail, candidates, soundProduct, submitted } from '../git/git-support.ts'
 import { bridged, bridgedTo } from './forge-support.ts'
 
 const page = (title: string) => ({ [`neurons/${title.toLowerCase()}.md`]: `---\ntitle: ${title}\n---\n\nText.\n` })
@@ -78,4 +83,68 @@ test('what a push broke and a later one mended is taken', async () => {
   github.git.commit('main', { 'neurons/broken.md': '---\ntitle: Mended\n---\n\nText.\n' })
   expect(await sync()).toBeUndefined()
   expect(approvals(product.gitDir, 1)).toEqual([expect.stringContaining('<github:acme/handbook>')])
+})
+
+test('after a restore of an older backup nothing is doubled or lost, and approvals keep their persons', async () => {
+  const { product, forge, sync, numberOf } = await bridgedTo(await startGitlab())
+  const [tea, milk] = [await submitted(product, 'Tea', 'Tea is hot.'), await submitted(product, 'Milk', 'Milk is not.')]
+  await submitted(product, 'Juice', 'Juice is red.')
+  await sync()
+  await submitted(product, 'Water', 'Water was not shown yet.')
+  const dir = join(tempDir(), 'backup')
+  await backup(product.ganglion, dir, { version: '1.2.3' })
+  await sync()
+  await approve(product, tea)
+  await approved(product, 'Bread', 'Bread is brown.')
+  await sync()
+  await forge.merge('ada', await numberOf('Add "Milk"'))
+  await sync()
+  await submitted(product, 'Later', 'It came after the backup.')
+  await sync()
+  const before = await forge.pulls()
+  const shared = await newState()
+  const dataDir = join(tempDir(), 'restored')
+  await restore(dir, { dataDir, ...shared })
+  const again = { ...(await soundProduct({ restored: dataDir, shared })), tokens: product.tokens }
+  const restored = await bridgedTo(forge, { product: again })
+  for (let n = 0; n < 3; n++) expect(await restored.sync()).toBeUndefined()
+  expect((await forge.pulls()).map(({ title, state }) => [title, state])).toEqual(
+    before.map(({ title, state }) => [title, state]),
+  )
+  expect((await candidates(again, 'pending')).map(({ title }) => title)).toEqual(['Juice', 'Later', 'Water'])
+  expect([(await candidateDetail(again, tea)).status, (await candidateDetail(again, milk)).status]).toEqual([
+    'approved',
+    'approved',
+  ])
+  expect(approvals(again.gitDir, 2)).toEqual([
+    expect.stringMatching(/Milk.*: ada <gitlab:ada>$/),
+    // Tea and Bread.
+    expect.stringMatching(/^Change 2 Neurons: curator <key:[^>]*>$/),
+  ])
+})
+
+test('two servers of one knowledge base on one repository come to the same, and nothing is doubled', async () => {
+  const { product, forge, sync, numberOf } = await bridgedTo(await startGitlab())
+  const [tea, milk] = [await submitted(product, 'Tea', 'Tea is hot.'), await submitted(product, 'Milk', 'Milk is not.')]
+  await sync()
+  const dir = join(tempDir(), 'backup')
+  await backup(product.ganglion, dir, { version: '1.2.3' })
+  const shared = await newState()
+  const dataDir = join(tempDir(), 'restored')
+  await restore(dir, { dataDir, ...shared })
+  const twin = { ...(await soundProduct({ restored: dataDir, shared })), tokens: product.tokens }
+  const other = await bridgedTo(forge, { product: twin })
+  await approve(product, tea)
+  await forge.close('ada', await numberOf('Add "Milk"'))
+  for (let n = 0; n < 2; n++) for (const each of [sync, other.sync]) expect(await each()).toBeUndefined()
+  const statuses = async (of: typeof product) =>
+    Promise.all([tea, milk].map(async (id) => (await candidateDetail(of, id)).status))
+  expect([await statuses(product), await statuses(twin)]).toEqual([
+    ['approved', 'dismissed'],
+    ['approved', 'dismissed'],
+  ])
+  expect(forge.people.all).toHaveLength(2)
+  expect(nativeGit(twin.gitDir, ['rev-parse', 'main^{tree}'])).toBe(
+    nativeGit(product.gitDir, ['rev-parse', 'main^{tree}']),
+  )
 })

@@ -25,6 +25,8 @@ async function waiting() {
     expect(nativeGit(linked.product.gitDir, ['for-each-ref'])).toBe(before)
     expect(await candidates(linked.product, 'pending')).toHaveLength(titles.length)
     const { note, failingSince } = (await linked.product.ganglion.forgeLinks.find(linked.link.id)) ?? {}
+    const { notes } = (await linked.product.request('GET', '/readyz')).body
+    expect(notes).toEqual(['links to forges that are paused or fail: 1; see ganglion forge status'])
     expect([note, failingSince]).toEqual([expect.stringMatching(why), expect.any(String)])
   }
   return { ...linked, paused }

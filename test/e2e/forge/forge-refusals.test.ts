@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { ForgeBridge } from '../../../src/services/forge/forge-bridge.ts'
+import { linkForge } from '../../../src/services/forge/manage-links.ts'
+import { createKnowledgeBase, operator } from '../../../src/services/setup/create-kb.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { candidateDetail, submitted } from '../git/git-support.ts'
 import { bridged, bridgedTo } from './forge-support.ts'
@@ -55,4 +58,35 @@ test("somebody's own pull request of our branch into another is left alone", asy
     ['Add "Tea"', 'main', 'open'],
     ['For the stable edition', 'stable', 'open'],
   ])
+})
+
+test('a repository that cannot be one with the knowledge base is not linked, and one that all can read is told', async () => {
+  const forge = await startGitlab()
+  const { product, sync } = await bridgedTo(forge)
+  const { ganglion } = product
+  await sync()
+  await createKnowledgeBase(ganglion, { tenant: 'acme', slug: 'other' })
+  const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
+  const bridge = new ForgeBridge(ganglion, { env: { SECRET: forge.token.token }, onError: () => {} })
+  const linkTo = ({ url, apiUrl }: Pick<typeof forge, 'url' | 'apiUrl'>, more = {}) => {
+    const asked = { kb: 'other', url, apiUrl, kind: 'gitlab' as const, credential: { token: 'env:SECRET' }, ...more }
+    return linkForge(ganglion, { ...operator, tenantId }, bridge, asked)
+  }
+  const wrong = (text: string) => ({ fieldErrors: { url: [expect.stringContaining(text)] } })
+  await expect(linkTo({ ...forge, url: forge.url.replace('handbook', 'Handbook') })).rejects.toMatchObject(
+    wrong('linked to another knowledge base'),
+  )
+  const foreign = await startGitlab()
+  foreign.git.commit('trunk', { 'a.md': 'A' })
+  await expect(linkTo(foreign)).rejects.toMatchObject(wrong('none is main'))
+  foreign.git.commit('main', { 'a.md': 'A' })
+  await expect(linkTo(foreign)).rejects.toMatchObject(wrong('another history'))
+  const empty = await startGitlab()
+  await expect(linkTo(empty, { webhookSecret: 'env:NONE' })).rejects.toThrow('no secret at env:NONE')
+  empty.fail(/info\/refs.*receive-pack/, { status: 403 })
+  await expect(linkTo(empty)).rejects.toMatchObject({ code: 'refused' })
+  expect(await ganglion.forgeLinks.list()).toHaveLength(1)
+  empty.makePublic()
+  expect(await linkTo(empty)).toMatchObject({ isPublic: true })
+  expect(empty.git.branches()).toEqual([])
 })

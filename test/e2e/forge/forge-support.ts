@@ -38,11 +38,14 @@ export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Op
     })
   let bridge = newBridge()
   const tenantId = (await ganglion.knowledgeBases.list())[0]?.tenantId ?? ''
-  const { link } = await linkForge(ganglion, { ...operator, tenantId }, bridge, {
-    kb: 'handbook',
-    ...{ url: forge.url, kind: forge.kind, apiUrl: forge.apiUrl, maxOpen: options.maxOpen, credential },
-    webhookSecret: `file:${secretFile}`,
-  })
+  const [known] = await ganglion.forgeLinks.list()
+  const linkNow = () =>
+    linkForge(ganglion, { ...operator, tenantId }, bridge, {
+      kb: 'handbook',
+      ...{ url: forge.url, kind: forge.kind, apiUrl: forge.apiUrl, maxOpen: options.maxOpen, credential },
+      webhookSecret: `file:${secretFile}`,
+    })
+  const link = known ?? (await linkNow()).link
   /** Compares both sides once. @returns what a person has to see to */
   const sync = async () => {
     const now = await ganglion.forgeLinks.find(link.id)

@@ -49,6 +49,7 @@ export async function startDescribed(dialect: Dialect) {
   const git = new ForgeGit(`${repository}.git`)
   const people = new ForgePeople(git, dialect.draftPrefix, dialect.headRef)
   const wrong: string[] = []
+  let isPublic = false
 
   const answer = async (request: Request): Promise<Answer> => {
     if (dialect.tokenIn(request) !== tokenOf(owner)) return { status: 401, body: { message: 'Unauthorized' } }
@@ -82,7 +83,7 @@ export async function startDescribed(dialect: Dialect) {
   }
   const front = await startFront({
     ...{ git, gitPath: `/${repository}.git/`, hasEtags: dialect.hasEtags, answer },
-    isPassword: (password) => password === tokenOf(owner),
+    isPassword: (password) => password === tokenOf(owner) || (isPublic && password === ''),
     onPush: async () => people.notePush(dialect.seesMerges),
   })
   return {
@@ -100,6 +101,9 @@ export async function startDescribed(dialect: Dialect) {
     apiUrl: `${front.url}${api}`,
     token: { token: tokenOf(owner) },
     webhookSecret: 'hush',
+    makePublic: () => {
+      isPublic = true
+    },
     pulls: async (): Promise<Json[]> => {
       people.look()
       return people.all.map(({ number, title, body, branch, head, state }) => {

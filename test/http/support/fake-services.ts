@@ -415,6 +415,7 @@ export function fakeServices(overrides: Partial<Services> = {}): FakeServices {
     startVerification: notFaked,
     isReady: () => true,
     problems: async () => [],
+    notes: async () => [],
     nativeGit: async () => '2.39.5',
     countRequest: (rate, callerId) => requests.add(`${rate} ${callerId}`, 1),
     freeDiskRatio: async () => 0.5,

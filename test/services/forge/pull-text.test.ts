@@ -18,9 +18,9 @@ async function desk() {
     ...{ ganglion, kbId, kb, submit },
     approved: async (title: string, content: string) =>
       approveCandidate(ganglion, curator, await submit(title, content), {}),
-    text: async (id: string) => {
+    text: async (id: string, isPublic = false) => {
       const row = findCandidate(kb.projection.read, id) as CandidateRow
-      return (await pullText(ganglion, curator, [row], { limits, whole: undefined })).body
+      return (await pullText(ganglion, curator, [row], { limits, whole: undefined, isPublic })).body
     },
   }
 }
@@ -63,4 +63,7 @@ test('a pull request of a page that ingest made has the passage of its Source', 
   expect(body).toContain('<summary>Source: <code>guide &#60;1&#62;.pdf, page 2</code></summary>')
   expect(body).toContain('```\n## Escalation\n\nPage the lead. @everyone\n```')
   expect(body).not.toContain('Page three.')
+  const shown = await text(String(row?.id), true)
+  expect(shown).not.toContain('<details>')
+  expect(shown).toContain('+Page the lead.')
 })
