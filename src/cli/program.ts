@@ -21,7 +21,7 @@ const commands: readonly { words: readonly string[]; load: () => Promise<Adder> 
   { words: ['forge'], load: async () => (await import('./commands/forge.ts')).addForgeCommands },
   { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },
   {
-    words: ['verify', 'rebuild', 'backup', 'restore'],
+    words: ['verify', 'rebuild', 'migrate', 'backup', 'restore'],
     load: async () => (await import('./commands/operations.ts')).addOperationCommands,
   },
 ]

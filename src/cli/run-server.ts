@@ -8,7 +8,7 @@ import { withoutKey } from '../models/language-model.ts'
 import { startWebhooks } from '../services/events/webhooks/start-webhooks.ts'
 import { readOfferedCredentials } from '../services/forge/offered-credentials.ts'
 import { startForges } from '../services/forge/start-forges.ts'
-import { Ganglion } from '../services/ganglion.ts'
+import { Ganglion, type GanglionOptions } from '../services/ganglion.ts'
 import { ingestSteps, rereadSources } from '../services/ingest/ingest-steps.ts'
 import { startIngest } from '../services/ingest/start-ingest.ts'
 import { startLinting } from '../services/lint/lint-schedule.ts'
@@ -20,7 +20,9 @@ import { EmbeddingModel } from '../services/search/embedding-model.ts'
 import { firstRun } from '../services/setup/first-run.ts'
 import { removeReceived } from '../services/sources/sweep.ts'
 import { DataDirectory } from '../store/data-directory.ts'
+import { isUnreachable } from '../store/database/engines/postgres-errors.ts'
 import { keepTemporaryFilesIn } from '../store/database/engines/sqlite.ts'
+import { DatabaseUnreachable } from '../store/database/errors.ts'
 import { acquireLock } from '../store/directory-lock.ts'
 import { giveMemoryBackWhenIdle } from '../threads/idle-memory.ts'
 import { announcement } from './announcement.ts'
@@ -32,6 +34,8 @@ import type { Environment } from './settings/environment.ts'
 /** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
 const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
+/** Milliseconds between two attempts to reach the database at the start. */
+const databasePause = 2_000
 /** Of each request of a compile. */
 const compileLimits = { timeoutMs: 60_000, maxRetries: 2 }
 
@@ -53,7 +57,8 @@ export async function runServer(environment: Environment): Promise<Answer> {
     const failed = (message: string) => server.log.warn(message)
     const embeddingModel = embeddings && new EmbeddingModel(embeddings, { failed })
     const stores = { dataDir, database, bucket, objects }
-    const ganglion = await Ganglion.open({ ...stores, publicUrl, watch: { onError }, embeddingModel })
+    const options = { ...stores, publicUrl, watch: { onError }, embeddingModel, whenOlder: tell }
+    const ganglion = await openWhenReachable(options)
     started.push(() => ganglion.close())
     started.push(startMaintenance(ganglion, onError))
     if (objects !== undefined) started.push(startEvicting(ganglion, environment.cacheBytes, onError))
@@ -95,6 +100,26 @@ export async function runServer(environment: Environment): Promise<Answer> {
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** Before there is a server with a log. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Waits for a database that is away, as after a power cut that all machines had. A wrong address or password is an error at once. */
+async function openWhenReachable(options: GanglionOptions): Promise<Ganglion> {
+  let told: string | undefined
+  for (;;) {
+    try {
+      return await Ganglion.open(options)
+    } catch (error) {
+      if (!(error instanceof DatabaseUnreachable) || !isUnreachable(error.cause)) throw error
+      if (error.message !== told) tell(`${error.message}. The start waits for it.`)
+      told = error.message
+      await delay(databasePause)
+    }
   }
 }
 

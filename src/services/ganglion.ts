@@ -22,6 +22,7 @@ import { ChatSessions } from '../store/chat-sessions.ts'
 import { DataDirectory } from '../store/data-directory.ts'
 import type { Database } from '../store/database/database.ts'
 import { RestoreUnfinished } from '../store/database/errors.ts'
+import type { WhenOlder } from '../store/database/migrations/migrate.ts'
 import { openDatabase } from '../store/database/open-database.ts'
 import type { Schema } from '../store/database/schema.ts'
 import { type Isolation, inTransaction } from '../store/database/transaction.ts'
@@ -58,6 +59,8 @@ export type GanglionOptions = {
   dataDir: string
   /** The address of a PostgreSQL database for the state that git does not hold; without it, it is a file in the data directory. */
   database?: string | undefined
+  /** What is done with a database of an older version; without it, it is migrated. */
+  whenOlder?: WhenOlder
   /** Where people reach the server; links begin with it. Without it they are relative. */
   publicUrl?: string | undefined
   /** The bucket for the bytes of Sources; without it they are in the data directory. */
@@ -191,7 +194,7 @@ export class Ganglion {
   /** @throws {RestoreUnfinished}; what {@link openDatabase} throws */
   static async open(options: GanglionOptions): Promise<Ganglion> {
     const directory = DataDirectory.open(options.dataDir)
-    const database = await openDatabase(options.database ?? directory.database)
+    const database = await openDatabase(options.database ?? directory.database, options.whenOlder)
     const ganglion = new Ganglion(directory, database, options)
     if ((await ganglion.stamps.find('restore')) === undefined) return ganglion
     await ganglion.close()

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** The paths of a deployment's files, all absolute. */
@@ -31,9 +31,13 @@ export class DataDirectory {
     this.lock = join(root, 'lock')
   }
 
-  /** Creates missing folders, readable only by the owner. Throws the file system's error. */
+  /**
+   * Creates missing folders, readable only by the owner. Throws the file system's error, and {@link ForeignDataDirectory} for root where
+   * the directory belongs to somebody else.
+   */
   static open(root: string): DataDirectory {
     const directory = new DataDirectory(resolve(root))
+    requireOwner(directory.root)
     for (const path of [
       ...[directory.root, directory.repositories, directory.indexes],
       ...[directory.blobs, directory.extracts, directory.incoming, directory.uploads],
@@ -57,6 +61,23 @@ export class DataDirectory {
   index(kbId: string): string {
     return join(this.indexes, kbId)
   }
+}
+
+/** The server could not write what root leaves in the data directory of another user. */
+export class ForeignDataDirectory extends Error {
+  constructor(root: string, uid: number) {
+    super(
+      `${root} belongs to the user ${uid}, who could not write what root leaves there. Nothing was changed. ` +
+        `Run the command as that user: runuser -u "$(id -nu ${uid})" -- ganglion …`,
+    )
+    this.name = 'ForeignDataDirectory'
+  }
+}
+
+/** @throws {ForeignDataDirectory} */
+export function requireOwner(root: string): void {
+  const owner = statSync(root, { throwIfNoEntry: false })?.uid
+  if (process.getuid?.() === 0 && owner) throw new ForeignDataDirectory(root, owner)
 }
 
 /** A new folder survives a power cut only once the folder that holds it is flushed. */

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DataDirectory } from '../../src/store/data-directory.ts'
@@ -22,4 +22,13 @@ test('a folder that is there stays as it is', () => {
   DataDirectory.open(root)
   DataDirectory.open(root)
   expect(statSync(root).mode & 0o777).toBe(0o750)
+})
+
+test.skipIf(process.getuid?.() !== 0)('root leaves nothing in the data directory of another user', () => {
+  const root = tempDir()
+  chownSync(root, 12345, 12345)
+  expect(() => DataDirectory.open(root)).toThrow(
+    /belongs to the user 12345.*runuser -u "\$\(id -nu 12345\)" -- ganglion/,
+  )
+  expect(readdirSync(root)).toEqual([])
 })

@@ -4,6 +4,7 @@ import {
   accessSync,
   chownSync,
   constants,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -22,6 +23,8 @@ const execute = promisify(execFile)
 const debianRoot = '/usr/lib/postgresql'
 /** Milliseconds for which a server that starts is waited for. */
 const startTime = 30_000
+/** Of a socket in the server's folder. */
+const poolerPort = 6432
 
 export type PostgresOptions = {
   /** Whether a commit is flushed to the disk. Slower; only where what is tested is durability. */
@@ -41,6 +44,7 @@ export class PostgresServer {
   readonly #settings: string[]
   readonly #account = ordinaryAccount()
   #process: ChildProcess | undefined
+  #pooler: ChildProcess | undefined
 
   private constructor(folder: string, { durable = false, parameters = {}, port }: PostgresOptions) {
     this.#folder = folder
@@ -131,7 +135,25 @@ export class PostgresServer {
     }
   }
 
+  /** Starts a PgBouncer before the database `ganglion`, and returns its address. It ends with the server. */
+  async pooler(mode: 'session' | 'transaction'): Promise<string> {
+    const settings = [
+      `[databases]\nganglion = host=${this.#folder} port=${this.#port} user=ganglion`,
+      `[pgbouncer]\nlisten_port = ${poolerPort}\nunix_socket_dir = ${this.#folder}\nauth_type = any\npool_mode = ${mode}\n`,
+    ]
+    const file = join(this.#folder, 'pgbouncer.ini')
+    writeFileSync(file, settings.join('\n'))
+    this.#pooler = spawn('/usr/sbin/pgbouncer', [file], { ...this.#account, cwd: this.#folder, stdio: 'ignore' })
+    await once(this.#pooler, 'spawn')
+    const socket = join(this.#folder, `.s.PGSQL.${poolerPort}`)
+    for (const deadline = Date.now() + startTime; !existsSync(socket); await delay(20)) {
+      if (Date.now() > deadline) throw new Error('PgBouncer does not start.')
+    }
+    return this.address('ganglion').replace(`:${this.#port}/`, `:${poolerPort}/`)
+  }
+
   async remove(): Promise<void> {
+    this.#pooler?.kill('SIGKILL')
     await this.stop('kill')
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }

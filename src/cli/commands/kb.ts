@@ -29,7 +29,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
       language: z.string().min(1).exactOptional(),
     }),
     async (input, { dataDir, database, bucket, objects, publicUrl }) => {
-      const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, publicUrl })
+      const ganglion = await Ganglion.open({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'refuse' })
       try {
         const made = await createKnowledgeBase(ganglion, input)
         return {

@@ -4,7 +4,7 @@ import { nativeGit } from '../../git/native-git.ts'
 import { backup } from '../../services/operations/backup/backup.ts'
 import { restore } from '../../services/operations/backup/restore.ts'
 import { rebuild } from '../../services/operations/rebuild.ts'
-import type { KbVerification } from '../../services/operations/verify/verification.ts'
+import type { KbVerification, Problem } from '../../services/operations/verify/verification.ts'
 import { verify } from '../../services/operations/verify/verify.ts'
 import { DataDirectory } from '../../store/data-directory.ts'
 import { acquireLock } from '../../store/directory-lock.ts'
@@ -16,7 +16,7 @@ import { requireDataDirectory, withGanglion } from '../with-ganglion.ts'
 
 const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
 
-/** `verify`, `rebuild`, `backup`, `restore`. */
+/** `verify`, `rebuild`, `migrate`, `backup`, `restore`. */
 export function addOperationCommands(program: Command): void {
   act(
     selecting(program.command('verify'))
@@ -30,7 +30,11 @@ export function addOperationCommands(program: Command): void {
         const isAll = selection.tenant === undefined && selection.kb === undefined
         const verified = await verify(ganglion, isAll ? undefined : await select(ganglion, selection))
         const git = (await nativeGit()) ?? null
-        const told = [...(git === null ? [noGit] : []), ...verified.kbs.map(describe)]
+        const told = [
+          ...(git === null ? [noGit] : []),
+          ...verified.problems.map(describeProblem),
+          ...verified.kbs.map(describe),
+        ]
         return {
           json: { ...verified, git },
           text: told.join('\n') || 'There are no knowledge bases.',
@@ -54,6 +58,30 @@ export function addOperationCommands(program: Command): void {
           const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
           return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
         })
+      } finally {
+        release()
+      }
+    },
+  )
+
+  act(
+    program
+      .command('migrate')
+      .description('bring the database of an older version up to date, and keep a copy of it')
+      .addHelpText('after', '\nStop the server first. It does the same when it starts.'),
+    z.object({}),
+    async (_, environment) => {
+      const { dataDir, database } = environment
+      if (database === undefined) requireDataDirectory(dataDir)
+      const release = await acquireLock(DataDirectory.open(dataDir), { waitMs: 0 })
+      try {
+        const steps: string[] = []
+        await withGanglion(
+          environment,
+          async () => {},
+          (line) => steps.push(line),
+        )
+        return { json: { steps }, text: steps.join('\n') || 'The database is up to date.' }
       } finally {
         release()
       }
@@ -87,14 +115,15 @@ export function addOperationCommands(program: Command): void {
         '--move',
         'nobody has written since the backup: sessions, one-time links and seqIds go on where they were',
       )
+      .option('--allow-missing', 'restore the rest where the backup has lost bytes of Sources, and name them')
       .addHelpText(
         'after',
         '\nThe data directory, GANGLION_DATABASE, and the prefixes of GANGLION_OBJECTS and GANGLION_BLOBS must be empty or new.' +
           '\nStop the servers that use them first. A restore that is cut off can be run again.',
       ),
-    z.object({ dir: z.string().min(1), move: z.boolean().optional() }),
-    async ({ dir, move: isMove }, { dataDir, database, bucket, objects }) => {
-      const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove })
+    z.object({ dir: z.string().min(1), move: z.boolean().optional(), allowMissing: z.boolean().optional() }),
+    async ({ dir, move: isMove, allowMissing }, { dataDir, database, bucket, objects }) => {
+      const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove, allowMissing })
       const places = [...(objects ? [] : [restored.dataDir]), ...(database ? ['the database'] : [])]
       if (bucket ?? objects) places.push('the bucket')
       const lines = restored.kbs.map(
@@ -110,9 +139,13 @@ export function addOperationCommands(program: Command): void {
 function describe({ id, slug, problems, notes }: KbVerification): string {
   return [
     `${slug ?? 'unregistered'} (${id}): ${problems.length === 0 ? 'fine' : counted(problems.length, 'problem')}`,
-    ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+    ...problems.map((problem) => `  ${describeProblem(problem)}`),
     ...notes.map((note) => `  note: ${note}`),
   ].join('\n')
+}
+
+function describeProblem({ kind, message }: Problem): string {
+  return `${kind}: ${message}`
 }
 
 function counted(count: number, noun: string): string {

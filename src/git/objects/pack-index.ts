@@ -3,32 +3,43 @@ import type { Oid } from './object.ts'
 
 const magic = 0xff744f63
 const version = 2
-/** Magic, version, and how many objects there are up to each first byte. */
-const headerBytes = 8 + 256 * 4
+/** How many objects there are up to each first byte. */
+const fanoutBytes = 256 * 4
 const oidBytes = 20
 /** An offset with this bit is a place in the table of 8-byte offsets. */
 const isLarge = 0x80000000
 
-/** Where each object of a pack begins, read from its index: version 2 of gitformat-pack(5). */
+/** Where each object of a pack begins, read from its index: versions 1 and 2 of gitformat-pack(5). */
 export class PackIndex {
   readonly #data: Buffer
+  /** Version 1 has no magic, and each offset in front of its object's id. */
+  readonly #isFirst: boolean
+  /** Where the objects' ids begin, and the bytes from one to the next. */
+  readonly #oids: number
+  readonly #stride: number
   /** How many objects there are. */
   readonly count: number
 
   /** @param data of the whole `.idx` file. @throws {GitError} `corrupt-object` */
   constructor(data: Buffer) {
-    const isKnown = data.length >= headerBytes && data.readUInt32BE(0) === magic && data.readUInt32BE(4) === version
-    if (!isKnown) throw new GitError('corrupt-object', 'an index of a pack is not of version 2')
     this.#data = data
-    this.count = data.readUInt32BE(headerBytes - 4)
-    const least = headerBytes + this.count * (oidBytes + 4 + 4) + 2 * oidBytes
-    if (data.length < least) throw new GitError('corrupt-object', 'an index of a pack is cut short')
+    this.#isFirst = data.length < 8 || data.readUInt32BE(0) !== magic
+    if (!this.#isFirst && data.readUInt32BE(4) !== version) {
+      throw new GitError('corrupt-object', 'an index of a pack is of an unknown version')
+    }
+    const header = fanoutBytes + (this.#isFirst ? 0 : 8)
+    this.#oids = header + (this.#isFirst ? 4 : 0)
+    this.#stride = oidBytes + (this.#isFirst ? 4 : 0)
+    this.count = data.length < header ? 0 : data.readUInt32BE(header - 4)
+    const least = header + this.count * (oidBytes + (this.#isFirst ? 4 : 4 + 4)) + 2 * oidBytes
+    if (this.#isFirst ? data.length !== least : data.length < least)
+      throw new GitError('corrupt-object', 'an index of a pack is cut short')
   }
 
   /** Every object, and where it begins in the pack, in the order of the pack. */
   entries(): { oid: Oid; offset: number }[] {
     const entries = Array.from({ length: this.count }, (_, position) => {
-      const start = headerBytes + position * oidBytes
+      const start = this.#oids + position * this.#stride
       return { oid: this.#data.toString('hex', start, start + oidBytes), offset: this.#offset(position) }
     })
     return entries.sort((a, b) => a.offset - b.offset)
@@ -42,7 +53,7 @@ export class PackIndex {
     let high = this.#upTo(first)
     while (low < high) {
       const middle = (low + high) >>> 1
-      const start = headerBytes + middle * oidBytes
+      const start = this.#oids + middle * this.#stride
       const order = this.#data.compare(wanted, 0, oidBytes, start, start + oidBytes)
       if (order === 0) return this.#offset(middle)
       if (order < 0) low = middle + 1
@@ -52,11 +63,12 @@ export class PackIndex {
   }
 
   #upTo(firstByte: number): number {
-    return Math.min(this.#data.readUInt32BE(8 + firstByte * 4), this.count)
+    return Math.min(this.#data.readUInt32BE((this.#isFirst ? 0 : 8) + firstByte * 4), this.count)
   }
 
   #offset(position: number): number {
-    const offsets = headerBytes + this.count * (oidBytes + 4)
+    if (this.#isFirst) return this.#data.readUInt32BE(this.#oids - 4 + position * this.#stride)
+    const offsets = this.#oids + this.count * (oidBytes + 4)
     const offset = this.#data.readUInt32BE(offsets + position * 4)
     if (offset < isLarge) return offset
     const place = offsets + this.count * 4 + (offset - isLarge) * 8

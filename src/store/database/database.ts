@@ -28,6 +28,8 @@ export type Database = {
    * Copies everything, as of one moment, into a new SQLite file that only the owner can read. The file is not synced to the disk.
    */
   copyTo(file: string): Promise<void>
+  /** What is damaged, for people. PostgreSQL looks after itself. */
+  problems(): Promise<string[]>
   /** Throws where it cannot be reached. */
   check(): Promise<void>
   close(): Promise<void>

@@ -10,6 +10,18 @@ export class DatabaseTooNew extends Error {
   }
 }
 
+/** The database was written by an older Ganglion, and the command does not migrate it. */
+export class DatabaseTooOld extends Error {
+  /** @param name of the file or the database */
+  constructor(name: string, missing: readonly string[]) {
+    super(
+      `This data directory is older: ${name} was written by an older version of Ganglion (missing migrations: ${missing.join(', ')}). ` +
+        'Nothing was changed. Use the older version, or start the server or run "ganglion migrate": an older version cannot open it afterwards.',
+    )
+    this.name = 'DatabaseTooOld'
+  }
+}
+
 /** A restore into the database has begun and not ended. */
 export class RestoreUnfinished extends Error {
   constructor() {

@@ -1,15 +1,16 @@
 import type { Database } from './database.ts'
 import { isPostgresAddress } from './engines/postgres-address.ts'
 import { openSqlite } from './engines/sqlite.ts'
+import type { WhenOlder } from './migrations/migrate.ts'
 
 /**
  * Opens the operational state, and creates or migrates it if needed. Several processes may do so at once.
  * @param address a file, or a PostgreSQL database: `postgres://…`
- * @throws {DatabaseTooNew}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
+ * @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
  */
-export async function openDatabase(address: string): Promise<Database> {
-  if (!isPostgresAddress(address)) return openSqlite(address)
+export async function openDatabase(address: string, whenOlder: WhenOlder = 'migrate'): Promise<Database> {
+  if (!isPostgresAddress(address)) return openSqlite(address, whenOlder)
   // Loaded only where it is used.
   const { openPostgres } = await import('./engines/postgres.ts')
-  return openPostgres(address)
+  return openPostgres(address, whenOlder)
 }

@@ -1,16 +1,21 @@
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Kysely, SqliteDialect } from 'kysely'
+import { Migrator } from 'kysely/migration'
 import { expect, test } from 'vitest'
 import { Ganglion } from '../../../src/services/ganglion.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
+import { asKyselyDatabase } from '../../../src/store/database/engines/sqlite.ts'
+import { migrations } from '../../../src/store/database/migrations/migrations.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
-import { ganglion, ganglionJson, serve } from '../support.ts'
+import { dataWithTenants, ganglion, ganglionJson, serve } from '../support.ts'
 
 const main = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 /** Each command is a process, which takes a while to start on a busy machine. */
@@ -133,3 +138,29 @@ test(
     })
   },
 )
+
+test('only serve and migrate bring an older database up to date, and the copy is the way back', patient, async () => {
+  const data = await dataWithTenants('acme')
+  const file = join(data, 'ganglion.db')
+  rmSync(file)
+  const older = new Kysely({ dialect: new SqliteDialect({ database: asKyselyDatabase(new DatabaseSync(file)) }) })
+  const [before, latest] = Object.keys(migrations).slice(-2)
+  await new Migrator({ db: older, provider: { getMigrations: async () => migrations } }).migrateTo(before ?? '')
+  await older.destroy()
+  const listed = () => ganglion(['key', 'list', '--data', data])
+  const refusal = { code: 1, stderr: expect.stringMatching(new RegExp(`This data directory is older.*${latest}`)) }
+  expect(await listed()).toMatchObject(refusal)
+  const copy = `${file}.before-${latest}`
+  const { stdout } = await ganglion(['migrate', '--data', data])
+  expect(stdout.split('\n')).toEqual([
+    `${file} is of an older version. A copy of it is kept: ${copy}`,
+    `${file}: migrating to ${latest}`,
+    '',
+  ])
+  expect(await listed()).toMatchObject({ code: 0 })
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+
+  for (const ending of ['-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
+  renameSync(copy, file)
+  expect(await listed()).toMatchObject(refusal)
+})

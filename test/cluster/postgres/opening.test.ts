@@ -1,11 +1,17 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { problemOfAddress } from '../../../src/store/database/engines/postgres-address.ts'
 import { DatabaseTooNew, DatabaseUnreachable } from '../../../src/store/database/errors.ts'
 import { migrations } from '../../../src/store/database/migrations/migrations.ts'
 import { openDatabase } from '../../../src/store/database/open-database.ts'
 import { Tenants } from '../../../src/store/tenants.ts'
+import { main } from '../../cli/support.ts'
 import { newDatabase } from '../../support/new-database.ts'
+import { startNode } from '../../support/process.ts'
+import { tempDir } from '../../support/temp.ts'
 import { numbers, openedNode, ownServer } from '../support/nodes.ts'
 
 test('nodes that open an empty database at once all migrate it, and none loses a write', async () => {
@@ -48,6 +54,35 @@ test('a database that is not there is told at once', async () => {
   const address = (await newDatabase()).replace(/test_\w+/, 'nowhere')
   await expect(openDatabase(address)).rejects.toThrow('database "nowhere" does not exist')
 })
+
+test.each(['session', 'transaction'] as const)(
+  'a pooler in session mode works, one in transaction mode is refused: %s',
+  async (mode) => {
+    const server = await ownServer()
+    const pooled = await server.pooler(mode)
+    const opened = openDatabase(pooled)
+    if (mode === 'transaction') {
+      await expect(opened).rejects.toThrow('behind a pooler in transaction mode: set pool_mode = session')
+      return
+    }
+    const { db, close } = await opened
+    onTestFinished(close)
+    expect((await sql`show lock_timeout`.execute(db)).rows).toEqual([{ lock_timeout: '5s' }])
+  },
+)
+
+test('a node that starts while the database is away waits for it', async () => {
+  const server = await ownServer({ durable: true })
+  await server.stop()
+  const env = { GANGLION_DATABASE: server.address('ganglion'), GANGLION_PORT: '0' }
+  const child = startNode([main, 'serve', '--data', join(tempDir(), 'data'), '--json'], { env })
+  const told = createInterface(child.stderr ?? process.stdin)
+  const [line] = await once(told, 'line')
+  expect(line).toMatch(/The database cannot be reached: .*The start waits for it\.$/)
+  await server.begin()
+  const [ready] = await once(createInterface(child.stdout ?? process.stdin), 'line')
+  expect(JSON.parse(String(ready))).toMatchObject({ url: expect.stringMatching(/^http/) })
+}, 60_000)
 
 test('a database of another encoding is refused', async () => {
   const server = await ownServer()

@@ -58,7 +58,7 @@ test('a verification is running, cut off, fine or not', () => {
   expect(shown({ verification: { ...run, finishedAt } })('#verification .warning')[0]).toContain('cut off')
   const problems = [{ kind: 'file' as const, message: hostile }]
   const kbs = [{ id: '1', slug: 'handbook', problems, notes: [] }]
-  const found = shown({ verification: { ...run, finishedAt, result: { ok: false, kbs } } })
+  const found = shown({ verification: { ...run, finishedAt, result: { ok: false, problems: [], kbs } } })
   expect(found('#verification .badge, #verification li li')).toEqual(['Problems', `file: ${hostile}`])
 })
 

@@ -78,6 +78,7 @@ describe('reads what native git has written', () => {
     ['deltas of ids', ['-c', 'repack.useDeltaBaseOffset=false', 'repack', '-adfq', '--depth=40']],
     ['no deltas, in many packs', ['-c', 'pack.packSizeLimit=1m', 'repack', '-adfq', '--window=0']],
     ['offsets of 8 bytes', ['-c', 'pack.indexVersion=2', 'repack', '-adfq']],
+    ['indexes of version 1', ['-c', 'pack.indexVersion=1', 'repack', '-adfq']],
     ['stored, not compressed', ['-c', 'pack.compression=0', 'repack', '-adfqF', '--window=0']],
   ])('in packs: %s', async (_name, args) => {
     commitAll()

@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -244,6 +253,20 @@ test('bytes that were gone or damaged are told, and those that the backup has lo
   const other = join(tempDir(), 'data')
   await expect(restore(dir, { dataDir: other })).rejects.toThrow(`has lost the blob ${lost?.contentHash}`)
   expect(existsSync(`${other}.restoring`)).toBe(false)
+  const rest = await restore(dir, { dataDir: other }, { allowMissing: true })
+  expect(rest.kbs[0]?.warnings).toContain(`the backup has no bytes of ${lost?.contentHash}`)
+})
+
+test('nobody else can read a backup, into a folder that was there either', async () => {
+  const bed = await newTestBed()
+  await uploaded(bed, 'notes.md', 'bytes')
+  const dir = tempDir()
+  chmodSync(dir, 0o755)
+  await backup(bed.ganglion, dir, { version })
+  for (const name of ['', ...readdirSync(dir, { recursive: true })]) {
+    const stats = statSync(join(dir, String(name)))
+    expect([name, stats.mode & 0o777]).toEqual([name, stats.isDirectory() ? 0o700 : 0o600])
+  }
 })
 
 test('bytes in a bucket are in the backup, and are restored into a bucket that is empty', async () => {

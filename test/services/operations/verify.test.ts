@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { Ganglion } from '../../../src/services/ganglion.ts'
+import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { rebuild } from '../../../src/services/operations/rebuild.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
@@ -58,7 +59,11 @@ function expectOnly(
 test('what was made over the API is fine, and nothing of it is changed', async () => {
   const { ganglion, dataDir, kbId, native } = await newKb()
   const [refs, files] = [native.git('for-each-ref'), readdirSync(dataDir, { recursive: true })]
-  expect(await verify(ganglion)).toEqual({ ok: true, kbs: [{ id: kbId, slug: 'handbook', problems: [], notes: [] }] })
+  expect(await verify(ganglion)).toEqual({
+    ok: true,
+    problems: [],
+    kbs: [{ id: kbId, slug: 'handbook', problems: [], notes: [] }],
+  })
   expect(native.git('for-each-ref')).toBe(refs)
   expect(readdirSync(dataDir, { recursive: true })).toEqual(files)
 })
@@ -98,7 +103,42 @@ test('an index that is behind git, or not there, is no problem', async () => {
   ])
 })
 
+test('a database whose rows refer to none, and files of another owner, are problems, and there is no backup', async () => {
+  const { ganglion, dataDir } = await newKb()
+  const sqlite = new DatabaseSync(join(dataDir, 'ganglion.db'), { enableForeignKeyConstraints: false })
+  sqlite.exec('delete from tenants')
+  sqlite.close()
+  if (process.getuid?.() === 0) chownSync(join(dataDir, 'repos'), 12345, 12345)
+  const { ok, problems } = await verify(ganglion)
+  expect(ok).toBe(false)
+  expect(problems).toContainEqual({
+    kind: 'database',
+    message: expect.stringMatching(/rows of \w+ refer to rows of tenants/),
+  })
+  if (process.getuid?.() === 0) {
+    expect(problems).toContainEqual({
+      kind: 'owner',
+      message: expect.stringContaining('repos belongs to the user 12345'),
+    })
+  }
+  const dir = join(dataDir, 'backup')
+  await expect(backup(ganglion, dir, { version: '1' })).rejects.toThrow(/The database is damaged/)
+  expect(existsSync(dir)).toBe(false)
+})
+
 const damages: [name: string, damage: (kb: Damaged) => unknown, expected: [string, string | RegExp][]][] = [
+  [
+    'a config that is gone, and a hook that was planted',
+    ({ gitDir }) => {
+      rmSync(join(gitDir, 'config'))
+      mkdirSync(join(gitDir, 'hooks'), { recursive: true })
+      writeFileSync(join(gitDir, 'hooks', 'post-update'), '#!/bin/sh\n', { mode: 0o755 })
+    },
+    [
+      ['repository', 'The repository has no config.'],
+      ['repository', 'hooks/post-update is not of Ganglion'],
+    ],
+  ],
   [
     'packed-refs that was emptied',
     ({ native, gitDir }) => {
@@ -273,7 +313,7 @@ test('it verifies the knowledge bases that are asked for', async () => {
     ganglion,
     kbs.filter(({ id }) => id === other.id),
   )
-  expect(verified).toEqual({ ok: true, kbs: [{ id: other.id, slug: 'other', problems: [], notes: [] }] })
+  expect(verified).toEqual({ ok: true, problems: [], kbs: [{ id: other.id, slug: 'other', problems: [], notes: [] }] })
 })
 
 test('beside writers, native pushes and garbage collection nothing is found that is not there', async () => {

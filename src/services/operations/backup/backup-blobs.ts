@@ -50,7 +50,7 @@ export async function copyBlobs(blobs: BlobStore, hashes: readonly string[], fol
 export async function readBlob(
   folder: string,
   sha256: string,
-  { missingBlobs }: Manifest,
+  { missingBlobs }: Pick<Manifest, 'missingBlobs'>,
 ): Promise<ReceivedFile | string> {
   if (!/^[0-9a-f]{64}$/.test(sha256)) return `a Source has the hash ${JSON.stringify(sha256)}, which is none`
   const path = blobPath(folder, sha256)
@@ -60,7 +60,9 @@ export async function readBlob(
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
     // Backups that do not say so were made without the bytes in a bucket.
-    if (missingBlobs?.includes(sha256) === false) throw new BackupError(`The backup has lost the blob ${sha256}.`)
+    if (missingBlobs?.includes(sha256) === false) {
+      throw new BackupError(`The backup has lost the blob ${sha256}. To restore the rest: --allow-missing.`)
+    }
     return `the backup has no bytes of ${sha256}`
   }
   if (hash.digest('hex') !== sha256) return `the bytes of ${sha256} are damaged`

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fetchWhole } from '../../../cluster/fetch-whole.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../../files/durable-file.ts'
@@ -34,11 +34,13 @@ export async function backup(
   { version }: { version: string },
 ): Promise<{ dir: string; manifest: Manifest }> {
   const dir = resolve(target)
+  const damaged = await ganglion.database.problems()
+  if (damaged.length > 0) throw new BackupError(`The database is damaged, nothing was backed up: ${damaged.join('; ')}`)
   await makeEmptyFolder(dir)
   const files = backupFiles(dir)
   const createdAt = ganglion.now().toISOString()
   await ganglion.database.copyTo(files.database)
-  await mkdir(files.repositories)
+  await mkdir(files.repositories, { mode: 0o700 })
   const kbs: Manifest['kbs'] = []
   for (const { tenant, ...identity } of await registered(files.database)) {
     const { id, slug } = identity
@@ -49,6 +51,7 @@ export async function backup(
     kbs.map(({ id }) => id),
   )
   const missingBlobs = await copyBlobs(ganglion.blobs, hashes, files.blobs)
+  await makePrivate(dir)
   await syncTree(dir)
   const manifest: Manifest = { format: 1, schema: latestSchema(), createdAt, ganglion: version, kbs, missingBlobs }
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
@@ -61,6 +64,14 @@ export async function backup(
 async function makeEmptyFolder(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
+  // Nobody else may look while it is filled either.
+  await chmod(dir, 0o700)
+}
+
+async function makePrivate(dir: string): Promise<void> {
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600)
+  }
 }
 
 /** The knowledge bases that the copied database knows: those that came after it are not in this backup. */

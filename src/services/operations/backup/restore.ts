@@ -7,7 +7,7 @@ import { type PutRepository, putRepository } from '../../../cluster/put-reposito
 import { syncDirectory, syncTree } from '../../../files/durable-file.ts'
 import { readIfThere } from '../../../files/read-if-there.ts'
 import type { ReceivedFile } from '../../../files/received-file.ts'
-import { DataDirectory } from '../../../store/data-directory.ts'
+import { DataDirectory, requireOwner } from '../../../store/data-directory.ts'
 import type { Database } from '../../../store/database/database.ts'
 import { unlessAtWork } from '../../../store/database/engines/advisory-lock.ts'
 import { loadPostgres } from '../../../store/database/engines/postgres-load.ts'
@@ -53,6 +53,7 @@ export async function restore(source: string, target: RestoreTarget, options: Re
   const dir = resolve(source)
   const manifest = await readManifest(dir)
   const place = { ...target, dataDir: resolve(target.dataDir) }
+  requireOwner(place.dataDir)
   if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })
   const database = await openDatabase(target.database)
   try {

@@ -30,6 +30,8 @@ export type RestoreOptions = {
    * seqIds go on where they were.
    */
   isMove?: boolean | undefined
+  /** Whether bytes of Sources that the backup has lost are named in the warnings, instead of an error. */
+  allowMissing?: boolean | undefined
 }
 
 /** Numbers that may have been given after the backup was made, and may have been cited: they are not given again. */
@@ -46,7 +48,7 @@ export async function buildFolder(
   dir: string,
   manifest: Manifest,
   { root }: DataDirectory,
-  { isMove = false }: RestoreOptions,
+  { isMove = false, allowMissing = false }: RestoreOptions,
 ): Promise<{ kbs: RestoredKb[]; blobs: ReceivedFile[] }> {
   for (const name of await readdir(root)) {
     if (!name.startsWith('lock') && join(root, name) !== restoreMark(root))
@@ -72,7 +74,7 @@ export async function buildFolder(
       if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)
       const restored = await restoreKb(ganglion, identity, { entry, file: files.bundle(id), isMove })
       for (const sha256 of await blobsOf(ganglion.sources, [id])) {
-        const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, manifest))
+        const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, allowMissing ? {} : manifest))
         if (typeof found === 'string') restored.warnings.push(found)
         else blobs.set(sha256, found)
       }

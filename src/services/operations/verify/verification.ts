@@ -8,7 +8,18 @@ export type KbVerification = {
 }
 
 export type Problem = {
-  kind: 'repository' | 'ref' | 'settings' | 'file' | 'candidate' | 'approval' | 'seqId' | 'projection' | 'source'
+  kind:
+    | 'database'
+    | 'owner'
+    | 'repository'
+    | 'ref'
+    | 'settings'
+    | 'file'
+    | 'candidate'
+    | 'approval'
+    | 'seqId'
+    | 'projection'
+    | 'source'
   message: string
 }
 

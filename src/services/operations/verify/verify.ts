@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fetchWhole } from '../../../cluster/fetch-whole.ts'
@@ -22,12 +22,17 @@ import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { identityProblems } from '../../push/outside/outside-identity.ts'
 import { copyProjection, type StoredProjection } from '../copy-projection.ts'
-import { type KbVerification, problems } from './verification.ts'
+import { type KbVerification, type Problem, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
 import { verifySources } from './verify-sources.ts'
 
-export type Verification = { ok: boolean; kbs: KbVerification[] }
+export type Verification = {
+  ok: boolean
+  /** Of what all knowledge bases share: the database, and who owns the files. */
+  problems: Problem[]
+  kbs: KbVerification[]
+}
 
 const fsckLimitMs = 30 * 60_000
 /** A pack is named within this time of being put, or never. */
@@ -43,6 +48,11 @@ const betweenAttemptsMs = 300
  */
 export async function verify(ganglion: Ganglion, selection?: readonly KbIdentity[]): Promise<Verification> {
   const kbs: KbVerification[] = []
+  const shared: Problem[] = []
+  if (selection === undefined) {
+    shared.push(...problems('database', await ganglion.database.problems()))
+    shared.push(...problems('owner', await foreignFiles(ganglion.directory.root)))
+  }
   for (const identity of selection ?? (await ganglion.knowledgeBases.list())) {
     kbs.push(await verifyKb(ganglion, identity))
   }
@@ -50,7 +60,19 @@ export async function verify(ganglion: Ganglion, selection?: readonly KbIdentity
     kbs.push(...(await unregistered(ganglion)))
     await noteOrphans(ganglion, kbs)
   }
-  return { ok: kbs.every((kb) => kb.problems.length === 0), kbs }
+  return { ok: shared.length === 0 && kbs.every((kb) => kb.problems.length === 0), problems: shared, kbs }
+}
+
+/** The files that do not belong to the owner of the data directory, whose server cannot write them. */
+async function foreignFiles(folder: string, owner?: number): Promise<string[]> {
+  // Another process may remove it meanwhile.
+  const stats = await lstat(folder).catch(() => undefined)
+  if (stats === undefined) return []
+  const uid = owner ?? stats.uid
+  const names = stats.isDirectory() ? await readdir(folder).catch(() => []) : []
+  const found = stats.uid === uid ? [] : [`${folder} belongs to the user ${stats.uid}, not to ${uid}`]
+  for (const name of names) found.push(...(await foreignFiles(join(folder, name), uid)))
+  return found
 }
 
 async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVerification> {
@@ -63,7 +85,7 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
     found.problems.push(...problems('source', await verifySources(ganglion, id)))
     const gitDir = await repositoryOf(ganglion, id, join(scratch, 'fetched.git'), found)
     if (gitDir === undefined) return found
-    found.problems.push(...problems('repository', await soundness(gitDir)))
+    found.problems.push(...problems('repository', [...(await planted(gitDir)), ...(await soundness(gitDir))]))
     await verifyContents(ganglion, { identity, gitDir }, stored, scratch, found)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
@@ -104,6 +126,15 @@ async function repositoryOf(
 
 function soundness(gitDir: string): Promise<string[]> {
   return untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))
+}
+
+/** What programs of git would miss in a repository, or run. */
+async function planted(gitDir: string): Promise<string[]> {
+  const found = existsSync(join(gitDir, 'config')) ? [] : ['The repository has no config.']
+  const hooks = await readdir(join(gitDir, 'hooks')).catch(() => [])
+  for (const hook of hooks)
+    if (!hook.endsWith('.sample')) found.push(`hooks/${hook} is not of Ganglion: git would run it.`)
+  return found
 }
 
 function storedProjection(indexDir: string, scratch: string, found: KbVerification): StoredProjection | undefined {

@@ -7,9 +7,9 @@ import {
   PostgresQueryCompiler,
   sql,
 } from 'kysely'
-import { Pool, type PoolConfig, types } from 'pg'
+import { Client, Pool, type PoolConfig, types } from 'pg'
 import type { Database } from '../database.ts'
-import { migrate } from '../migrations/migrate.ts'
+import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import type { Schema } from '../schema.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { PostgresDriver } from './postgres-driver.ts'
@@ -25,6 +25,10 @@ const connectTimeout = 5_000
 const statementTimeout = 30_000
 const lockTimeout = 5_000
 const idleInTransactionTimeout = 30_000
+/** Set after connecting: a pooler such as PgBouncer refuses them as startup parameters. */
+const limits =
+  `set statement_timeout = ${statementTimeout}; set lock_timeout = ${lockTimeout}; ` +
+  `set idle_in_transaction_session_timeout = ${idleInTransactionTimeout}`
 /** Milliseconds after which a connection that nobody uses is closed. */
 const idleTime = 30_000
 /** Seconds after which a connection is replaced, so that a server that has moved is found again. */
@@ -34,16 +38,14 @@ const maxLifetime = 30 * 60
  * Opens the operational state in a PostgreSQL database, migrated where needed. Several processes may do so at once.
  * Throws {@link DatabaseTooNew}, {@link DatabaseUnreachable}, or PostgreSQL's own error.
  */
-export async function openPostgres(address: string): Promise<Database> {
-  await migrateDatabase(address)
+export async function openPostgres(address: string, whenOlder: WhenOlder): Promise<Database> {
+  await migrateDatabase(address, whenOlder)
   const db = connectTo({
     ...optionsOf(address),
     max: maxConnections,
     idleTimeoutMillis: idleTime,
     maxLifetimeSeconds: maxLifetime,
-    statement_timeout: statementTimeout,
-    lock_timeout: lockTimeout,
-    idle_in_transaction_session_timeout: idleInTransactionTimeout,
+    onConnect: async (client) => void (await client.query(limits)),
     // For a server that is gone without a word. It ends statements by itself before.
     query_timeout: statementTimeout + connectTimeout,
   })
@@ -63,6 +65,7 @@ export async function openPostgres(address: string): Promise<Database> {
       alone: (work) => aloneOnPostgres(db, work),
       size: () => sizeOf(db),
       copyTo: (file) => dumpPostgres(db, file),
+      problems: async () => [],
       check: async () => void (await sql`select 1`.execute(db)),
     }
   } catch (error) {
@@ -72,14 +75,35 @@ export async function openPostgres(address: string): Promise<Database> {
 }
 
 /** On a connection of its own, since it may take long. Kysely holds an advisory lock meanwhile. */
-async function migrateDatabase(address: string): Promise<void> {
+async function migrateDatabase(address: string, whenOlder: WhenOlder): Promise<void> {
   const db = connectTo({ ...optionsOf(address), max: 1 })
   try {
     const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db)
     if (rows[0]?.server_encoding !== 'UTF8') throw new Error('The PostgreSQL database must have the encoding UTF8.')
-    await migrate(db, await appliedMigrations(db), nameOfAddress(address))
+    await requireSessions(address)
+    const keepCopy = () => 'The PostgreSQL database is of an older version: the way back is your own backup of it.'
+    await migrate(db, { applied: await appliedMigrations(db), name: nameOfAddress(address), whenOlder, keepCopy })
   } finally {
     await db.destroy()
+  }
+}
+
+/** Throws if a pooler gives the session of one connection to another: locks and notifications would be lost. */
+async function requireSessions(address: string): Promise<void> {
+  const [one, other] = [new Client(optionsOf(address)), new Client(optionsOf(address))]
+  try {
+    const pids: unknown[] = []
+    for (const client of [one, other]) {
+      client.on('error', () => {})
+      await client.connect()
+      pids.push((await client.query('select pg_backend_pid() as pid')).rows[0]?.pid)
+    }
+    if (pids[0] !== pids[1]) return
+    throw new Error(
+      'The PostgreSQL database is behind a pooler in transaction mode: set pool_mode = session, or connect to the database itself.',
+    )
+  } finally {
+    await Promise.all([one.end(), other.end()].map((ended) => ended.catch(() => {})))
   }
 }
 

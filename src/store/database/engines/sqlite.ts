@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { endSharedTurn, onceInTurn } from '../../concurrency/shared-turn.ts'
 import { copyDatabase } from '../copy-database.ts'
 import type { Database } from '../database.ts'
-import { migrate } from '../migrations/migrate.ts'
+import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import { Notifications } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
 
@@ -18,7 +18,7 @@ const maxStatements = 500
  * Opens the operational state in a file, made and migrated where needed. Several processes may do so at once.
  * Throws {@link DatabaseTooNew}, or SQLite's own error where the file cannot be opened.
  */
-export async function openSqlite(file: string): Promise<Database> {
+export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate'): Promise<Database> {
   createPrivateFile(file)
   const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true })
   try {
@@ -31,7 +31,7 @@ export async function openSqlite(file: string): Promise<Database> {
       endSharedTurn()
     })
     const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
-    await migrateAtOnce(db, sqlite, file)
+    await migrateAtOnce(db, sqlite, { file, whenOlder })
     // It changes with every commit of another connection, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
     const revision = onceInTurn(() => `${writes} ${dataVersion.get()?.data_version}`)
@@ -42,12 +42,32 @@ export async function openSqlite(file: string): Promise<Database> {
       alone: (work) => work(),
       size: async () => (await stat(file)).size,
       copyTo: async (copy) => copyDatabase(file, copy),
+      problems: async () => problemsOf(sqlite),
       check: () => access(file, constants.R_OK | constants.W_OK),
       close: () => db.destroy(),
     }
   } catch (error) {
     sqlite.close()
     throw error
+  }
+}
+
+/** What SQLite's own checks find, and rows that refer to none. */
+function problemsOf(sqlite: DatabaseSync): string[] {
+  const isText = (value: unknown) => typeof value === 'string' && value !== 'ok'
+  try {
+    const damaged = sqlite.prepare('PRAGMA integrity_check(20)').all().flatMap(Object.values).filter(isText).map(String)
+    const orphans = sqlite
+      .prepare('SELECT "table", parent, count(*) AS count FROM pragma_foreign_key_check GROUP BY 1, 2')
+      .all()
+    return [
+      ...damaged,
+      ...orphans.map(
+        ({ table, parent, count }) => `${count} rows of ${table} refer to rows of ${parent} that are gone`,
+      ),
+    ]
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
   }
 }
 
@@ -85,10 +105,20 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Kysely takes no migration lock on SQLite, so the whole migration runs in one write transaction: all of it or none. */
-async function migrateAtOnce(db: Kysely<Schema>, sqlite: DatabaseSync, file: string): Promise<void> {
+async function migrateAtOnce(
+  db: Kysely<Schema>,
+  sqlite: DatabaseSync,
+  { file, whenOlder }: { file: string; whenOlder: WhenOlder },
+): Promise<void> {
+  const keepCopy = (ending: string) => {
+    const copy = `${file}.${ending}`
+    rmSync(copy, { force: true })
+    copyDatabase(file, copy)
+    return `${file} is of an older version. A copy of it is kept: ${copy}`
+  }
   sqlite.exec('BEGIN IMMEDIATE')
   try {
-    await migrate(db, await appliedMigrations(db), file)
+    await migrate(db, { applied: await appliedMigrations(db), name: file, whenOlder, keepCopy })
     sqlite.exec('COMMIT')
   } catch (error) {
     if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
