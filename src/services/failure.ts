@@ -47,6 +47,7 @@ export function refusalFor(error: unknown): GanglionError {
 }
 
 function isRepositoryGone(error: Error): boolean {
+  if (error instanceof GitError) return error.code === 'bad-ref'
   return error instanceof RefMissing || error instanceof RepositoryMissing || error instanceof PackNotFound
 }
 

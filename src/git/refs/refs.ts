@@ -14,7 +14,7 @@ export async function readRef(gitDir: string, ref: string): Promise<Oid | undefi
   const loose = readLooseRef(gitDir, ref)
   if (loose === undefined) return findPackedRef(gitDir, ref)
   if (isOid(loose)) return loose
-  throw new GitError('bad-ref', `${ref} does not hold an object id`)
+  throw new GitError('bad-ref', `${ref} ${loose === '' ? 'is empty' : 'does not hold an object id'}`)
 }
 
 /** Every ref of a repository, or of one folder of it, by name. One that is broken is left out, and so is one that names another. */

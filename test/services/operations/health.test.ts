@@ -68,3 +68,15 @@ test('where the repositories are gone, an open knowledge base and one that is op
     }
   }
 })
+
+test.each(['', 'ref: refs/heads/elsewhere\n'])('a main that holds %j is told as damage', async (held) => {
+  const { ganglion, curator, dataDir, gitDir } = await newTestBed()
+  const { seqId = '' } = await submitCandidate(ganglion, curator, candidate({ confidence: 1 }))
+  await writeFile(join(gitDir, 'refs/heads/main'), held)
+  const reopened = await Ganglion.open({ dataDir })
+  onTestFinished(() => reopened.close())
+  for (const one of [ganglion, reopened]) {
+    const error = await readNeuron(one, curator, { kb: 'handbook', seqId }).catch((error: unknown) => error)
+    expect(refusalFor(error)).toMatchObject({ code: 'unavailable', message: expect.stringContaining('is damaged') })
+  }
+})
