@@ -64,7 +64,7 @@ export class DataDirectory {
 }
 
 /** The server could not write what root leaves in the data directory of another user. */
-export class ForeignDataDirectory extends Error {
+class ForeignDataDirectory extends Error {
   constructor(root: string, uid: number) {
     super(
       `${root} belongs to the user ${uid}, who could not write what root leaves there. Nothing was changed. ` +
