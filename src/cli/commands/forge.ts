@@ -5,6 +5,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { forgeKinds } from '../../forge/forge.ts'
 import { ForgeBridge } from '../../services/forge/forge-bridge.ts'
 import {
+  followBranch,
   type LinkSummary,
   linkForge,
   linkOf,
@@ -25,7 +26,12 @@ import { requireTenant, withGanglion } from '../with-ganglion.ts'
 
 const Named = z.object({ kb: z.string(), tenant: z.string() })
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+/** A branch of people's: those below `ganglion/` are made and moved by the server. */
+const Branch = z.string().regex(/^(?!ganglion\/)[^\s~^:?*[\\-][^\s~^:?*[\\]*$/, {
+  error: 'must be the name of a branch, and none of ganglion/',
+})
 const LinkOptions = Named.extend({
+  branch: Branch.optional(),
   url: Url,
   kind: z.enum(forgeKinds).optional(),
   apiUrl: Url.optional(),
@@ -58,6 +64,7 @@ function addLink(forge: Command): void {
       .option('--key <where>', 'the private key of that App: env:NAME or file:/path')
       .option('--token <where>', 'a token: instead of an App, and on every other forge: env:NAME or file:/path')
       .option('--webhook-secret <where>', 'takes webhooks that are signed with it: env:NAME or file:/path')
+      .option('--branch <name>', 'what main is called there (default: main)')
       .option('--max-open <number>', 'pull requests that are open at a time (default: 50)')
       .addHelpText(
         'after',
@@ -100,11 +107,16 @@ function addStatus(forge: Command): void {
 
 function addSync(forge: Command): void {
   act(
-    named(forge.command('sync').description('compare both sides of a link now, and wait until that is done')),
-    Named,
-    ({ kb, tenant }, environment) =>
+    named(forge.command('sync').description('compare both sides of a link now, and wait until that is done')).option(
+      '--branch <name>',
+      'follow main to this name, which it was given there',
+    ),
+    Named.extend({ branch: Branch.optional() }),
+    ({ kb, tenant, branch }, environment) =>
       withGanglion(environment, async (ganglion) => {
-        const link = await linkOf(ganglion, await actingIn(ganglion, tenant), kb).catch(noLink(kb, tenant))
+        const by = await actingIn(ganglion, tenant)
+        if (branch !== undefined) await followBranch(ganglion, by, kb, branch).catch(noLink(kb, tenant))
+        const link = await linkOf(ganglion, by, kb).catch(noLink(kb, tenant))
         if (isLocked(ganglion.directory)) await letServerSync(ganglion, link)
         else await withBridge(ganglion, (bridge) => syncLink(ganglion, bridge, link).catch(() => {}))
         const { note, failingSince } = (await ganglion.forgeLinks.find(link.id)) ?? link

@@ -8,7 +8,7 @@ import type { Ganglion } from '../ganglion.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
 import { hearRemarks } from './hear-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
-import { agree, branchPrefix, type Linked, mainBranch, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
+import { agree, branchPrefix, type Linked, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
 import { hearEdits, hearProposals } from './people-pulls.ts'
 import { readCredential, readSecret } from './secret-reference.ts'
@@ -17,7 +17,10 @@ import { showCandidates } from './show-candidates.ts'
 import { tellComments } from './tell-comments.ts'
 
 /** A repository that is to be linked. */
-type Inspected = Pick<ForgeLink, 'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret'>
+type Inspected = Pick<
+  ForgeLink,
+  'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret' | 'branch'
+>
 
 export type BridgeOptions = {
   /** Where secrets are found by name. */
@@ -127,9 +130,12 @@ export class ForgeBridge {
 /** Why a repository cannot be linked: it holds something else. */
 async function historyProblem(linked: Taking, access: RemoteAccess): Promise<string | undefined> {
   const refs = await listRemoteRefs(access, ['HEAD', heads], { signal: linked.signal })
-  const theirs = refs.get(`${heads}${mainBranch}`)
+  const { branch } = linked.link
+  const theirs = refs.get(`${heads}${branch}`)
   if (refs.size === 0 || theirs === undefined)
-    return refs.size === 0 ? undefined : 'has branches, and none is main: link an empty repository'
+    return refs.size === 0
+      ? undefined
+      : `has branches, and none is ${branch}: link an empty repository, or say with --branch which is its main`
   const isOurs = await hasOurHistory(linked, theirs)
   return isOurs ? undefined : 'is neither empty nor of this knowledge base: its main has another history'
 }
@@ -138,7 +144,7 @@ async function look(linked: Linked): Promise<Seen> {
   const { ganglion, forge, link, signal, missing } = linked
   const pulls = new Map((await forge.openPulls()).map((pull) => [pull.number, pull]))
   const rows = await ganglion.forgePulls.list(link.id)
-  const refs = await listRemoteRefs(await forge.access(), [`${heads}${mainBranch}`, `${heads}${branchPrefix}`], {
+  const refs = await listRemoteRefs(await forge.access(), [`${heads}${link.branch}`, `${heads}${branchPrefix}`], {
     signal,
   })
   const branches = new Map(
@@ -146,7 +152,7 @@ async function look(linked: Linked): Promise<Seen> {
   )
   const unsure = new Set<number>()
   const seen = { pulls, rows, branches, merging: new Set<ForgePull>(), unsure, problems: [] }
-  if (link.main !== null && !branches.has(mainBranch)) throw await withoutMain(linked)
+  if (link.main !== null && !branches.has(link.branch)) throw await withoutMain(linked)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open' || pulls.has(number)) continue
     const pull = await forge.pull(number).catch(unlessGone)
@@ -187,14 +193,16 @@ function requirePulls({ pulls, rows, branches }: Seen): void {
 }
 
 /** Why the repository has no main any more, and what to do. */
-async function withoutMain({ forge, signal }: Linked): Promise<ForgePaused> {
+async function withoutMain({ forge, link, signal }: Linked): Promise<ForgePaused> {
   const refs = await listRemoteRefs(await forge.access(), ['HEAD', heads], { signal })
   if (refs.size === 0)
     return new ForgePaused('the repository is empty, as one that was deleted and made anew', otherRepository)
   const isDefault = (ref: string) => ref.startsWith(heads) && refs.get(ref) === refs.get('HEAD')
   const name = [...refs.keys()].find(isDefault)?.slice(heads.length)
-  const renamed = name === undefined ? '' : `, and its default branch is ${name}`
-  return new ForgePaused(`the repository has no branch main${renamed}`, 'Give it back the name main')
+  const what = `the repository has no branch ${link.branch}`
+  if (name === undefined) return new ForgePaused(what, 'Give it back its name')
+  const remedy = `Give it back its name, or follow it with: ganglion forge sync --branch ${name}`
+  return new ForgePaused(`${what}, and its default branch is ${name}`, remedy)
 }
 
 /** Adopts pull requests that the bridge opened and that have no row, as after a restore or a crash. */
@@ -202,8 +210,8 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
   const known = new Map(rows.map((row) => [row.branch, row]))
   for (const pull of pulls.values()) {
     const row = known.get(pull.branch)
-    if (row?.number === null && isMadeHere(pull)) await agree(linked, row, { number: pull.number })
-    if (row !== undefined || !isMadeHere(pull)) continue
+    if (row?.number === null && isMadeHere(linked, pull)) await agree(linked, row, { number: pull.number })
+    if (row !== undefined || !isMadeHere(linked, pull)) continue
     const ids = pullOf(pull.body) ?? []
     const candidates = ids.filter((id) => findCandidate(linked.kb.projection.read, id) !== undefined)
     if (candidates.length === 0) continue
@@ -215,6 +223,6 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
   }
 }
 
-function isMadeHere({ branch, isOwnBranch, base }: PullRequest): boolean {
-  return isOwnBranch && branch.startsWith(branchPrefix) && base === mainBranch
+function isMadeHere({ link }: Linked, { branch, isOwnBranch, base }: PullRequest): boolean {
+  return isOwnBranch && branch.startsWith(branchPrefix) && base === link.branch
 }

@@ -11,16 +11,7 @@ import type { Caller } from '../caller.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
 import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { ForgePaused, otherRepository } from './forge-paused.ts'
-import {
-  agree,
-  callerOf,
-  callerOfAccount,
-  callerOfLink,
-  type Linked,
-  mainBranch,
-  type Seen,
-  type Taking,
-} from './linked.ts'
+import { agree, callerOf, callerOfAccount, callerOfLink, type Linked, type Seen, type Taking } from './linked.ts'
 import { type Step, takeCommits } from './take-pack.ts'
 
 /** Commits of main that are pushed at a time: a first push may bring a long history. */
@@ -34,8 +25,8 @@ const pushedAtOnce = 500
  * @throws {ForgePaused} where main there is another's
  */
 export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<void>): Promise<string | undefined> {
-  const { kb } = linked
-  const theirs = seen.branches.get(mainBranch)
+  const { kb, link } = linked
+  const theirs = seen.branches.get(link.branch)
   const ours = await kb.repository.readRef(mainRef)
   if (ours === undefined) return 'The knowledge base has no main.'
   if (theirs === undefined || (await isWithin(linked, theirs, ours))) await hear()
@@ -110,7 +101,7 @@ async function requireOwnHistory(
  */
 export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise<Oid[]> {
   const haves: Oid[] = []
-  for (const oid of [await kb.repository.readRef(mainRef), branches.get(mainBranch), link.main]) {
+  for (const oid of [await kb.repository.readRef(mainRef), branches.get(link.branch), link.main]) {
     if (oid && (await kb.repository.find(oid)) !== undefined) haves.push(oid)
   }
   return haves
@@ -154,16 +145,20 @@ async function stepsTo(
 }
 
 /** The pull requests whose merges into main are among some commits, by these. */
-async function mergesOn({ forge }: Linked, { pulls }: Seen, commits: ReadonlySet<Oid>): Promise<Map<Oid, PullRequest>> {
+async function mergesOn(
+  { forge, link }: Linked,
+  { pulls }: Seen,
+  commits: ReadonlySet<Oid>,
+): Promise<Map<Oid, PullRequest>> {
   const merges = new Map<Oid, PullRequest>()
   const add = (pull: PullRequest) => {
     const { mergeCommit, base, state } = pull
-    if (state === 'merged' && base === mainBranch && mergeCommit !== undefined && commits.has(mergeCommit))
+    if (state === 'merged' && base === link.branch && mergeCommit !== undefined && commits.has(mergeCommit))
       merges.set(mergeCommit, pull)
   }
   for (const pull of pulls.values()) add(pull)
   if (merges.size === commits.size) return merges
-  for (const pull of await forge.recentlyMerged(mainBranch)) {
+  for (const pull of await forge.recentlyMerged(link.branch)) {
     const { number, mergeCommit = '' } = pull
     if (commits.has(mergeCommit) && !merges.has(mergeCommit)) add(await forge.pull(number))
   }
@@ -216,7 +211,7 @@ async function pushMain(linked: Linked, seen: Seen, theirs: Oid | undefined): Pr
   const { kb, link, ganglion } = linked
   const ours = await kb.repository.readRef(mainRef)
   if (ours === undefined || ours === theirs) return undefined
-  const ref = `refs/heads/${mainBranch}`
+  const ref = `refs/heads/${link.branch}`
   let from = theirs
   for (const to of theirs === undefined ? await stepsOnMain(linked, ours) : [ours]) {
     const reason = (await pushBranches(linked, seen, [{ ref, from, to }])).get(ref)

@@ -25,7 +25,7 @@ export type Linked = {
 
 /** What is needed to take commits of a repository, which may not be linked yet. */
 export type Taking = Pick<Linked, 'ganglion' | 'kb' | 'forge' | 'signal'> & {
-  link: Pick<ForgeLink, 'tenantId' | 'url' | 'main'>
+  link: Pick<ForgeLink, 'tenantId' | 'url' | 'branch' | 'main'>
 }
 
 /** What the forge has, as it was when it was looked at. */
@@ -46,7 +46,6 @@ export type Seen = {
 
 /** Before the names of the branches that are made here. */
 export const branchPrefix = 'ganglion/'
-export const mainBranch = 'main'
 /** Of each pull request that is made here. On one from a fork, it lets that in. */
 export const ownLabel = 'ganglion'
 

@@ -17,6 +17,8 @@ export type LinkRequest = {
   credential: CredentialReference
   webhookSecret?: string | undefined
   maxOpen?: number | undefined
+  /** What main is called there; undefined: main. */
+  branch?: string | undefined
 }
 
 /** A link for people: what of it is secret is only named. */
@@ -52,7 +54,16 @@ export async function linkForge(
   ganglion: Ganglion,
   by: Acting,
   bridge: ForgeBridge,
-  { kb, url, kind = kindOf(url), apiUrl, credential, webhookSecret, maxOpen = defaultMaxOpen }: LinkRequest,
+  {
+    kb,
+    url,
+    kind = kindOf(url),
+    apiUrl,
+    credential,
+    webhookSecret,
+    maxOpen = defaultMaxOpen,
+    branch = 'main',
+  }: LinkRequest,
 ): Promise<{ link: ForgeLink; account: string; isPublic: boolean }> {
   const { forgeLinks, knowledgeBases, now } = ganglion
   const identity = await knowledgeBases.find(by.tenantId, kb)
@@ -72,13 +83,15 @@ export async function linkForge(
     url: withoutEnd(url),
     apiUrl: apiUrl ?? null,
     credential,
+    branch,
+    webhookSecret: webhookSecret ?? null,
   }
   const isSame = (link: ForgeLink) => link.url.toLowerCase() === asked.url.toLowerCase()
   if ((await forgeLinks.list()).some((link) => isSame(link) && link.kbId !== identity.id))
     throw new ValidationError({ url: ['is linked to another knowledge base already'] })
-  const { account, isPublic, problem } = await bridge.inspect({ ...asked, webhookSecret: webhookSecret ?? null })
+  const { account, isPublic, problem } = await bridge.inspect(asked)
   if (problem !== undefined) throw new ValidationError({ url: [problem] })
-  const link = await forgeLinks.create({ ...asked, webhookSecret: webhookSecret ?? null, maxOpen }, now())
+  const link = await forgeLinks.create({ ...asked, maxOpen }, now())
   if (link === undefined) throw new ValidationError({ kb: [`${kb} is linked already: unlink it first.`] })
   await recordAct(ganglion, by, { action: 'forge.linked', subject: `${identity.slug} ${link.url}` })
   return { link, account, isPublic }
@@ -117,6 +130,13 @@ export async function listFailingLinks(
     const kb = slugs.get(kbId)
     return kb === undefined || failingSince === null || (slug ?? kb) !== kb ? [] : [{ kb, url, failingSince }]
   })
+}
+
+/** Follows main to the name that it was given there. The next comparison shows whether it is ours. @throws {GanglionError} `not_found` */
+export async function followBranch(ganglion: Ganglion, by: Acting, kb: string, branch: string): Promise<void> {
+  const link = await linkOf(ganglion, by, kb)
+  await ganglion.forgeLinks.note(link.id, { branch })
+  await recordAct(ganglion, by, { action: 'forge.followed', subject: `${kb} ${link.url} ${branch}` })
 }
 
 /** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */

@@ -12,7 +12,6 @@ import {
   callerOfAccount,
   callerOfLink,
   type Linked,
-  mainBranch,
   newRow,
   ownLabel,
   publicUrl,
@@ -26,7 +25,8 @@ export async function hearProposals(linked: Linked, seen: Seen): Promise<void> {
   const branches = new Set(seen.rows.map(({ branch }) => branch))
   // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
   const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
-  const isProposal = (pull: PullRequest) => (isOurs(pull) ? pull.base === mainBranch && isLost(pull) : isTrusted(pull))
+  const isProposal = (pull: PullRequest) =>
+    pull.base === linked.link.branch && (isOurs(pull) ? isLost(pull) : isTrusted(pull))
   const theirs = [...seen.pulls.values()].filter((pull) => pull.state === 'open' && isProposal(pull))
   for (const pull of theirs) {
     await attempt(seen, () => hearPull(linked, seen, pull))
@@ -54,8 +54,8 @@ function isOurs({ branch, isOwnBranch }: PullRequest): boolean {
  * Accounts that may push to the repository may propose, as curators may with git. A proposal from a fork is ignored until somebody
  * with rights to the repository labels it.
  */
-function isTrusted({ isOwnBranch, labels, base, isDraft }: PullRequest): boolean {
-  return base === mainBranch && !isDraft && (isOwnBranch || labels.includes(ownLabel))
+function isTrusted({ isOwnBranch, labels, isDraft }: PullRequest): boolean {
+  return !isDraft && (isOwnBranch || labels.includes(ownLabel))
 }
 
 async function hearPull(linked: Linked, seen: Seen, pull: PullRequest): Promise<void> {

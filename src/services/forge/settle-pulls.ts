@@ -16,7 +16,6 @@ import {
   dismissRestLabel,
   isForgeError,
   type Linked,
-  mainBranch,
   type Seen,
   unlessGone,
 } from './linked.ts'
@@ -52,7 +51,7 @@ export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
  */
 async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<void> {
   const { ganglion, forge, link } = linked
-  const pull = await forge.pullOfBranch(row.branch, mainBranch)
+  const pull = await forge.pullOfBranch(row.branch, link.branch)
   if (pull !== undefined) {
     seen.pulls.set(pull.number, pull)
     return agree(linked, row, { number: pull.number })
@@ -80,7 +79,7 @@ async function settle(
   if (pull?.state === 'merged') {
     if (status !== 'pending') await agree(linked, row, { state: 'merged' })
     // Somebody gave it another base: that decides nothing here, and what waits gets another pull request.
-    else if (pull.base !== mainBranch) await agree(linked, row, { state: 'merged', candidates: [] })
+    else if (pull.base !== linked.link.branch) await agree(linked, row, { state: 'merged', candidates: [] })
     else await leaveOut(linked, row, pull)
     return
   }

@@ -8,17 +8,7 @@ import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { seenOf } from '../review/seen.ts'
 import { bundled, wholeOf } from './bundles.ts'
 import { pushBranches } from './join-mains.ts'
-import {
-  agree,
-  attempt,
-  branchPrefix,
-  callerOfLink,
-  isForgeError,
-  type Linked,
-  mainBranch,
-  newRow,
-  type Seen,
-} from './linked.ts'
+import { agree, attempt, branchPrefix, callerOfLink, isForgeError, type Linked, newRow, type Seen } from './linked.ts'
 import { reportOf } from './pull-report.ts'
 import { type PullText, pullText } from './pull-text.ts'
 
@@ -127,19 +117,19 @@ export async function changeOf({ repository }: KnowledgeBase, head: Oid, commits
 }
 
 async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen: boolean): Promise<void> {
-  const { forge } = linked
+  const { forge, link } = linked
   const { row, waiting } = shown
   const { branch } = row
-  let known = mayBeOpen ? await forge.pullOfBranch(branch, mainBranch) : undefined
+  let known = mayBeOpen ? await forge.pullOfBranch(branch, link.branch) : undefined
   if (known === undefined) {
     const text = await textOf(linked, waiting)
     try {
-      const pull = await forge.open({ branch, base: mainBranch, ...text, isDraft: waiting[0].zone === 'red' })
+      const pull = await forge.open({ branch, base: link.branch, ...text, isDraft: waiting[0].zone === 'red' })
       pulls.set(pull.number, pull)
       return agree(linked, row, { number: pull.number, seen: seenKey(linked, shown), text: digestOf(text) })
     } catch (error) {
       if (!isForgeError(error, 'conflict')) throw error
-      known = await forge.pullOfBranch(branch, mainBranch)
+      known = await forge.pullOfBranch(branch, link.branch)
       if (known?.state !== 'open') throw error
     }
   }

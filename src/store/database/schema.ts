@@ -393,6 +393,7 @@ export type ForgeLinkRow = {
   credential: string
   webhook_secret: string | null
   max_open: number
+  branch: string
   main: string | null
   heard_at: string
   synced_at: string | null

@@ -23,6 +23,8 @@ export type ForgeLink = {
   webhookSecret: string | null
   /** Pull requests that may be open for candidates at a time. */
   maxOpen: number
+  /** What main is called there. */
+  branch: string
   /** The last commit that both mains were known to have. */
   main: string | null
   /** ISO 8601, UTC, by the forge's clock; so are the other times, by ours. What was said until then has been heard. */
@@ -42,10 +44,11 @@ export type ForgeLink = {
 export type NewForgeLink = Pick<
   ForgeLink,
   'tenantId' | 'kbId' | 'kind' | 'url' | 'apiUrl' | 'credential' | 'webhookSecret' | 'maxOpen'
->
+> &
+  Partial<Pick<ForgeLink, 'branch'>>
 export type ForgeLinkState = Pick<
   ForgeLink,
-  'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
+  'branch' | 'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
 >
 
 /** The clock of a forge may be behind ours; what was said before is on no pull request of ours. */
@@ -67,6 +70,7 @@ export class ForgeLinks {
       ...{ api_url: link.apiUrl, credential: JSON.stringify(link.credential), webhook_secret: link.webhookSecret },
       ...{
         max_open: link.maxOpen,
+        branch: link.branch ?? 'main',
         main: null,
         heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(),
         synced_at: null,
@@ -105,8 +109,9 @@ export class ForgeLinks {
   }
 
   async note(id: string, state: Partial<ForgeLinkState>): Promise<void> {
-    const { main, heardAt, syncedAt, failingSince, failures, note, dueAt } = state
+    const { branch, main, heardAt, syncedAt, failingSince, failures, note, dueAt } = state
     const named = {
+      branch,
       main,
       heard_at: heardAt,
       synced_at: syncedAt,
@@ -130,7 +135,13 @@ function toLink(row: Selectable<ForgeLinkRow>): ForgeLink {
   return {
     ...{ id: row.id, tenantId: row.tenant_id, kbId: row.kb_id, kind: row.kind, url: row.url, apiUrl: row.api_url },
     credential: Credential.parse(JSON.parse(row.credential)),
-    ...{ webhookSecret: row.webhook_secret, maxOpen: row.max_open, main: row.main, heardAt: row.heard_at },
+    ...{
+      webhookSecret: row.webhook_secret,
+      maxOpen: row.max_open,
+      branch: row.branch,
+      main: row.main,
+      heardAt: row.heard_at,
+    },
     ...{ syncedAt: row.synced_at, failingSince: row.failing_since, failures: row.failures, note: row.note },
     ...{ dueAt: row.due_at, createdAt: row.created_at },
   }

@@ -41,6 +41,13 @@ test('a knowledge base is linked, compared, told of and unlinked, and no secret 
   const { stdout } = await ganglion(['forge', 'status', '--data', data])
   expect(stdout).toMatch(/^KB +FORGE +URL +OPEN +SYNCED +STATE\nhandbook +github +\S+ +0 of 50 +\S+ +well\n$/)
 
+  expect(await ganglion(['forge', 'sync', ...named, '--branch', 'ganglion/x', '--data', data])).toMatchObject({
+    code: 2,
+  })
+  expect(await ganglion(['forge', 'sync', ...named, '--branch', 'trunk', '--data', data])).toMatchObject({
+    stdout: expect.stringContaining('no branch trunk, and its default branch is main'),
+  })
+  await ganglion(['forge', 'sync', ...named, '--branch', 'main', '--data', data])
   github.fail(/pulls/, { status: 500 })
   expect(await ganglion(['forge', 'sync', ...named, '--data', data])).toMatchObject({
     code: 1,

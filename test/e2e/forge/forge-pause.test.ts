@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { ForgePaused } from '../../../src/services/forge/forge-paused.ts'
+import { followBranch } from '../../../src/services/forge/manage-links.ts'
+import { operator } from '../../../src/services/setup/create-kb.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { candidates, submitted } from '../git/git-support.ts'
@@ -75,13 +77,22 @@ test('a main that was rewritten, or has another history, is not taken', async ()
   await paused(/main there was rewritten/)
 })
 
-test('a default branch that was renamed is told by its name', async () => {
-  const { forge, paused, sync } = await waiting()
+test('a default branch that was renamed is told by its name, and followed once somebody says so', async () => {
+  const { forge, paused, sync, product, open, link } = await waiting()
   nativeGit(forge.git.dir, ['branch', '-m', 'main', 'trunk'])
   nativeGit(forge.git.dir, ['symbolic-ref', 'HEAD', 'refs/heads/trunk'])
-  await paused(/no branch main, and its default branch is trunk/)
-  nativeGit(forge.git.dir, ['branch', '-m', 'trunk', 'main'])
-  expect(await sync()).toBeUndefined()
+  await paused(/no branch main, and its default branch is trunk.*ganglion forge sync --branch trunk/)
+  for (const { number } of forge.people.all) forge.people.change(number, { base: 'trunk' })
+  const acting = { ...operator, tenantId: link.tenantId }
+  await followBranch(product.ganglion, acting, 'handbook', 'trunk')
+  forge.git.commit('trunk', { 'neurons/a.md': '---\ntitle: A\n---\n\nA.\n' })
+  await submitted(product, 'Wine', 'Wine is red.')
+  for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
+  expect(await candidates(product, 'approved')).toMatchObject([{ title: 'A' }])
+  expect(await open()).toHaveLength(titles.length + 1)
+  expect(forge.people.all.at(-1)).toMatchObject({ base: 'trunk', title: 'Add "Wine"' })
+  expect(forge.git.head('refs/heads/trunk')).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
+  expect(forge.git.head('refs/heads/main')).toBeUndefined()
 })
 
 test('people may have more pull requests open than candidates may', async () => {

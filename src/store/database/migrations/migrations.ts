@@ -31,6 +31,7 @@ export const migrations: Record<string, Migration> = {
   '0020-keys-of-blobs': { up: createBlobKeys },
   '0021-chunks-of-uploads': { up: createUploadChunks },
   '0022-git-of-keys': { up: addGitToKeys },
+  '0023-branches-of-forges': { up: addBranches },
 }
 
 async function createTenantsAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -311,4 +312,11 @@ async function addGitToKeys(db: Kysely<unknown>): Promise<void> {
     .addColumn('git', 'text', (column) => column.notNull().defaultTo('none'))
     .execute()
   await sql`update api_keys set git = 'main' where role <> 'curator'`.execute(db)
+}
+
+async function addBranches(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('forge_links')
+    .addColumn('branch', 'text', (column) => column.notNull().defaultTo('main'))
+    .execute()
 }
