@@ -2,7 +2,7 @@ import { fold } from '../text/fold.ts'
 import type { LinkForm } from './written-link.ts'
 
 /** How a Neuron answers to a name, in the order in which names win. */
-export const nameKinds = ['seqId', 'path', 'file', 'title', 'alias'] as const
+export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias'] as const
 export type NameKind = (typeof nameKinds)[number]
 
 /** One name of a Neuron: the folded key to look it up by, and its exact spelling. */
@@ -31,6 +31,9 @@ type Reading = {
   kinds: readonly NameKind[]
 }
 
+/** The pages that a folder means, in the order in which they win. */
+const folderPages = ['index', 'readme', '_index']
+
 /** The key under which spellings of a name meet: no case, no diacritics, and spaces, underscores and hyphens are one. */
 export function linkKey(text: string): string {
   return fold(text)
@@ -45,7 +48,8 @@ export function exactKey(text: string): string {
 
 /**
  * All names under which a Neuron answers: its seqId, its path below `neurons/` without `.md`, the ends of that path from
- * `folder/file` down to `file` (as file names, so that a full path wins over another's end), its title and its aliases.
+ * `folder/file` down to `file` (as file names, so that a full path wins over another's end), the folder that it is the page of,
+ * its title and its aliases.
  */
 export function namesOf(neuron: {
   seqId: string
@@ -59,6 +63,7 @@ export function namesOf(neuron: {
     ['seqId', neuron.seqId],
     ['path', path],
     ...segments.map((_, start): [NameKind, string] => ['file', segments.slice(start).join('/')]),
+    ['folder', folderOfPage(neuron.path) ?? ''],
     ['title', neuron.title ?? ''],
     ...neuron.aliases.map((alias): [NameKind, string] => ['alias', alias]),
   ]
@@ -82,16 +87,35 @@ export function keptClaim(
   return before.find((name) => name.exact === exact && nameKinds.indexOf(name.kind) <= rank)?.claim
 }
 
+/** Whether a target names a folder, as `guide/`, `.` and `../` do. */
+export function isFolder(target: string): boolean {
+  return /(?:^|\/)\.{0,2}$/.test(target.trim())
+}
+
+/** The folder that a page answers to, as its index: `guide/`, `/` for the outermost; `undefined` for another page. */
+export function folderOfPage(path: string): string | undefined {
+  return folderRank(path) < 0 ? undefined : nameAt(folderOf(path))
+}
+
+function folderRank(path: string): number {
+  return folderPages.indexOf(barePath(path.slice(folderOf(path).length)).toLowerCase())
+}
+
+/** The name that a path has; `/` for the outermost folder. */
+function nameAt(place: string): string {
+  return barePath(place) || '/'
+}
+
 /** The path below `neurons/` that a relative link names, without `.md`; nothing for a link that names no place. */
 export function placeOf(link: LinkAddress): string | undefined {
   const { place } = readAddress(link)
-  return place?.startsWith('neurons/') ? barePath(place) : undefined
+  return place?.startsWith('neurons/') ? nameAt(place) : undefined
 }
 
 /** The keys under which the Neuron that a link means answers: one, or two where it can be read in two ways. */
 export function targetKeys(link: LinkAddress): { key: string; bareKey?: string } {
   const { place, names } = readAddress(link)
-  const keys = [...(place === undefined ? [] : [linkKey(barePath(place))]), ...names.map(linkKey)]
+  const keys = [...(place === undefined ? [] : [linkKey(nameAt(place))]), ...names.map(linkKey)]
   const [key = linkKey(link.target), bareKey] = [...new Set(keys)]
   return bareKey === undefined ? { key } : { key, bareKey }
 }
@@ -105,7 +129,7 @@ export function fileKeys(path: string): string[] {
 /**
  * The Neuron that a link means. `lookup` gives every Neuron with a name of that key.
  *
- * A link that is written as a relative path means the file at that path. A Markdown link to a file that is not there means one
+ * A link that is written as a relative path means the file at that path, or the index of that folder. A Markdown link to a file that is not there means one
  * of that name elsewhere, unless it begins with a dot. Any other link means a name: exact spellings win over folded ones, then
  * the kind of name decides. A name that yields counts for nothing where another Neuron had it before. Of several files with one name the one in the page's own folder wins, then the one with the shortest path, as
  * in Obsidian. What is still undecided is ambiguous (the seqIds, sorted).
@@ -113,7 +137,7 @@ export function fileKeys(path: string): string[] {
 export function resolveTarget(link: LinkAddress, lookup: (key: string) => readonly NamedNeuron[]): Resolution {
   const { place, names, kinds } = readAddress(link)
   if (place?.startsWith('neurons/')) {
-    const found = bestOf(answers(barePath(place), lookup, ['path', 'alias']), '/', link.from)
+    const found = bestOf(answers(nameAt(place), lookup, ['path', 'folder', 'alias']), '/', link.from)
     if (found !== undefined) return found
   }
   const named = names.flatMap((name) => answers(name, lookup, kinds))
@@ -134,12 +158,16 @@ function bestOf(all: readonly Answer[], name: string, from: string): Resolution 
   const named = claimed(all)
   // A bare name means a file in any folder, the outermost one included.
   const levels: NameKind[][] = name.includes('/')
-    ? [['seqId'], ['path'], ['file'], ['title'], ['alias']]
+    ? [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias']]
     : [['seqId'], ['path', 'file'], ['title'], ['alias']]
   for (const spelled of [named.filter(({ isSpelled }) => isSpelled), named]) {
     for (const kinds of levels) {
       const found = spelled.filter(({ kind }) => kinds.includes(kind))
-      const nearest = kinds.includes('file') ? nearestOf(found, from) : found
+      const nearest = kinds.includes('file')
+        ? nearestOf(found, from)
+        : kinds.includes('folder')
+          ? indexOf(found)
+          : found
       const seqIds = [...new Set(nearest.map(({ seqId }) => seqId))].sort()
       const [seqId] = seqIds
       if (seqId !== undefined) return seqIds.length === 1 ? { seqId } : { ambiguous: seqIds }
@@ -173,14 +201,21 @@ function nearestOf(named: readonly Answer[], from: string): readonly Answer[] {
   return named.filter(({ path }) => path.length === shortest)
 }
 
+/** Of the pages of one folder, those that win. */
+function indexOf(named: readonly Answer[]): readonly Answer[] {
+  const first = Math.min(...named.map(({ path }) => folderRank(path)))
+  return named.filter(({ path }) => folderRank(path) === first)
+}
+
 function readAddress({ target, form, from }: LinkAddress): Reading {
   const written = target.trim()
   const isRelative = /^\.{1,2}(?:\/|$)/.test(written)
   if (form === 'markdown' || isRelative) {
-    const place = joinPath(folderOf(from), form === 'markdown' ? written.replace(/\.html?$/i, '') : written)
+    const path = joinPath(folderOf(from), form === 'markdown' ? written.replace(/\.html?$/i, '') : written)
+    const place = path !== undefined && isFolder(written) ? `${path}/` : path
     const at = place === undefined ? {} : { place }
     if (form !== 'markdown') return { ...at, names: [written], kinds: ['title', 'alias'] }
-    return { ...at, names: isRelative ? [] : [barePath(written)], kinds: ['path', 'file', 'alias'] }
+    return { ...at, names: isRelative ? [] : [barePath(written)], kinds: ['path', 'file', 'folder', 'alias'] }
   }
   const path = barePath(written.replace(/#+$/, ''))
   return { names: path === written ? [written] : [written, path], kinds: nameKinds }

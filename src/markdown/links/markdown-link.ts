@@ -6,8 +6,8 @@ export type Destination = Pick<WikiLink, 'target' | 'heading'>
 const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 
 /**
- * The file that a relative destination names: its path, decoded, without query and fragment. `undefined` for an address with a scheme
- * or a host, for a folder, and for a place within the page itself.
+ * The file or folder that a relative destination names: its path, decoded, without query and fragment. `undefined` for an address with
+ * a scheme or a host, and for a place within the page itself.
  * @param url with Markdown's own escapes and character references resolved
  */
 export function parseDestination(url: string): Destination | undefined {
@@ -17,7 +17,7 @@ export function parseDestination(url: string): Destination | undefined {
   const target = decoded(path)
     .trim()
     .replace(/(?<=[^/]\.(?:md|markdown|html?))\/$/i, '')
-  if (target === '' || /(?:^|\/)\.{0,2}\/?$/.test(target)) return undefined
+  if (target === '') return undefined
   const heading = decoded(fragment).trim()
   return { target, ...(heading === '' ? {} : { heading }) }
 }

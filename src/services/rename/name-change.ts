@@ -2,6 +2,8 @@ import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
 import {
   barePath,
   exactKey,
+  folderOfPage,
+  isFolder,
   keptClaim,
   type LinkAddress,
   type NamedNeuron,
@@ -125,14 +127,18 @@ export class NameChange {
     })
   }
 
-  /** A path again: relative to the page, or from the root as it was. */
+  /** A path again: relative to the page, or from the root as it was; for a folder the folder, where the page is its index. */
   #newPlace(link: LinkAddress, seqId: string): NewTarget | undefined {
     if (this.after(link) === seqId) return undefined
     const path = this.#renames.get(seqId)?.path ?? identityOf(this.#sql, seqId).path
-    const suffix = /\.(?:md|markdown)$/i.test(link.target.trim()) ? '.md' : ''
-    const relative = relativePath(barePath(this.#pathAfter(link.from)), barePath(path))
-    const dotted = link.form === 'markdown' || relative.startsWith('../') ? relative : `./${relative}`
-    const targets = [link.target.startsWith('/') ? `/${barePath(path)}` : dotted, `/${barePath(path)}`]
+    const folder = isFolder(link.target) ? folderOfPage(path) : undefined
+    const place = folder?.replace(/^\/$/, '') ?? barePath(path)
+    const suffix =
+      folder === undefined && (isFolder(link.target) || /\.(?:md|markdown)$/i.test(link.target.trim())) ? '.md' : ''
+    const relative = relativePath(barePath(this.#pathAfter(link.from)), place)
+    const dotted =
+      (link.form === 'markdown' && relative !== '') || relative.startsWith('../') ? relative : `./${relative}`
+    const targets = [link.target.startsWith('/') ? `/${place}` : dotted, `/${place}`]
     const found = targets.map((target) => target + suffix).find((target) => this.after({ ...link, target }) === seqId)
     return found === undefined ? undefined : { target: found }
   }

@@ -11,7 +11,7 @@ type Sql = Projection['read']
 export type LostName = { exact: string; kind: NameKind }
 
 function isPath(kind: NameKind): boolean {
-  return kind === 'path' || kind === 'file'
+  return kind === 'path' || kind === 'file' || kind === 'folder'
 }
 
 /** The names that a Neuron loses. Within a group commit, before it is staged; or by what has been committed. */

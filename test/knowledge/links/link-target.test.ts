@@ -120,6 +120,49 @@ describe('resolveTarget', () => {
   })
 })
 
+describe('a link to a folder', () => {
+  const pages = ['guide/README', 'guide/_index', 'Guide/index', 'b/_index', 'b/Readme', 'b/c/page', 'index']
+  const named = pages.map((path, index) => ({ seqId: `kb_${index}`, path: `neurons/${path}.md`, aliases: [] }))
+  const meant = (target: string, from: string, form: LinkAddress['form'] = 'markdown') => {
+    const found = resolveTarget({ target, form, from: `neurons/${from}.md` }, lookupIn(named))
+    return 'seqId' in found
+      ? named.find(({ seqId }) => seqId === found.seqId)?.path.slice('neurons/'.length, -3)
+      : found
+  }
+
+  test.each([
+    ['guide/', 'page', 'guide/README'],
+    ['./Guide/', 'page', 'Guide/index'],
+    ['GUIDE/', 'page', 'Guide/index'],
+    ['../', 'b/c/page', 'b/Readme'],
+    ['..', 'b/c/page', 'b/Readme'],
+    ['./', 'b/page', 'b/Readme'],
+    ['../..', 'b/c/page', 'index'],
+    ['/', 'b/c/page', 'index'],
+    ['/b/', 'b/c/page', 'b/Readme'],
+    ['b/', 'guide/page', 'b/Readme'],
+    ['c/../', 'b/page', 'b/Readme'],
+  ])('%s in %s means %s: its index, README or _index', (target, from, page) => {
+    expect(meant(target, from)).toBe(page)
+    const { key, bareKey = key } = targetKeys({ target, form: 'markdown', from: `neurons/${from}.md` })
+    const keys = named
+      .flatMap((each) => (each.path === `neurons/${page}.md` ? namesOf(each) : []))
+      .map((name) => name.key)
+    expect(keys.includes(key) || keys.includes(bareKey)).toBe(true)
+  })
+
+  test('is a relative wiki link, or one by the path of the folder', () => {
+    expect([meant('../', 'b/c/page', 'wiki'), meant('b/', 'page', 'wiki')]).toEqual(['b/Readme', 'b/Readme'])
+  })
+
+  test.each(['c/', './b/', '../../../', '../', 'x/guide/'])(
+    '%s is missing where the folder has no such page',
+    (target) => {
+      expect(meant(target, target === '../' ? 'page' : 'b/page')).toEqual({ missing: true })
+    },
+  )
+})
+
 test('a Neuron answers to its seqId, path, the ends of its path, title and aliases', () => {
   expect(
     namesOf({ seqId: 'kb_00000001', path: 'neurons/A/Über-uns.md', title: 'About us', aliases: ['Us', ' '] }),

@@ -29,7 +29,7 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
   const given = await importing({
     'Index.md': '# Start\n\nSee [[On-call rotation]], [[Projects/Atlas|Atlas]] and ![[map.png]].\n',
     'Ops/On-call rotation.md': '---\naliases: [Rota]\n---\n\nWho is on call.\n',
-    'Projects/Atlas.md': '[[contradicts:Rota]] [[nowhere]]\n',
+    'Projects/Atlas.md': '[[contradicts:Rota]] [[nowhere]] [home](../) [team](team/)\n',
     'Projects/files/map.png': png,
     '.obsidian/app.json': '{}',
   })
@@ -39,7 +39,9 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
     ...{ renamed: [], conflicts: [], moved: [], vanished: [], removalsProposed: 0 },
     notices: [{ path: 'kb.yaml', line: 1, message: expect.stringContaining('inlineTags is true') }],
     skipped: [{ path: '.obsidian', reason: 'is hidden' }],
-    unresolved: [{ path: 'neurons/Projects/Atlas.md', target: 'nowhere', reason: 'missing' }],
+    unresolved: ['nowhere', 'team/'].map((target) => ({
+      ...{ path: 'neurons/Projects/Atlas.md', target, reason: 'missing' },
+    })),
     partial: [],
   })
   expect(filesOf(given, 'main', 'neurons')).toEqual([
@@ -64,7 +66,10 @@ test('a vault becomes Neurons in its folders, with attachments beside and candid
     { type: 'cites', target: rota?.seqId },
     { type: 'cites', target: atlas?.seqId },
   ])
-  expect(atlas?.links).toEqual([{ type: 'contradicts', target: rota?.seqId }])
+  expect(atlas?.links).toEqual([
+    { type: 'contradicts', target: rota?.seqId },
+    { type: 'cites', target: index?.seqId },
+  ])
 })
 
 test('a title is that of the front matter, else a heading of level 1 that opens the note, else the file name', async () => {

@@ -292,13 +292,13 @@ describe('links', () => {
       neuronText(
         1,
         { title: 'Alpha', edges: [['cites', 'gone']] },
-        '[[Beta]] [[neurons/b.md]] ![[map.png]]\n[[Bee]]\n[[No]]\n',
+        '[[Beta]] [[neurons/b.md]] ![[map.png]]\n[[Bee]]\n[[No]]\n[x](./gone/) [x](/)\n',
       ),
     )
     expect(await judge(commit())).toEqual([
       'warning neurons/a.md:1 broken-edge',
       'warning neurons/a.md:8 ambiguous-link',
-      'warning neurons/a.md:9 broken-link',
+      ...['9', '10', '10'].map((line) => `warning neurons/a.md:${line} broken-link`),
     ])
   })
 

@@ -148,6 +148,23 @@ test('Markdown links, relative links and links of properties lead to pages as we
   for (const number of [2, 3, 4]) expect((await bed.read(number))?.backlinks.length).toBeGreaterThan(0)
 })
 
+test('links to folders lead to their index, README or _index, and follow what that is', async () => {
+  const bed = await writtenBed({
+    'docs/start.md': page('[g](guide/) and [up](../#top) and [gone](empty/) and ![e](./)\n'),
+    'docs/guide/README.md': neuronText(2, { title: 'Guide' }, '[back](..)\n'),
+    'index.md': neuronText(3, { title: 'Home' }, '[docs](docs/guide/)\n'),
+    'docs/guide/_index.md': neuronText(4, { title: 'Other' }),
+  })
+  const found = await bed.read(1)
+  expect(found?.links).toEqual([2, 3].map((number) => ({ type: 'cites', target: seq(number) })))
+  expect(found?.unresolved.map(({ target }) => target)).toEqual(['empty/', './'])
+  expect((await bed.read(2))?.backlinks.map(({ seqId }) => seqId)).toEqual([seq(1), seq(3)])
+  expect((await bed.read(2))?.unresolved.map(({ target }) => target)).toEqual(['..'])
+  bed.write({ 'docs/guide/index.md': neuronText(5, { title: 'Index' }), 'docs/_index.md': neuronText(6, {}) })
+  expect((await bed.read(5))?.backlinks.map(({ seqId }) => seqId)).toEqual([seq(1), seq(3)])
+  expect((await bed.read(6))?.backlinks.map(({ seqId }) => seqId)).toEqual([seq(1), seq(2)])
+})
+
 test('of several files with one name the one in the same folder is meant, then the shortest path, among what one may see', async () => {
   const link = (number: number) => neuronText(number, { title: `From ${number}` }, '[[Example]]\n')
   const bed = await writtenBed({

@@ -22,11 +22,12 @@ test('links lead to the pages and files that they mean, from the folder of the p
   const bed = await writtenBed({
     'guides/a.md': neuronText(1, { title: 'A' }),
     'b.md': neuronText(2, { title: 'B & <b>' }, '![[guides/img/a plan.png]] ![[data.csv]]'),
+    'guides/img/README.md': neuronText(3, { title: 'Images' }),
     'guides/img/a plan.png': 'png',
     'data.csv': 'csv',
   })
   const { curator, app } = bed
-  const content = '[[A]] [x](../b.md) ![[a plan.png]] [[data.csv]] [y](img/a%20plan.png)'
+  const content = '[[A]] [x](../b.md) ![[a plan.png]] [[data.csv]] [y](img/a%20plan.png) [z](img/)'
   const expected = [
     ...[
       `/kb/handbook/neurons/${seq(1)}`,
@@ -34,6 +35,7 @@ test('links lead to the pages and files that they mean, from the folder of the p
       '/kb/handbook/files/neurons/guides/img/a%20plan.png',
     ],
     ...['/kb/handbook/files/neurons/data.csv', '/kb/handbook/files/neurons/guides/img/a%20plan.png'],
+    `/kb/handbook/neurons/${seq(3)}`,
   ]
   expect(await hrefs(bed, curator, content, { path: 'neurons/guides/c.md' })).toEqual(expected)
   expect(await hrefs(bed, readerOf(app), content, { path: 'neurons/guides/c.md' })).toEqual(expected)

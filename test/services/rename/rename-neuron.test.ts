@@ -115,6 +115,30 @@ test('Markdown links, relative links and links of properties follow a move in th
   })
 })
 
+test('links to a folder follow its index: to its new folder, or to the page that it becomes', async () => {
+  const index = neuronText(1, { title: 'Guide' }, '[a](../a.md)\n')
+  const links = (...[one, two, three]: string[]) => `[a](${one}) [b](${two}#h) [c](${three})\n`
+  const world = {
+    'guide/index.md': index,
+    'a.md': neuronText(2, {}, links('guide/', './guide/', '/guide/')),
+    'guide/b.md': neuronText(3, {}, links('./', '.', '../guide/')),
+  }
+  const moves: [string, string[], string[]][] = [
+    ['x/y/README.md', ['x/y/', 'x/y/', '/x/y/'], ['../x/y/', '../x/y/', '../x/y/']],
+    ['index.md', ['./', './', '/'], ['../', '../', '../']],
+    ['guide/b/c.md', ['guide/b/c.md', 'guide/b/c.md', '/guide/b/c.md'], ['b/c.md', 'b/c.md', 'b/c.md']],
+  ]
+  for (const [path, ofA, ofB] of moves) {
+    const kb = await kbWith(world)
+    const { pages } = await rewritten(kb, [renameTo(path, index)], { 'guide/index.md': null, [path]: index })
+    expect(pages['a.md']).toBe(neuronText(2, {}, links(...ofA)))
+    expect(pages['guide/b.md']).toBe(neuronText(3, {}, links(...ofB)))
+    // Nothing is to be done where the folder keeps an index of the same Neuron.
+    const renamed = { 'guide/index.md': null, 'guide/_index.md': index }
+    expect((await rewritten(kb, [renameTo('guide/_index.md', index)], renamed)).pages).toEqual({})
+  }
+})
+
 test('a move to another folder leaves links by file name alone', async () => {
   const kb = await kbWith({
     'old.md': neuronText(1, { title: 'Title' }),
