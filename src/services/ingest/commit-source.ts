@@ -17,7 +17,6 @@ import { findNeuron, type NeuronRow } from '../../store/projection/neuron-querie
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import { freePagePath, takenOnMain } from '../knowledge-base/free-path.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { firstComeTrailer } from '../knowledge-base/removal-trailer.ts'
 import { nextNumbers } from '../knowledge-base/seq-numbers.ts'
 import { opensUp } from '../queue/approval.ts'
 import { proposalOf } from '../queue/proposal.ts'
@@ -100,7 +99,6 @@ export function commitSource(
         ...trailers,
         ...tail,
         ['Approved-By', "The knowledge base's policy <policy>"],
-        firstComeTrailer,
       ])
       outcome.commit = await kb.commitToMain(staging, { files, message, author, at })
     }
@@ -172,7 +170,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
   const own = text === null ? [] : parseNeuronFile(text).fields.aliases
-  const sight = target && sightOf(view.sql, target, (await kb.settings()).defaultAudience)
+  const sight = target && sightOf(view.sql, seqId, (await kb.settings()).defaultAudience)
   const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }, { sight }) : []
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })

@@ -10,11 +10,16 @@ import { isInternal, narrowed } from '../../knowledge/audience.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { followEvents } from '../events/follow-events.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { takenNames } from '../queue/taken-names.ts'
+import { seenWith } from '../rename/name-change.ts'
 import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { linkableNames } from './linkable-names.ts'
 import { previousPages } from './previous-pages.ts'
+
+/** Names that others had first, of which a Source tells. */
+const maxTaken = 20
 
 export type IngestModels = {
   /** Without it, sound has no text. */
@@ -70,7 +75,10 @@ export function ingestSteps(
       const { seqIds, pending, commit } = await commitSource(kb, ingested, pages, now)
       // They come before the event that ends the ingest.
       await followEvents(events, kb, now)
-      return { seqIds, pending, commit, warnings: [] }
+      const { read: sql } = kb.projection
+      const { defaultAudience } = await kb.settings()
+      const taken = seqIds.flatMap((seqId) => takenNames(sql, seqId, seenWith(sql, seqId, defaultAudience)))
+      return { seqIds, pending, commit, warnings: taken.slice(0, maxTaken).map(({ message }) => message) }
     },
   }
 }

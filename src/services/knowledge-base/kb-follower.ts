@@ -4,6 +4,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Heads } from '../../git/refs/ref-store.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { candidatePath } from '../../knowledge/candidate.ts'
+import { firstComeNeurons } from '../../knowledge/first-come.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
@@ -21,7 +22,7 @@ import { tagsOfCandidate } from './candidate-tags.ts'
 import { mainRef, queueRef, RefMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
-import { isFirstCome, parseRemovals } from './removal-trailer.ts'
+import { parseRemovals } from './removal-trailer.ts'
 import { parseSeqFloor, seqFloorPath } from './seq-floor.ts'
 
 /** A file of the queue that has changed; without `blob` and `text` it was removed. */
@@ -98,7 +99,7 @@ export class KbFollower {
         const neuron = isText ? await this.load(path, blob) : undefined
         return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
       })
-      const told = { removals: parseRemovals(trailers), isFirstCome: isFirstCome(trailers) }
+      const told = { removals: parseRemovals(trailers), firstCome: firstComeNeurons(trailers) }
       return { commit, at, files: await Promise.all(files), ...told }
     })
     return Promise.all(read)

@@ -13,6 +13,7 @@ import { Repository } from '../../git/repository.ts'
 import { clearAbandonedQuarantines } from '../../git/serve/abandoned-quarantines.ts'
 import type { Staging } from '../../git/staging.ts'
 import { type Candidate, candidatePath } from '../../knowledge/candidate.ts'
+import { firstComeNeurons } from '../../knowledge/first-come.ts'
 import type { KbSettings } from '../../knowledge/kb-settings.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { formatCandidate } from '../../markdown/file/candidate-file.ts'
@@ -30,7 +31,7 @@ import { committer } from './commit-message.ts'
 import { KbFollower } from './kb-follower.ts'
 import { mainRef, queueRef, RepositoryMissing } from './kb-refs.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
-import { isFirstCome, type Removal } from './removal-trailer.ts'
+import type { Removal } from './removal-trailer.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -224,7 +225,7 @@ export class KnowledgeBase {
     })
     // Git keeps whole seconds, and the projection must not know more than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
-    const told = { removals, isFirstCome: isFirstCome(trailersOf(message)) }
+    const told = { removals, firstCome: firstComeNeurons(trailersOf(message)) }
     await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
     return commit
   }

@@ -8,13 +8,6 @@ export type Removal = { seqId: string; candidateId: string }
 /** Names the trailer of a commit on main that holds a {@link Removal}. */
 const removalTrailer = 'Removes'
 
-/** The trailer of a commit whose Neurons get no name that another has already: what it takes came over the API or from a Source. */
-export const firstComeTrailer: [string, string] = ['Names', 'first-come']
-
-export function isFirstCome(trailers: Trailers): boolean {
-  return trailers.some((trailer) => trailer.join() === firstComeTrailer.join())
-}
-
 export function removalTrailers(removals: readonly Removal[]): [string, string][] {
   return removals.map(({ seqId, candidateId }) => [removalTrailer, `${seqId} ${candidateId}`])
 }

@@ -1,6 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
 import { lastVerdict } from '../../knowledge/candidate.ts'
+import { doorOf, isFirstCome } from '../../knowledge/first-come.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
@@ -34,6 +35,8 @@ type ChosenCandidate = {
   id: string
   /** Whether it must be written to the queue, because it is new or its record has changed. */
   record?: Candidate
+  /** The connector of a merged candidate that came by no vault's door. */
+  connector?: string | undefined
   /** The dismissal that the push overrules. */
   dismissal?: Decision | undefined
 }
@@ -67,15 +70,17 @@ export async function chooseCandidate(
   const named = neuron.text === null ? undefined : namedCandidate(sql, neuron, lost)
   const [merged] = neuron.text === null ? pendingRemovals(sql, neuron.seqId ?? '') : [named?.id]
   if (merged !== undefined && !used.has(merged)) {
-    if (named?.status !== 'dismissed') return { id: merged }
+    if (named === undefined) return { id: merged }
     const record = parseCandidate(await readText(named.blob))
+    const connector = isFirstCome(record) ? doorOf(record) : undefined
+    if (named.status !== 'dismissed') return { id: merged, connector }
     const reopen: Decision = {
       action: 'reopen',
       at: at.toISOString(),
       by: actor,
       reason: 'Its page was pushed to main.',
     }
-    return { id: merged, record: withDecision(record, reopen), dismissal: lastVerdict(record) }
+    return { id: merged, connector, record: withDecision(record, reopen), dismissal: lastVerdict(record) }
   }
   const back = lostCandidate(kb, neuron, lost)
   if (back !== undefined && !used.has(back.id)) {

@@ -122,9 +122,17 @@ export function subjectOf(neurons: readonly TakenNeuron[]): string {
   return second === undefined ? `${first.verb} "${first.title}"` : `Change ${neurons.length} Neurons`
 }
 
+/** The candidates and Neurons that a commit takes, above its own `Connector`: those of another connector are first, each above theirs. */
 export function approvalTrailers(neurons: readonly TakenNeuron[]): [string, string][] {
-  return neurons.flatMap(({ candidateId, seqId }): [string, string][] => [
-    ['Candidate', candidateId],
-    ['Neuron', seqId],
-  ])
+  const isOwn = ({ connector }: TakenNeuron) => Number(connector === undefined)
+  return neurons
+    .toSorted((a, b) => isOwn(a) - isOwn(b))
+    .flatMap(({ candidateId, seqId, connector }) => {
+      const trailers: [string, string][] = [
+        ['Candidate', candidateId],
+        ['Neuron', seqId],
+      ]
+      if (connector !== undefined) trailers.push(['Connector', connector])
+      return trailers
+    })
 }

@@ -27,6 +27,8 @@ export type TakenNeuron = {
   /** Where the push has the page, if main has it elsewhere. */
   pushedPath: string | undefined
   candidateId: string
+  /** Of a merged candidate that came by no vault's door. */
+  connector: string | undefined
   /** The dismissal that the push overrules. */
   dismissal: Decision | undefined
 }
@@ -112,7 +114,7 @@ async function takeNeuron(
   const { seqId, keptAliases, taking } = options
   const { before, path, text } = neuron
   const parts = await pageParts(neuron, options.readText)
-  const { id: candidateId, record, dismissal } = await chooseCandidate(kb, neuron, { ...options, parts })
+  const { id: candidateId, record, ...chosen } = await chooseCandidate(kb, neuron, { ...options, parts })
   options.used.add(candidateId)
   if (record !== undefined) taking.candidates.push(record)
   if (text === null) {
@@ -137,7 +139,8 @@ async function takeNeuron(
     path,
     pushedPath: neuron.pushedPath,
     candidateId,
-    dismissal,
+    connector: chosen.connector,
+    dismissal: chosen.dismissal,
   })
 }
 

@@ -2,7 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
 import { isInternal, isSeenByMore, narrowed } from '../../knowledge/audience.ts'
-import { type Actor, followsRename, queueStatus } from '../../knowledge/candidate.ts'
+import { type Actor, type Candidate, followsRename, queueStatus } from '../../knowledge/candidate.ts'
+import { doorOf, isFirstCome } from '../../knowledge/first-come.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
@@ -13,7 +14,7 @@ import { findCandidate, unfinishedApprovals } from '../../store/projection/candi
 import { lastBlob } from '../../store/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
-import { firstComeTrailer, removalTrailers } from '../knowledge-base/removal-trailer.ts'
+import { removalTrailers } from '../knowledge-base/removal-trailer.ts'
 import { nextNumber } from '../knowledge-base/seq-numbers.ts'
 import { approvalTrailers, proposalMessage } from '../push/push-main.ts'
 import { PushRefused } from '../push/push-refused.ts'
@@ -89,7 +90,7 @@ async function renamed(
   staging: Staging,
   seqId: string,
   { path, text, movedFrom, title, target }: Proposal,
-  { actor, now, isWholePage }: { actor: Actor; now: Date; isWholePage: boolean },
+  { candidate, actor, now }: { candidate: Candidate; actor: Actor; now: Date },
 ): Promise<Pick<Taking, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
   const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
   const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
@@ -97,7 +98,7 @@ async function renamed(
 
   const readText = (oid: string) => staging.readText(oid)
   const { rewriteLinks, defaultAudience } = await kb.settings()
-  const sight = isWholePage ? undefined : sightOf(kb.projection.write, target, defaultAudience)
+  const sight = isFirstCome(candidate) ? sightOf(kb.projection.write, seqId, defaultAudience) : undefined
   const page = { seqId, before: target, path, blob: target.blob, text }
   const { neurons: pages, aliases } = await followRenames(kb, [page], {
     readText,
@@ -196,9 +197,7 @@ export async function approveStaged(
   if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
   const author = signatureOf(actor, now)
-  // Git, the console and forges bring whole pages, the API does not.
-  const isWholePage = candidate.frontMatter !== null
-  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { actor, now, isWholePage })
+  const { files, candidates, neurons } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
   if (candidates.length > 0) {
     await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
   }
@@ -210,10 +209,9 @@ export async function approveStaged(
       ['Neuron', ids.seqId],
       ...approvalTrailers(neurons),
       ['Kind', candidate.kind],
-      ['Connector', candidate.connector],
+      ['Connector', doorOf(candidate)],
       ['Approved-By', `${actor.name} <${actor.id}>`],
       ...removalTrailers(removals),
-      ...(isWholePage ? [] : [firstComeTrailer]),
     ]),
     author,
     at: now,

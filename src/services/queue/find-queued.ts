@@ -5,6 +5,7 @@ import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import type { QueuedRow } from './queue-pages.ts'
+import { namesTakenFrom } from './taken-names.ts'
 
 /** Finds a candidate of the caller's tenant. @throws {GanglionError} `not_found` */
 export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candidateId: string): Promise<QueuedRow> {
@@ -14,12 +15,14 @@ export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candi
   return { kb, row }
 }
 
-/** Finds a candidate of the caller's tenant, and reads its record. @throws {GanglionError} `not_found` */
+/** Finds a candidate of the caller's tenant, and reads its record: for curators, whom the row warns of names. @throws {GanglionError} `not_found` */
 export async function readQueued(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
 ): Promise<QueuedRow & { candidate: Candidate }> {
   const { kb, row } = await findQueued(ganglion, caller, candidateId)
-  return { kb, row, candidate: parseCandidate(await kb.repository.readText(row.blob)) }
+  const candidate = parseCandidate(await kb.repository.readText(row.blob))
+  const warnings = [...row.warnings, ...namesTakenFrom(kb.projection.read, row, candidate)]
+  return { kb, row: { ...row, warnings }, candidate }
 }

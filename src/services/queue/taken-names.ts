@@ -1,6 +1,9 @@
 import type { Warning } from '../../contract/candidates.ts'
-import { wasBefore } from '../../knowledge/links/link-target.ts'
+import type { Candidate } from '../../knowledge/candidate.ts'
+import { isFirstCome } from '../../knowledge/first-come.ts'
+import { namesOf, wasBefore } from '../../knowledge/links/link-target.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { namesByKey, namesOfNeuron } from '../../store/projection/link-queries.ts'
 import type { MainTables } from '../../store/projection/projection.ts'
 
@@ -8,9 +11,14 @@ import type { MainTables } from '../../store/projection/projection.ts'
  * Warns of the names of a Neuron that links do not lead to it by, since others had them first.
  * @param isVisible whether the sender sees a Neuron: no other is told of
  */
-export function takenNames(sql: MainTables, seqId: string, isVisible: (seqId: string) => boolean): Warning[] {
+export function takenNames(
+  sql: MainTables,
+  seqId: string,
+  isVisible: (seqId: string) => boolean,
+  names: ReturnType<typeof namesOfNeuron> = namesOfNeuron(sql, seqId),
+): Warning[] {
   const taken = new Map<string, string>()
-  for (const { key, exact, kind, claim } of namesOfNeuron(sql, seqId)) {
+  for (const { key, exact, kind, claim } of names) {
     if (!claim.yields || kind === 'seqId' || kind === 'path') continue
     const holder = namesByKey(sql, key).find(
       (other) => other.seqId !== seqId && wasBefore(other, { seqId, claim }) && isVisible(other.seqId),
@@ -19,7 +27,19 @@ export function takenNames(sql: MainTables, seqId: string, isVisible: (seqId: st
   }
   return [...taken].map(([other, name]) => ({
     code: 'name_taken',
-    message: `Links by the name "${oneLine(name, 200)}" lead to ${other}, which had it first, and not to ${seqId}.`,
+    message: `Links by the name "${oneLine(name, 200)}" lead to ${other}, which had it first: the new page is reached by its seqId and its path.`,
     seqId: other,
   }))
+}
+
+/** Warns a curator of the name that a candidate's Neuron would yield to another, or yields once it is approved. */
+export function namesTakenFrom(sql: MainTables, { approval, target }: CandidateRow, candidate: Candidate): string[] {
+  const { title, removes, renames = false } = candidate
+  if (removes || !isFirstCome(candidate)) return []
+  const claim = { since: Number.POSITIVE_INFINITY, yields: true }
+  const isNamed = target === null || renames
+  const wished = isNamed ? namesOf({ seqId: '', path: '', title, aliases: [] }).map((name) => ({ ...name, claim })) : []
+  const seqId = approval?.seqId ?? target ?? ''
+  const taken = takenNames(sql, seqId, () => true, approval === undefined ? wished : undefined)
+  return taken.map(({ message }) => message)
 }

@@ -1,4 +1,4 @@
-import { type Access, isSeenByMore } from '../../knowledge/audience.ts'
+import { isSeenByMore } from '../../knowledge/audience.ts'
 import {
   barePath,
   exactKey,
@@ -39,12 +39,18 @@ const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
  */
 export type LinkSight = (from: string) => (seqId: string) => boolean
 
-/** The {@link LinkSight} of a rename. Pages that are hidden from those who see the Neuron mean what they mean to curators. */
-export function sightOf(sql: Sql, renamed: Access, defaultAudience: readonly string[]): LinkSight {
-  const isSeen = (seqId: string) => {
+/** Whether everybody sees a Neuron who sees another one. */
+export function seenWith(sql: Sql, other: string, defaultAudience: readonly string[]): (seqId: string) => boolean {
+  const least = accessOf(sql, other)
+  return (seqId) => {
     const access = accessOf(sql, seqId)
-    return access !== undefined && !isSeenByMore(renamed, access, defaultAudience)
+    return access !== undefined && least !== undefined && !isSeenByMore(least, access, defaultAudience)
   }
+}
+
+/** The {@link LinkSight} of a rename. Pages that are hidden from those who see the Neuron mean what they mean to curators. */
+export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly string[]): LinkSight {
+  const isSeen = seenWith(sql, renamed, defaultAudience)
   return (from) => {
     const page = seqIdAtPath(sql, from)
     return page === undefined || isSeen(page) ? isSeen : () => true

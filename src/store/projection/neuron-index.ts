@@ -40,8 +40,8 @@ export type IndexedCommit = {
   files: readonly IndexedFile[]
   /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
   removals: readonly { seqId: string; candidateId: string }[]
-  /** Whether the names that it gives belong to those who have them already. */
-  isFirstCome: boolean
+  /** The Neurons to which it gives no name that another has already. */
+  firstCome: ReadonlySet<string>
 }
 
 type FileRow = { path: string; mode: string; blob: string; seq_id: string | null }
@@ -54,7 +54,7 @@ type HeldRow = { path: string; blob: string }
  */
 export async function indexCommit(
   projection: Projection,
-  { commit, at, files, removals, isFirstCome }: IndexedCommit,
+  { commit, at, files, removals, firstCome }: IndexedCommit,
   load: (path: string, blob: string) => Promise<IndexedNeuron | undefined>,
 ): Promise<void> {
   const { write: sql } = projection
@@ -88,7 +88,8 @@ export async function indexCommit(
       if (held !== undefined) removeNeuron(projection, seqId, held.path, position)
     } else if (holder.path !== held?.path || holder.blob !== held.blob) {
       const neuron = parsed.get(holder.path) ?? (await load(holder.path, holder.blob))
-      if (neuron !== undefined) putNeuron(projection, neuron, holder, { position, at, isFirstCome })
+      if (neuron !== undefined)
+        putNeuron(projection, neuron, holder, { position, at, isFirstCome: firstCome.has(seqId) })
     }
   }
   for (const { seqId, candidateId } of removals) nameRemoval(projection, seqId, candidateId, position)

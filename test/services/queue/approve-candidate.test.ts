@@ -69,7 +69,6 @@ When a VIP customer raises a ticket, page the lead.`,
     'Kind: external-feed',
     'Connector: crm',
     'Approved-By: The curator <key:curator-key>',
-    'Names: first-come',
   ])
   expect(nativeGit(bed.gitDir, ['fsck', '--strict'])).toBe('')
 })

@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest'
+import { pushedChanges } from '../../../src/git/pushed-objects.ts'
+import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
+import { pushToMain } from '../../../src/services/push/push-main.ts'
+import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { addSource, ingest, statusOf } from '../support/ingest-support.ts'
 import { candidate, correction } from '../support/test-bed.ts'
 import { neuronText, seq, writtenBed } from '../support/written-neurons.ts'
 
 const links = 'See [[Policy]], [[rules]] and [[Merger]].\n'
 
-/** Neurons 1 to 4, of which the third links and the fourth is hidden. */
+/** Neurons 1 to 5, of which the third links and the fourth is hidden. */
 async function taken() {
   const bed = await writtenBed({
     'policy.md': neuronText(1, { title: 'Policy', aliases: ['Rules'] }, 'Old.\n'),
     'other.md': neuronText(2, { title: 'Other' }, 'Text.\n'),
     'page.md': neuronText(3, { title: 'Page' }, links),
+    'guide.md': neuronText(5, { title: 'How to' }, 'Text.\n'),
     'deal.md': neuronText(4, { title: 'Merger', tags: ['internal'] }, 'Hidden.\n'),
   })
   const submit = (title: string) => submitCandidate(bed.ganglion, bed.app, candidate({ title, confidence: 1 }))
@@ -41,4 +48,47 @@ test('a hidden page that had the name first is not there for those who do not se
   expect(warnings).toBeUndefined()
   expect(await meant()).toEqual([seq(1), seqId])
   expect(await meant(curator)).toEqual([seq(1), seq(4)])
+})
+
+test('a candidate over the API takes no name whoever approves it, and whatever connector it claims', async () => {
+  const { meant, ganglion, app, curator, native } = await taken()
+  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const waiting = async (connector: string) => {
+    const metadata = JSON.stringify({ connector })
+    const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Policy', metadata }))
+    return candidateId
+  }
+  const told = async (id: string) => (await readCandidate(ganglion, curator, id)).warnings
+  const first = await waiting('git')
+  expect(await told(first)).toEqual([expect.stringContaining(`lead to ${seq(1)}, which had it first`)])
+  await approveCandidate(ganglion, curator, first, {})
+  expect(await told(first)).toEqual([expect.stringContaining(`lead to ${seq(1)}, which had it first`)])
+  expect(await meant()).toEqual([seq(1)])
+
+  const second = await waiting('crm')
+  await ganglion.candidateRefs(kb).follow()
+  const [from, to] = ['refs/heads/main', `refs/candidates/${second}/head`].map((ref) => native.git('rev-parse', ref))
+  const actor = { id: 'git:curator-key', name: 'Cleo' }
+  const changes = await pushedChanges(kb.repository, from ?? '', to ?? '')
+  const origin = { door: 'main', by: 'curator-key' } as const
+  const push = { from: from ?? '', to: to ?? '', changes, approver: actor, proposer: actor, origin }
+  await pushToMain(kb, { ...push, behind: 'refuse' }, ganglion)
+  expect((await readCandidate(ganglion, curator, second)).status).toBe('approved')
+  expect(await meant()).toEqual([seq(1)])
+})
+
+test('a page of a Source takes no name, and the Source tells of it, but of no hidden page', async () => {
+  const { ganglion, kbId } = await taken()
+  const sources = await Promise.all(
+    ['Guide', 'Merger'].map((title) => addSource(ganglion, { kbId, filename: `${title}.md` })),
+  )
+  const extract = async ({ filename }: { filename: string }) => {
+    const title = filename.replace('.md', '')
+    return { title, markdown: `The new text of ${title}.`, anchors: [], warnings: [] }
+  }
+  const stop = await ingest(ganglion, { ...ingestSteps(ganglion), extract })
+  for (const source of sources) await expect.poll(async () => (await statusOf(ganglion, source)).status).toBe('success')
+  await stop()
+  const warnings = await Promise.all(sources.map(async ({ id }) => (await ganglion.sources.get(id))?.warnings))
+  expect(warnings).toEqual([[expect.stringContaining(`lead to ${seq(5)}, which had it first`)], []])
 })

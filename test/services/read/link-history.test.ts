@@ -56,7 +56,7 @@ test('whatever happens to a knowledge base, its links are those of its files, an
       expect(await linksAsRead(rebuilt, bed)).toEqual(followed)
       await rebuilt.close()
     }),
-    { numRuns: 8, examples: [[linked]] },
+    { numRuns: 8, examples: [[linked]], endOnFailure: true },
   )
   expect(edges).toBeGreaterThan(0)
 }, 60_000)

@@ -18,7 +18,7 @@ test('a link to a file that only the policy let in opens it no more after links 
   const { seqId = '' } = await submitCandidate(bed.ganglion, bed.app, mine)
   const opened = () => readFile(bed.ganglion, bed.app, 'handbook', 'neurons/secret.pdf')
   await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
-  const renaming = correction(seq(1), '# New\n\nText.\n', { confidence: 0.95 })
+  const renaming = correction(seq(1), '# New\n\nText.\n', { title: 'New', confidence: 0.95 })
   expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
   expect((await bed.read(Number(seqId.slice(-8))))?.content).toContain('|New]]')
   await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
@@ -33,7 +33,7 @@ test('links that follow a rename over the API are written alike whatever names h
     })
     const settings = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
     bed.native.commit(main, new Map([['kb.yaml', settings]]))
-    const renaming = correction(seq(1), '# New\n\nText.\n', { confidence: 0.95 })
+    const renaming = correction(seq(1), '# New\n\nText.\n', { title: 'New', confidence: 0.95 })
     expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
     expect((await bed.read(2, bed.app))?.links).toMatchObject([{ target: seq(1) }])
     return (await bed.read(2))?.content
