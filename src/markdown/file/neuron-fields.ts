@@ -77,14 +77,14 @@ export function readNeuronFields(data: YamlMap): {
   findings: FieldFinding[]
 } {
   const findings: FieldFinding[] = []
-  const report = (key: string, message: string, severity: FieldFinding['severity'] = 'error'): void => {
+  const complain = (key: string, message: string, severity: FieldFinding['severity'] = 'error'): void => {
     findings.push({ key, rule: 'invalid-front-matter', severity, message })
   }
   const read = <T>(key: string, schema: z.ZodType<T>): T | undefined => {
     const value = data[key]
     if (value === undefined || value === '') return undefined
     const result = schema.safeParse(value)
-    if (!result.success) report(key, `${key} ${messageOf(result.error)}`)
+    if (!result.success) complain(key, `${key} ${messageOf(result.error)}`)
     return result.data
   }
   const readSpelled = (key: Spelled, schema: z.ZodType<string[]>): string[] | undefined => {
@@ -97,7 +97,7 @@ export function readNeuronFields(data: YamlMap): {
   const readEach = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T[] => {
     return (read(key, Items) ?? []).flatMap((item, index) => {
       const result = schema.safeParse(item)
-      if (!result.success) report(key, `${key}, item ${index + 1}: ${messageOf(result.error)}`)
+      if (!result.success) complain(key, `${key}, item ${index + 1}: ${messageOf(result.error)}`)
       return result.success ? [result.data] : []
     })
   }
@@ -105,7 +105,7 @@ export function readNeuronFields(data: YamlMap): {
   const audience = read('audience', TextList)
   const isUnread = findings.some(({ key }) => key === 'audience' || mentionsInternal(data[key]))
   const foreignId = data.id !== undefined && data.id !== '' && !Uuid.safeParse(data.id).success ? data.id : undefined
-  if (foreignId !== undefined) report('id', 'id is no UUID: the server keeps it as imported-id', 'warning')
+  if (foreignId !== undefined) complain('id', 'id is no UUID: the server keeps it as imported-id', 'warning')
   const fields: NeuronFields = {
     ...defined('seqId', read('seqId', SeqId)),
     ...defined('id', foreignId === undefined ? read('id', Uuid) : undefined),
