@@ -1,6 +1,6 @@
 import type { YamlMap } from '../yaml/yaml-value.ts'
-import { fileLayout, parseFrontMatter } from './front-matter.ts'
-import { otherSpellings, readNeuronFields } from './neuron-fields.ts'
+import { fileLayout, namesWhoSees, parseFrontMatter } from './front-matter.ts'
+import { isSpelled, readNeuronFields, spelledKeys } from './neuron-fields.ts'
 
 /** A content without the front matter that opened it. */
 export type OpenedContent = {
@@ -27,17 +27,17 @@ const reservedKeys = ['seqId', 'id', 'candidate', 'sources'] as const
  */
 export function openContent(content: string): OpenedContent {
   const text = content.replace(/^\uFEFF?\s*\n(?=---[ \t]*\r?\n)/, '')
-  const { data, body, problems, mended, mayHide } = parseFrontMatter(text)
+  const { data, body, bodyStart, problems, mended, mayHide } = parseFrontMatter(text)
   const isText = problems.length > 0 && problems.every(({ rule }) => rule === 'front-matter-not-a-map')
   const isMapping = fileLayout(text).kind === 'block' && (problems.length === 0 || mended !== undefined)
   if (!isMapping || isText || Object.keys(data).length === 0) {
     const rest = { data: Object.create(null), tags: [], audience: undefined, dropped: [] }
-    return { content, ...rest, isUnreadable: mayHide && !isText }
+    return { content, ...rest, isUnreadable: mayHide && (!isText || namesWhoSees(text.slice(0, bodyStart))) }
   }
   const { fields, findings } = readNeuronFields(data)
-  const isUnreadable = mayHide || findings.some(({ key }) => /^(?:tags?|audience)$/i.test(key))
+  const isUnreadable = mayHide || findings.some(({ key }) => isSpelled('tags', key) || isSpelled('audience', key))
   const { tags, audience } = fields
   const dropped = reservedKeys.filter((key) => key in data)
-  for (const key of [...dropped, 'tags', 'audience', ...otherSpellings(data, 'tags')]) delete data[key]
+  for (const key of [...dropped, ...spelledKeys(data, 'tags'), ...spelledKeys(data, 'audience')]) delete data[key]
   return { content: body.replace(/^\s*\n/, ''), data, tags, audience, dropped, isUnreadable }
 }

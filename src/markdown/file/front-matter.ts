@@ -52,7 +52,9 @@ const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
 /** What opens front matter in other tools: `+++`, `---json`, or a `---` behind empty lines. */
-const foreignBlock = /^\uFEFF?\s*(?:---|\+\+\+)/
+const foreignBlock = /^[\s\p{Cf}]*(?:---|\+\+\+)/u
+/** Such a block up to the line that ends it, or the one of YAML that `...` ends. */
+const foreignHead = /^[\s\p{Cf}]*(?:---|\+\+\+)[^\n]*\n[\s\S]*?(?<=\n)(?:---|\+\+\+|\.\.\.)[^\S\n]*(?:\n|$)/u
 /** gray-matter looks for comments in time that grows with lines times blanks. */
 const maxLines = 1000
 const flowWidth = 100
@@ -82,7 +84,8 @@ export function parseFrontMatter(text: string): FrontMatter {
   const layout = fileLayout(text)
   const { bodyStart } = layout
   const { data, problems, mended } = readData(layout, text)
-  const mayHide = problems.length > 0 && (mended === undefined ? headMayHide(text) : mended.lost.some(saysWhoSees))
+  const cannotTell = () => headMayHide(text) || (layout.kind === 'block' && namesWhoSees(layout.yaml))
+  const mayHide = problems.length > 0 && (mended === undefined ? cannotTell() : mended.lost.some(saysWhoSees))
   if (mayHide) data.audience = []
   return {
     ...{ data, problems, mayHide, body: text.slice(bodyStart), bodyStart, bodyLine: lineAt(text, bodyStart) },
@@ -93,7 +96,7 @@ export function parseFrontMatter(text: string): FrontMatter {
 /** Whether the head of a text, which cannot be read as front matter, may say that only some see the page. */
 export function headMayHide(text: string): boolean {
   const layout = fileLayout(text)
-  const head = layout.kind === 'block' ? layout.yaml : firstLines(text)
+  const head = layout.kind === 'block' ? layout.yaml : (foreignHead.exec(text)?.[0] ?? firstLines(text))
   return /(?:^|[{,])[^\S\n]*"?audience"?\s*[:=]|\binternal\b/im.test(head)
 }
 
@@ -102,8 +105,14 @@ export function firstLines(text: string): string {
   return text.trimStart().split(/\n[^\S\n]*\n/, 1)[0] ?? ''
 }
 
+/** Whether a line of a block looks as if it said who sees the page. */
+export function namesWhoSees(yaml: string): boolean {
+  return /^\s*["']?(?:tags?|audience)["']?\s*:/im.test(yaml)
+}
+
+/** A merge key (`<<`) takes entries from elsewhere. */
 function saysWhoSees(lost: string): boolean {
-  return /^(?:tags?|audience)$|\b(?:audience|internal)\b/i.test(lost)
+  return /^\s*(?:tags?|audience|<<)\s*$|\b(?:audience|internal)\b/i.test(lost)
 }
 
 /** 1-based line of a top-level key of the front matter, for findings; 1 when it cannot be seen. */

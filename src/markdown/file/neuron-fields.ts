@@ -57,13 +57,18 @@ export const neuronKeys = [
 const known: ReadonlySet<string> = new Set(neuronKeys)
 /** Keeps the `id` that another tool gave a page. */
 export const foreignIdKey = 'imported-id'
-/** Other names that tools write a list under. */
-const spellings = { tags: /^tags?$/i, aliases: /^alias(?:es)?$/i } as const
+/** Names that tools write a list under. */
+const spellings = { tags: /^\s*tags?\s*$/i, aliases: /^\s*alias(?:es)?\s*$/i, audience: /^\s*audience\s*$/i } as const
 type Spelled = keyof typeof spellings
 
-/** The keys that count as `key` beside itself. */
-export function otherSpellings(data: YamlMap, key: Spelled): string[] {
-  return Object.keys(data).filter((name) => name !== key && spellings[key].test(name))
+export function isSpelled(key: Spelled, name: string): boolean {
+  return spellings[key].test(name)
+}
+
+/** The keys that count as `key`, itself first. */
+export function spelledKeys(data: YamlMap, key: Spelled): string[] {
+  const names = Object.keys(data).filter((name) => isSpelled(key, name))
+  return names.sort((a, b) => Number(b === key) - Number(a === key))
 }
 
 /**
@@ -87,13 +92,12 @@ export function readNeuronFields(data: YamlMap): {
     if (!result.success) complain(key, `${key} ${messageOf(result.error)}`)
     return result.data
   }
-  const readSpelled = (key: Spelled, schema: z.ZodType<string[]>): string[] | undefined => {
-    const lists = [key, ...otherSpellings(data, key)].flatMap((name) => {
+  const readSpelled = (key: Spelled, schema: z.ZodType<string[]>): string[][] =>
+    spelledKeys(data, key).flatMap((name) => {
       const list = read(name, schema)
       return list === undefined ? [] : [list]
     })
-    return lists.length < 2 ? lists[0] : [...new Set(lists.flat())]
-  }
+  const allOf = ([first = [], ...more]: string[][]) => (more.length === 0 ? first : [...new Set([first, more].flat(2))])
   const readEach = <T>(key: keyof NeuronFields, schema: z.ZodType<T>): T[] => {
     return (read(key, Items) ?? []).flatMap((item, index) => {
       const result = schema.safeParse(item)
@@ -101,18 +105,20 @@ export function readNeuronFields(data: YamlMap): {
       return result.success ? [result.data] : []
     })
   }
-  const tags = readSpelled('tags', Tags)
-  const audience = read('audience', TextList)
-  const isUnread = findings.some(({ key }) => key === 'audience' || mentionsInternal(data[key]))
+  const tags = allOf(readSpelled('tags', Tags))
+  // Of two audiences each narrows the other.
+  const [audience, ...others] = readSpelled('audience', TextList)
+  const isUnread = findings.some(({ key }) => isSpelled('audience', key) || mentionsInternal(data[key]))
+  const seenBy = audience?.filter((name) => others.every((other) => other.includes(name)))
   const foreignId = data.id !== undefined && data.id !== '' && !Uuid.safeParse(data.id).success ? data.id : undefined
   if (foreignId !== undefined) complain('id', 'id is no UUID: the server keeps it as imported-id', 'warning')
   const fields: NeuronFields = {
     ...defined('seqId', read('seqId', SeqId)),
     ...defined('id', foreignId === undefined ? read('id', Uuid) : undefined),
     ...defined('title', read('title', Text)),
-    tags: tags ?? [],
-    ...defined('audience', isUnread ? [] : audience),
-    aliases: readSpelled('aliases', TextList) ?? [],
+    tags,
+    ...defined('audience', isUnread ? [] : seenBy),
+    aliases: allOf(readSpelled('aliases', TextList)),
     edges: readEach('edges', Edge),
     ...defined('candidate', read('candidate', Text)),
     ...defined('connector', read('connector', Text)),

@@ -6,7 +6,7 @@ import type { YamlValue } from '../yaml/yaml-value.ts'
 import { joinBody, replaceContent, splitBody } from './file-body.ts'
 import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
-import { foreignIdKey, neuronKeys, otherSpellings, readNeuronFields } from './neuron-fields.ts'
+import { foreignIdKey, neuronKeys, readNeuronFields, spelledKeys } from './neuron-fields.ts'
 
 export type NeuronFile = {
   fields: NeuronFields
@@ -73,8 +73,8 @@ export function editNeuron(text: string, changes: NeuronChanges, content?: strin
 
 /** Keys of other tools that the changes take the place of: other names of a list, and an `id` that is kept under another name. */
 function replacedKeys(text: string, { extra }: NeuronFile, changes: ReadonlyMap<string, unknown>): YamlInputMap {
-  const lists = (['tags', 'aliases'] as const).filter((key) => changes.has(key))
-  const names = lists.length === 0 ? [] : lists.flatMap((key) => otherSpellings(parseFrontMatter(text).data, key))
+  const lists = (['tags', 'audience', 'aliases'] as const).filter((key) => changes.has(key))
+  const names = lists.length === 0 ? [] : lists.flatMap((key) => spelledKeys(parseFrontMatter(text).data, key))
   const foreignId = changes.has('id') ? extra[foreignIdKey] : undefined
   return {
     ...Object.fromEntries(names.map((name) => [name, undefined])),

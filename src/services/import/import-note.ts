@@ -11,7 +11,7 @@ import {
   parseFrontMatter,
 } from '../../markdown/file/front-matter.ts'
 import { editFrontMatter } from '../../markdown/file/front-matter-edit.ts'
-import { readNeuronFields } from '../../markdown/file/neuron-fields.ts'
+import { readNeuronFields, spelledKeys } from '../../markdown/file/neuron-fields.ts'
 import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
@@ -65,7 +65,8 @@ export function readNote(
   const sound = isRead && mended !== undefined ? withBlock(text, mended) : text
   const { data } = sound === text ? parsed : parseFrontMatter(sound)
   const known = readNeuronFields(data)
-  const hasUnfitTags = data.audience === undefined && known.fields.audience !== undefined
+  const audienceKeys = spelledKeys(data, 'audience')
+  const hasUnfitTags = audienceKeys.length === 0 && known.fields.audience !== undefined
   const isHidden = mayHide || hasUnfitTags || (isRead ? opensWithTags(text) : headMayHide(text))
   const shift = original.split('\n').length - text.split('\n').length
   const isSound = isRead && !isHidden && problems.length === 0
@@ -77,12 +78,12 @@ export function readNote(
     const title = titleOf(origin, undefined, body)
     return { title, tags, content: text, text: undefined, foreignId: undefined, notices }
   }
-  const isForeign = !mayHide && data.audience !== undefined && isForeignAudience(data, known.fields, knownAudiences)
+  const foreignKey = audienceKeys.find((key) => !mayHide && isForeignAudience(data[key], known.fields, knownAudiences))
   const unfit = known.findings.map(({ key }) => key)
-  const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(isForeign ? ['audience'] : [])]))
+  const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(foreignKey === undefined ? [] : audienceKeys)]))
   const { fields, content } = parseNeuronFile(moved)
   const tags = isHidden && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
-  if (isForeign) notices.push(foreignAudience(original, data))
+  if (foreignKey !== undefined) notices.push(foreignAudience(original, foreignKey, data[foreignKey]))
   if (!isCounted) notices.push(...internalTag(parseNeuronFile(text)))
   notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
@@ -138,18 +139,18 @@ function unreadable(
 
 /** Whether `audience` is another tool's key: it holds no name that means something here. */
 function isForeignAudience(
-  data: YamlMap,
+  value: YamlValue | undefined,
   { audience }: Pick<NeuronFields, 'audience'>,
   known: ReadonlySet<string>,
 ): boolean {
-  if (audience === undefined || (Array.isArray(data.audience) && data.audience.length === 0)) return false
+  if (audience === undefined || (Array.isArray(value) && value.length === 0)) return false
   return !audience.some((name) => known.has(name)) && !isInternal(audience)
 }
 
-function foreignAudience(text: string, { audience }: YamlMap): Notice {
-  const value = oneLine(typeof audience === 'string' ? audience : JSON.stringify(audience), 100)
-  const message = `The audience "${value}" means nothing here and is kept as imported-audience: the default audience sees the page.`
-  return { line: frontMatterKeyLine(text, 'audience'), message }
+function foreignAudience(text: string, key: string, value: YamlValue | undefined): Notice {
+  const shown = oneLine(typeof value === 'string' ? value : JSON.stringify(value), 100)
+  const message = `The audience "${shown}" means nothing here and is kept as imported-audience: the default audience sees the page.`
+  return { line: frontMatterKeyLine(text, key), message }
 }
 
 function internalTag(file: NeuronFile): Notice[] {

@@ -85,6 +85,8 @@ describe('parseFrontMatter', () => {
     '+++\ntags = ["internal"]\n+++\n',
     '\n---\ntags: internal\n---\n',
     '---json\n{"audience": ["curator"]}\n---\n',
+    '\u200b---\ntags: internal\n---\n',
+    '+++\ntitle = "A"\n\ntags = ["internal"]\n+++\n',
   ])('hides a page that %j opens', (text) => {
     expect(parseFrontMatter(text)).toMatchObject({ data: { audience: [] }, mayHide: true, problems: [{ line: 1 }] })
     expect(parseFrontMatter(text.replace(/internal|audience/, 'x'))).toMatchObject({

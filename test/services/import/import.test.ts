@@ -213,8 +213,8 @@ test('front matter of other tools, and what can be read of front matter with mis
 test("another tool's audience is kept aside and reported, and hides nothing; ours hides", async () => {
   const given = await importing({
     'foreign.md': '---\ntitle: x\naudience: developers\n---\n\nText.\n',
-    'map.md': '---\naudience: {level: beginner}\n---\n\nText.\n',
-    'ours.md': '---\naudience: [curator, developers]\n---\n\nText.\n',
+    'map.md': '---\nAudience: {level: beginner}\n---\n\nText.\n',
+    'ours.md': '---\nAudience: [curator, developers]\n---\n\nText.\n',
     'internal.md': '---\naudience: internal\n---\n\nText.\n',
     'empty.md': '---\naudience: []\n---\n\nText.\n',
   })

@@ -148,10 +148,17 @@ test('front matter that opens a content counts as metadata, and only narrows who
     codes: undefined,
     audience: ['tool'],
   })
-  for (const yaml of ['tags: [internal', 'audience: @x', 'tags: { a: internal }']) {
+  expect(await submitted(block('Audience: [student]\naudience: [student, tool]'))).toMatchObject({
+    audience: ['student'],
+  })
+  expect(await submitted(block('\u00a0tags: [internal]'))).toMatchObject({ tags: ['internal'], content: 'Text.' })
+  const unreadable = ['tags: [internal', 'audience: @x', 'tags: { a: internal }', 'tags: [!!binary aW50ZXJuYWw=]']
+  for (const yaml of [...unreadable, 'tags:[internal]', 'a: &a { tags: [internal] }\n<<: *a']) {
     expect(await submitted(block(yaml)), yaml).toMatchObject({ status: 'pending', codes: ['front_matter_unreadable'] })
   }
-  expect(await submitted('+++\ntags = ["internal"]\n+++\nText.')).toMatchObject({ status: 'pending' })
+  for (const text of ['+++\ntags = ["internal"]\n+++\nText.', '---\na: b\n\ntags: [internal]\n...\nText.']) {
+    expect(await submitted(text), text).toMatchObject({ status: 'pending' })
+  }
   for (const text of ['---js\ntags: [x]\n---\nText.', '---\nA paragraph.\n---\n\nText.', '---\n\n---\nText.']) {
     expect(await submitted(text), text).toMatchObject({ status: 'approved', codes: undefined, tags: [], content: text })
   }
