@@ -10,7 +10,7 @@ import { hearRemarks } from './hear-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
 import { agree, branchPrefix, type Linked, newRow, type Seen, type Taking, unlessGone } from './linked.ts'
 import { pullOf } from './marker.ts'
-import { hearEdits, hearProposals } from './people-pulls.ts'
+import { hearEdits, hearMain, hearProposals } from './people-pulls.ts'
 import { readCredential, readSecret } from './secret-reference.ts'
 import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'
@@ -70,10 +70,11 @@ export class ForgeBridge {
       onError: this.#options.onError,
     }
     const seen = await look(linked)
-    const mainProblem = await joinMains(linked, seen, async () => {
+    const problem = await joinMains(linked, seen, async () => {
       await hearRemarks(linked, seen)
       await hearEdits(linked, seen)
     })
+    const mainProblem = await hearMain(linked, seen, problem)
     await hearProposals(linked, seen)
     await settlePulls(linked, seen)
     await showCandidates(linked, seen)

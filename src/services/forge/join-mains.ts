@@ -38,7 +38,8 @@ export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<
   return pushMain(linked, seen, theirs)
 }
 
-async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
+/** Whether a commit is here, and in the history of another. */
+export async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
   return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
 }
 

@@ -1,10 +1,12 @@
 import type { PullRequest, Report } from '../../forge/forge.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { literalBlock } from '../../knowledge/text/literal.ts'
 import type { ForgePull } from '../../store/forge/forge-pulls.ts'
 import { findCandidate, pendingBelow } from '../../store/projection/candidate-index.ts'
-import { bareId } from '../caller.ts'
+import { bareId, type Caller } from '../caller.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { originPrefix } from '../push/git-candidate.ts'
-import { havesOf } from './join-mains.ts'
+import { havesOf, isWithin } from './join-mains.ts'
 import {
   agree,
   attempt,
@@ -58,28 +60,61 @@ function isTrusted({ isOwnBranch, labels, isDraft }: PullRequest): boolean {
   return !isDraft && (isOwnBranch || labels.includes(ownLabel))
 }
 
-async function hearPull(linked: Linked, seen: Seen, pull: PullRequest): Promise<void> {
-  const { forge, kb } = linked
-  const { number, head, author, branch } = pull
-  const headRef = forge.headRef(number)
-  const known = seen.rows.find((row) => row.branch === headRef)
-  if (known?.head === head && known.reported === head) return
+async function hearPull(linked: Linked, seen: Seen, { number, head, author, branch }: PullRequest): Promise<void> {
+  const { forge } = linked
   const caller = callerOfAccount(linked, author.id)
-  const topic = `${forge.kind}-${number}`
+  const asked = { ref: forge.headRef(number), head, caller, topic: `${forge.kind}-${number}`, number }
+  const { row, taken } = await hearCommits(linked, seen, asked)
+  if (taken === undefined) return
+  await reportTaken(linked, { ...taken, number, head, branch, candidates: row.candidates })
+  await agree(linked, row, { reported: head })
+}
+
+/**
+ * Lets what was pushed to main there wait, where main takes no pushes. Once main there is taken, what still waits gets pull requests.
+ * @returns what a person has to see to
+ */
+export async function hearMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
+  const { kb, forge, ganglion, link } = linked
+  const ref = `refs/heads/${link.branch}`
+  const head = seen.branches.get(link.branch)
+  const ours = await kb.repository.readRef(mainRef)
+  if (head === undefined || (ours !== undefined && (await isWithin(linked, head, ours)))) {
+    const at = seen.rows.findIndex(({ branch }) => branch === ref)
+    if (at >= 0) await ganglion.forgePulls.remove(link.id, ref)
+    if (at >= 0) seen.rows.splice(at, 1)
+    return problem
+  }
+  if (!(await kb.settings()).protectMain) return problem
+  const asked = { ref, head, caller: callerOfLink(linked), topic: `${forge.kind}-main`, number: null }
+  const { row, taken } = await hearCommits(linked, seen, asked)
+  if (taken?.isTaken === false) return `main on the forge cannot be taken: ${taken.lines.join(' · ')}`
+  await agree(linked, row, { reported: head })
+  return problem
+}
+
+type Heard = { ref: string; head: Oid; caller: Caller; topic: string; number: number | null }
+
+/** Makes candidates of commits. @returns what became of them, unless that was done and told before */
+async function hearCommits(
+  linked: Linked,
+  seen: Seen,
+  { ref, head, caller, topic, number }: Heard,
+): Promise<{ row: ForgePull; taken: Taken | undefined }> {
+  const { kb } = linked
+  const known = seen.rows.find((row) => row.branch === ref)
+  if (known?.head === head && known.reported === head) return { row: known, taken: undefined }
   const step = { to: head, caller, option: `topic=${topic}` }
-  const { isTaken, lines } = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [
-    step,
-  ])
+  const taken = await takeCommits(linked, { to: head, haves: await havesOf(linked, seen) }, async () => [step])
   await kb.sync()
   const prefix = originPrefix({ door: 'for', by: bareId(caller), topic })
   const pending = pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
-  const row = known ?? newRow(headRef, number)
+  const row = known ?? newRow(ref, number)
   if (known === undefined) seen.rows.push(row)
   // First of all: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
-  await reportTaken(linked, { isTaken, lines, number, head, branch, candidates })
-  await agree(linked, row, { reported: head })
+  return { row, taken }
 }
 
 /** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */

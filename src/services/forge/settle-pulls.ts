@@ -12,6 +12,7 @@ import { pushBranches } from './join-mains.ts'
 import {
   agree,
   attempt,
+  branchPrefix,
   callerOfLink,
   dismissRestLabel,
   isForgeError,
@@ -39,7 +40,8 @@ export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
     const status = statusOf(linked, row)
     if (status === undefined) continue
     await attempt(seen, async () => {
-      if (status !== 'pending' && row.number === null) await findPull(linked, seen, row)
+      if (status !== 'pending' && row.number === null && row.branch.startsWith(branchPrefix))
+        await findPull(linked, seen, row)
       await settle(linked, row, { pull: row.number === null ? undefined : pulls.get(row.number), status })
     })
   }

@@ -48,7 +48,9 @@ export async function takeCommits(
         for (const step of steps) {
           const caller = taken.isTaken || by === step.caller.id ? step.caller : callerOfLink(linked)
           by = caller.id
-          const receiver = receiverFor(ganglion, kb, { caller, reachedAt: link.url })
+          const isReviewed = caller.id !== callerOfLink(linked).id || !(await kb.settings()).protectMain
+          const follows = isReviewed ? 'merge' : 'merge nothing'
+          const receiver = receiverFor(ganglion, kb, { caller, reachedAt: link.url, follows })
           taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
           await kb.sync()
         }

@@ -28,12 +28,15 @@ export type MainPush = {
   origin: Origin
   /** What is done where main has moved since. */
   behind: 'refuse' | 'merge'
+  /** Of one who follows main, and has what main lacks: a merge is made although it changes nothing, or only if it does so. */
+  follows?: 'merge' | 'merge nothing' | undefined
 }
 
 /** `commit`: none where main had it all already. */
 export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
 
 const conflicting = 'it conflicts with main: git pull --no-rebase, solve it, and push again'
+const waits = 'main takes no direct pushes: it waits until the pages are approved here, or taken back there'
 export const fetchFirst = 'fetch first: main has moved since; git pull --rebase, and push again'
 
 /**
@@ -54,7 +57,9 @@ export async function pushToMain(
     const readText = (oid: Oid) => staging.readText(oid)
     const view = { sql: kb.projection.write, readText }
     const pushed = isBehind ? await mergedPush(kb, view, push) : await wholePush(view, push)
-    if (pushed.neurons.length === 0 && pushed.files.size === 0 && isBehind) return { commit: undefined, neurons: [] }
+    const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
+    if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
+    if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
     const taking = await takeNeurons(kb, pushed.neurons, {
       ...{ parser, readText, at },
       actor: push.proposer,

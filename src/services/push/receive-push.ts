@@ -17,8 +17,8 @@ import { formatFindings } from './check-report.ts'
 import { checkPush } from './checks/check-push.ts'
 import type { Origin } from './git-candidate.ts'
 import { mergePush } from './merge-push.ts'
-import { fetchFirst, pushToMain } from './push-main.ts'
-import { type PushOptions, parsePushOptions } from './push-options.ts'
+import { fetchFirst, type MainPush, pushToMain } from './push-main.ts'
+import { parsePushOptions } from './push-options.ts'
 import { proposePush } from './push-proposals.ts'
 import { PushRefused } from './push-refused.ts'
 import { mainLines, proposalLines } from './push-report.ts'
@@ -35,7 +35,7 @@ type Request =
   | { kind: 'dismiss'; candidateId: string; head: Oid | undefined }
 
 /** The pusher, and the origin at which they reach the server. */
-type Pusher = { caller: Caller; reachedAt: string }
+type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
 
 /** Checks and receives the pushes of one caller to one knowledge base. */
 export function receiverFor(ganglion: Ganglion, kb: KnowledgeBase, pusher: Pusher): Receiver {
@@ -76,7 +76,7 @@ async function judgeUpdate(
   { update, repository, options }: { update: RefUpdate; repository: Repository; options: readonly string[] },
 ): Promise<Judgement> {
   try {
-    const request = await readRequest(kb, repository, update, parsePushOptions(options))
+    const request = await readRequest(kb, repository, pusher, { update, options })
     const findings = await judgeRequest(ganglion, kb, pusher, { request, repository })
     const accepted = findings.every(({ severity }) => severity === 'warning')
     return { accepted, lines: formatFindings(findings) }
@@ -128,10 +128,11 @@ function mainOrigin(caller: Caller): Origin {
 async function readRequest(
   kb: KnowledgeBase,
   repository: Repository,
-  update: RefUpdate,
-  { submit }: PushOptions,
+  { follows }: Pusher,
+  { update, options }: { update: RefUpdate; options: readonly string[] },
 ): Promise<Request> {
   const { ref, to } = update
+  const { submit } = parsePushOptions(options)
   const [, candidateId] = headRef.exec(ref) ?? []
   if (candidateId !== undefined) return dismissal(kb, candidateId, update)
   const main = await kb.repository.readRef(mainRef)
@@ -144,7 +145,8 @@ async function readRequest(
   }
   if (to === undefined) throw new PushRefused('there is nothing to delete')
   await requireCommit(repository, to)
-  if (submit && (await kb.settings()).protectMain) throw new PushRefused(`${isProtected}, without -o submit`)
+  if (submit && follows === undefined && (await kb.settings()).protectMain)
+    throw new PushRefused(`${isProtected}, without -o submit`)
   const from = await baseOf(repository, main, to)
   if (from === undefined) throw new PushRefused('the commit has no history in common with main')
   if (from === to) throw new PushRefused('main holds it already: there is nothing to push')
@@ -222,7 +224,7 @@ async function receive(
   const lines: string[] = []
   for (const update of updates) {
     try {
-      const request = await readRequest(kb, kb.repository, update, parsePushOptions(options))
+      const request = await readRequest(kb, kb.repository, pusher, { update, options })
       lines.push(...(await receiveRequest(ganglion, kb, pusher, { request, topic: parsePushOptions(options).topic })))
       outcomes.push({ ref: update.ref })
     } catch (error) {
@@ -244,7 +246,7 @@ function reasonOf(error: unknown): string | undefined {
 async function receiveRequest(
   ganglion: Ganglion,
   kb: KnowledgeBase,
-  { caller, reachedAt }: Pusher,
+  { caller, reachedAt, follows }: Pusher,
   { request, topic }: { request: Request; topic: string },
 ): Promise<string[]> {
   if (request.kind === 'dismiss') {
@@ -257,7 +259,16 @@ async function receiveRequest(
   const proposer = { id: `git:${bareId(caller)}`, name: caller.name }
   if (request.kind !== 'propose') {
     const behind = request.kind === 'submit' ? 'merge' : 'refuse'
-    const push = { from, to, changes, approver: actorOf(caller), proposer, origin: mainOrigin(caller), behind } as const
+    const push = {
+      from,
+      to,
+      changes,
+      approver: actorOf(caller),
+      proposer,
+      origin: mainOrigin(caller),
+      behind,
+      follows,
+    } as const
     const urlOf = (seqId: string) => new URL(ganglion.neuronUrl(kb.identity.slug, seqId), reachedAt).href
     return mainLines(await pushToMain(kb, push, ganglion), urlOf)
   }

@@ -85,6 +85,59 @@ test('what a push broke and a later one mended is taken', async () => {
   expect(approvals(product.gitDir, 1)).toEqual([expect.stringContaining('<github:acme/handbook>')])
 })
 
+test('what changes nothing any more is joined: approved on both sides, or taken back there', async () => {
+  const { product, github, sync, numberOf } = await bridged()
+  const same = () => expect(github.git.head('refs/heads/main')).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
+  for (const [title, method] of [['Tea', 'merge'] as const, ['Milk', 'squash'] as const]) {
+    const id = await submitted(product, title, `${title} is hot.`)
+    await sync()
+    await github.merge('ada', await numberOf(`Add "${title}"`), method)
+    await approve(product, id)
+    expect(await sync()).toBeUndefined()
+    same()
+  }
+  github.git.commit('main', page('Bread'))
+  github.git.commit('main', { 'neurons/bread.md': null })
+  await approved(product, 'Water', 'Water is cold.')
+  expect(await sync()).toBeUndefined()
+  same()
+  expect((await candidates(product, 'approved')).map(({ title }) => title)).toEqual(['Milk', 'Tea', 'Water'])
+})
+
+test('a protected main takes merges, and what was pushed to it there waits', async () => {
+  const { product, github, sync, numberOf } = await bridged()
+  const id = await submitted(product, 'Tea', 'Tea is hot.')
+  await sync()
+  const settings = nativeGit(product.gitDir, ['show', 'main:kb.yaml'])
+  github.git.commit('main', { 'kb.yaml': settings.replace('protectMain: false', 'protectMain: true') })
+  expect(await sync()).toBeUndefined()
+  await github.merge('ada', await numberOf('Add "Tea"'), 'squash')
+  expect(await sync()).toBeUndefined()
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'approved' })
+
+  const waits = expect.stringContaining('takes no direct pushes: it waits until')
+  const pending = async () =>
+    (await candidates(product, 'pending')).map(({ title, candidateId }) => [title, candidateId])
+  github.git.commit('main', { ...page('Bread'), ...page('Butter') })
+  const later = await submitted(product, 'Milk', 'Milk is white.')
+  for (let n = 0; n < 2; n++) expect(await sync()).toEqual(waits)
+  expect((await pending()).map(([title]) => title)).toEqual(['Bread', 'Butter', 'Milk'])
+  expect((await github.pulls()).map(({ title }) => title)).toEqual(['Add "Milk"', 'Add "Tea"'])
+  const [bread = [], butter = []] = await pending()
+  await approve(product, String(bread[1]))
+  const as = { as: product.tokens.curator, body: {} }
+  await product.request('POST', `/api/v1/queue/candidates/${butter[1]}/dismiss`, as)
+  for (let n = 0; n < 3; n++) expect(await sync()).toEqual(waits)
+  expect(await pending()).toEqual([['Milk', later]])
+  github.git.commit('main', { 'neurons/butter.md': null })
+  expect(await sync()).toBeUndefined()
+  expect(github.git.head('refs/heads/main')).toBe(nativeGit(product.gitDir, ['rev-parse', 'main']))
+  expect(await pending()).toEqual([['Milk', later]])
+  await github.merge('bob', await numberOf('Add "Milk"'))
+  expect(await sync()).toBeUndefined()
+  expect(approvals(product.gitDir, 1)).toEqual(['Add "Milk": bob <github:bob>'])
+})
+
 test('after a restore of an older backup nothing is doubled or lost, and approvals keep their persons', async () => {
   const { product, forge, sync, numberOf } = await bridgedTo(await startGitlab())
   const [tea, milk] = [await submitted(product, 'Tea', 'Tea is hot.'), await submitted(product, 'Milk', 'Milk is not.')]
