@@ -179,9 +179,11 @@ function refusal(what: string, status: number, text: string, until: Date | undef
   if (until !== undefined && (status === 403 || status === 429)) return limited(until)
   const isMoved = status >= 300 && status < 400
   const moved = isMoved ? ': the repository was renamed or moved; link it again by its new address' : ''
-  const message = `${what} was answered with ${status}${saidIn(text)}${moved}`
+  const isArchived = status === 423 || (status === 403 && /archived/i.test(text))
+  const archived = isArchived ? ': the repository is archived; bring it back, or unlink the knowledge base' : ''
+  const message = `${what} was answered with ${status}${saidIn(text)}${moved}${archived}`
   if (status >= 500 || status === 408) return new ForgeError('unreachable', message, { until })
-  if (status === 401 || status === 403) return new ForgeError('refused', message)
+  if (status === 401 || status === 403 || isArchived) return new ForgeError('refused', message)
   // A redirect leads to a repository that was renamed: it is to be linked anew.
   if (status === 404 || status === 410 || status < 400) return new ForgeError('gone', message)
   return new ForgeError('conflict', message)

@@ -24,3 +24,13 @@ test('a list is read to its end, and one that is too long is an error instead of
     message: '/items has more than 200 pages',
   })
 })
+
+test.each([
+  [403, 'Repository was archived so is read-only.', /is archived; bring it back/, 'refused'],
+  [423, 'acme/handbook is archived', /is archived; bring it back/, 'refused'],
+  [301, 'Moved Permanently', /renamed or moved; link it again/, 'gone'],
+])('an answer of %i, %s, says what to do', async (status, message, told, code) => {
+  const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify({ message })))
+  const http = new ForgeHttp({ apiUrl: await listening(server), headers: {}, authorize: async () => ({}) })
+  await expect(http.get('/items', z.number())).rejects.toMatchObject({ code, message: expect.stringMatching(told) })
+})

@@ -31,6 +31,13 @@ test('a draft stays one when its title changes, and the mark is not part of its 
   })
 })
 
+test('where an operator has set another mark of drafts, a plain pull request has a label', async () => {
+  const { forge, branch, labels } = harnessOf(await startGitea('gitea', 'Entwurf: '))
+  await branch('one')
+  const { number, title, isDraft } = await forge.open({ ...fresh, branch: 'one', title: 'A plan', isDraft: true })
+  expect([title, isDraft, await labels(number)]).toEqual(['A plan', false, ['draft']])
+})
+
 test('labels are made once, and found again', async () => {
   const server = await startGitea('gitea')
   const { forge, branch } = harnessOf(server)

@@ -96,7 +96,11 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     },
     open: async ({ branch, isDraft, labels, base: into, title, body }) => {
       const sent = { head: branch, base: into, title: markedTitle(title, isDraft, draftMark), body }
-      return toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, Pull))
+      const pull = toPull(await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, Pull))
+      if (!isDraft || pull.isDraft) return pull
+      // Its operator has set other marks of drafts.
+      await http.send('POST', `${base}/issues/${pull.number}/labels`, { labels: await labelIds(['draft']) }, Ignored)
+      return edit(pull.number, { title: markedTitle(title, false, draftMark) })
     },
     update: async (number, { labels = [], title, ...texts }) => {
       const isDraft = title !== undefined && (await pullAt(number)).isDraft

@@ -129,9 +129,12 @@ async function stepsTo(
   let owned = line.length
   for (let at = line.length - 1; at >= 0; at--) {
     const { oid, data } = line[at] ?? { oid: theirs, data: Buffer.alloc(0) }
-    const restored = restoredApprover(linked, data)
-    // The forge may have seen the server's own approval as a merge.
-    const merge = restored === undefined ? merges.get(oid) : undefined
+    const merged = merges.get(oid)
+    const believed = restoredApprover(linked, data)
+    // The forge may have seen the server's own approval as a merge; what a person merged is that person's, whatever it says.
+    const isOwn = believed !== undefined && merged?.mergedBy?.id === (await linked.forge.who()).id
+    const restored = merged?.mergedBy === undefined || isOwn ? believed : undefined
+    const merge = restored === undefined ? merged : undefined
     if (merge?.mergedBy !== undefined) {
       steps.unshift({ to: oid, caller: callerOfAccount(linked, merge.mergedBy.id), option: 'submit' })
       owned = at - (await rebasedBefore(linked, repository, { merge, line: line.slice(0, at + 1), ours, merges }))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { serverDomain } from '../../../src/services/knowledge-base/commit-message.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { restore } from '../../../src/services/operations/backup/restore.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
@@ -174,6 +175,13 @@ test('after a restore of an older backup nothing is doubled or lost, and approva
     // Tea and Bread.
     expect.stringMatching(/^Change 2 Neurons: curator <key:[^>]*>$/),
   ])
+  // Somebody's commit that says it is the server's, merged as a fast-forward.
+  const forged = forge.git.commit('eve', page('Evil'), 'Evil\n\nApproved-By: Boss <user:boss>', serverDomain)
+  const number = await forge.openPull('eve', 'eve', 'Evil')
+  forge.git.setRef('refs/heads/main', forged)
+  forge.people.change(number, { state: 'merged', mergedBy: 'ada', mergeCommit: forged, head: forged })
+  expect(await restored.sync()).toBeUndefined()
+  expect(approvals(again.gitDir, 1)).toEqual(['Add "Evil": ada <gitlab:ada>'])
 })
 
 test('two servers of one knowledge base on one repository come to the same, and nothing is doubled', async () => {

@@ -7,9 +7,9 @@ const labels = new WeakMap<ForgePeople, { id: number; name: string }[]>()
 const labelsOf = (people: ForgePeople) => labels.get(people) ?? labels.set(people, []).get(people) ?? []
 
 /** Gitea, or Forgejo, as its description has it. */
-export function startGitea(kind: 'gitea' | 'forgejo'): Promise<DescribedForge> {
+export function startGitea(kind: 'gitea' | 'forgejo', draftPrefix = 'WIP: '): Promise<DescribedForge> {
   return startDescribed({
-    ...{ kind, repository, api: '/api/v1', draftPrefix: 'WIP: ', hasEtags: false, routes },
+    ...{ kind, repository, api: '/api/v1', draftPrefix, hasEtags: false, routes },
     // As a repository is made; a setting changes it.
     seesMerges: false,
     headRef: (number) => `refs/pull/${number}/head`,
