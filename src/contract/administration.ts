@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EventKind } from './events.ts'
+import { TextOrUuid } from './identifiers.ts'
 import { GitFetch, Role } from './vocabulary.ts'
 
 /** What people call something: one line. */
@@ -43,7 +44,7 @@ export const ReceiverUrl = z
 export const NewWebhook = z.object({
   url: ReceiverUrl,
   /** Slug or UUID of the only knowledge base whose events are sent. */
-  kb: z.string().optional(),
+  kb: TextOrUuid.optional(),
   /** Empty: all. */
   kinds: z.array(EventKind),
 })

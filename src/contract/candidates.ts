@@ -157,7 +157,7 @@ export type CandidateState = z.infer<typeof CandidateState>
 export const CandidatePath = z.object({ id: Uuid.describe('Id of the candidate.') })
 
 export const CandidateQuery = z.object({
-  kb: z.string().min(1).describe('Slug or UUID; without it, every knowledge base of the tenant.').exactOptional(),
+  kb: TextOrUuid.min(1).describe('Slug or UUID; without it, every knowledge base of the tenant.').exactOptional(),
   status: CandidateStatus.exactOptional(),
   kind: CandidateKind.exactOptional(),
   connector: z.string().min(1).max(200).exactOptional(),

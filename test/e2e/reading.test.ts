@@ -64,6 +64,11 @@ test('Neurons and knowledge bases are listed for those who may see them', async 
     200,
     (await request('GET', `${kbs}/handbook/neurons`, { as: tokens.reader })).body,
   ])
+  for (const route of ['queue/candidates?', 'search?q=rota&']) {
+    const of = (kb: string) => request('GET', `/api/v1/${route}kb=${kb}`, { as: tokens.curator })
+    const { status, body } = await of(kbId.toUpperCase())
+    expect([status, body]).toEqual([200, (await of('handbook')).body])
+  }
   const first = await list('tag=policy&limit=1', tokens.reader)
   expect(first).toMatchObject({ status: 200, seqIds: [seq(1)] })
   expect(await list(`tag=policy&limit=1&cursor=${first.nextCursor}`, tokens.reader)).toEqual({
