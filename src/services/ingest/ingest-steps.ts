@@ -6,7 +6,7 @@ import { ModelCompiler } from '../../ingest/compile/model-compiler.ts'
 import { qualityDoubts } from '../../ingest/compile/text-quality.ts'
 import { type ExtractOptions, extractDocument } from '../../ingest/extract/extract.ts'
 import { type Extracted, ExtractionError, type Transcriber } from '../../ingest/extracted.ts'
-import { isInternal, narrowed } from '../../knowledge/audience.ts'
+import { isInternal, isSeenByMore, narrowed } from '../../knowledge/audience.ts'
 import { type Source, tagsOf } from '../../store/sources/source.ts'
 import { followEvents } from '../events/follow-events.ts'
 import type { Ganglion } from '../ganglion.ts'
@@ -115,10 +115,11 @@ export function rereadSources(
 
 /** A Source's text: as it was read before, or from its bytes. @throws {ExtractionError} */
 async function extractSource(
-  { blobs, sources, sourceTexts, directory, now }: Ganglion,
+  ganglion: Ganglion,
   source: Source,
   options: Pick<ExtractOptions, 'signal' | 'onProgress'> & { transcriber: Transcriber | undefined },
 ): Promise<Extracted> {
+  const { blobs, sources, sourceTexts, directory, now } = ganglion
   const known = await sourceTexts.find(source)
   if (known !== undefined && source.extractedAt !== null) return known
   const { contentHash, filename, fileType } = source
@@ -132,7 +133,20 @@ async function extractSource(
   const extracted = known ?? (await read())
   // A process that was killed may have kept the text, and not said so.
   if (known === undefined) await sourceTexts.keep(source, extracted)
-  const extractedAt = now().toISOString()
-  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], { extractedAt })
+  const change = { extractedAt: now().toISOString(), ...(await hiddenBy(ganglion, source, extracted)) }
+  await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
   return extracted
+}
+
+/** The tags of a Source whose front matter hides its pages from some: the text and the name must not tell what they do not. */
+async function hiddenBy(
+  ganglion: Ganglion,
+  source: Source,
+  { tags = [], audience }: Extracted,
+): Promise<{ tags?: string }> {
+  const own = tagsOf(source)
+  const { defaultAudience } = await (await ganglion.kb(source.tenantId, source.kbId)).settings()
+  const asRead = { tags, audience: audience && narrowed(audience, defaultAudience) }
+  const isHidden = isSeenByMore({ tags: own }, asRead, defaultAudience)
+  return isHidden ? { tags: [...own, 'internal'].join(',') } : {}
 }

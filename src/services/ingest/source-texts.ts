@@ -4,7 +4,7 @@ import type { Extracted } from '../../ingest/extracted.ts'
 import type { KeptJson } from './kept-json.ts'
 
 /** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
-const version = 9
+const version = 10
 
 type Document = { id: string }
 

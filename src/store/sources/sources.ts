@@ -11,6 +11,8 @@ export type SourceChange = {
   status?: SourceStatus
   errorMessage?: string | null
   extractedAt?: string
+  /** Separated by commas. */
+  tags?: string
   attempt?: number
   warnings?: string[]
 }
@@ -177,13 +179,14 @@ export class Sources {
     change: SourceChange,
     db: Kysely<Schema> = this.#db,
   ): Promise<boolean> {
-    const { status, errorMessage, extractedAt, attempt, warnings } = change
+    const { status, errorMessage, extractedAt, tags, attempt, warnings } = change
     const result = await db
       .updateTable('sources')
       .set({
         ...(status !== undefined && { status }),
         ...(errorMessage !== undefined && { error_message: errorMessage }),
         ...(extractedAt !== undefined && { extracted_at: extractedAt }),
+        ...(tags !== undefined && { tags }),
         ...(attempt !== undefined && { attempt }),
         ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }),
       })

@@ -62,6 +62,30 @@ const animals = ['aardvark', 'badger', 'caracal', 'dingo', 'emu', 'fossa', 'gaze
 const section = (title: string, text: string) => `## ${title}\n\n${`${text} `.repeat(60)}\n\n`
 const handbook = `# Zookeeper handbook\n\nHow we keep animals.\n\n${section('Feeding the wombat', 'The wombat eats at dusk, and only from the blue bowl that stands by the gate.')}${section('Night rounds', 'Every keeper walks the whole ground once in the night, and writes down what was seen.')}`
 
+test('front matter of an upload that hides its pages hides the Source and its text too', async () => {
+  const product = await ingesting()
+  const found = async (as: string, word: string) => {
+    const paths = ['wiki', 'source'].map((kind) => `/api/v1/knowledge-bases/handbook/search?q=${word}&kind=${kind}`)
+    const answers = await Promise.all(paths.map((path) => product.request('GET', path, { as })))
+    return answers.map(({ body }) => (body.documents as unknown[]).length)
+  }
+  const heads = [
+    'tags: [internal]',
+    `tags: [${'a, '.repeat(60)}internal/pay]`,
+    'audience: [curator]',
+    'tags: [internal',
+  ]
+  for (const [at, head] of heads.entries()) {
+    const word = `${animals[at]}zebra`
+    const text = `---\n${head}\n---\n# Of the ${word}\n\nThe ${word} eats at dusk.\n`
+    const { id } = await upload(product, `${word}.md`, text)
+    expect((await settled(product, id)).status).toBe('success')
+    const isWaiting = head === 'tags: [internal'
+    expect(await found(product.tokens.curator, word), head).toEqual([isWaiting ? 0 : 1, 1])
+    expect(await found(product.tokens.reader, word), head).toEqual([0, 0])
+  }
+})
+
 test('an uploaded text becomes Neurons that are found, and so is the Source', async () => {
   const product = await ingesting()
   const { id, seq } = await upload(product, 'handbook.md', handbook, { metadata: { tags: ['zoo'] } })

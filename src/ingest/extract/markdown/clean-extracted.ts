@@ -14,7 +14,7 @@ const maxNotes = 50
  * @throws {ExtractionError} `empty`, `too-large`
  */
 export function cleanExtracted(extracted: Extracted): Extracted {
-  const { title, markdown, searchOnlyFrom, anchors, warnings, doubts = [], recognised } = extracted
+  const { title, markdown, searchOnlyFrom, anchors, warnings, doubts = [], tags, audience, recognised } = extracted
   const cleaned = cleanMarkdown(markdown).trimEnd()
   const blankLines = /^(?:[ \t]*\n)*/.exec(cleaned)?.[0] ?? ''
   const text = cleaned.slice(blankLines.length)
@@ -31,12 +31,18 @@ export function cleanExtracted(extracted: Extracted): Extracted {
     anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),
     warnings: cleanNotes(warnings),
     ...(doubts.length > 0 && { doubts: cleanNotes(doubts) }),
+    ...(tags && { tags: cleanTexts(tags) }),
+    ...(audience && { audience: cleanTexts(audience) }),
     ...(recognised !== undefined && { recognised }),
   }
 }
 
 function cleanNotes(notes: readonly string[]): string[] {
-  return [...new Set(notes.map((note) => oneLine(note, maxNote)))].slice(0, maxNotes)
+  return cleanTexts(notes).slice(0, maxNotes)
+}
+
+function cleanTexts(texts: readonly string[]): string[] {
+  return [...new Set(texts.map((text) => oneLine(text, maxNote)))]
 }
 
 /** The last of several on the lines before the text is kept, none after it. */

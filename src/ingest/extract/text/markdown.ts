@@ -19,7 +19,8 @@ export const extractMarkdown: Extractor = async ({ file }) => {
   const markdown = cleanMarkdown(await normalised(content), 'drop')
   const title = typeof data.title === 'string' ? data.title : firstTitle(markdown)
   const warnings = problems.map(({ message, line }) => `Front matter, line ${line}: ${message}`)
-  const access = { ...(tags.length > 0 && { tags }), ...(audience && { audience }) }
+  const seenBy = isUnreadable ? [] : audience
+  const access = { ...(tags.length > 0 && { tags }), ...(seenBy && { audience: seenBy }) }
   const allDoubts = [...doubts, ...(isUnreadable ? [`The document ${unreadableHead}.`] : [])]
   return { title, markdown, anchors: [], warnings, doubts: allDoubts, ...access }
 }
