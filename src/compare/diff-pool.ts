@@ -1,8 +1,12 @@
+import { unixLines } from '../knowledge/text/line-endings.ts'
 import { TaskFailed, TaskPool } from '../threads/task-pool.ts'
 import { type BlockDiff, blockDiff } from './block-diff.ts'
 import diff, { type DiffResult, type DiffTask } from './diff-worker.ts'
 import { type LineDiff, lineDiff } from './line-diff.ts'
 import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
+
+/** Before and after; null: the text is new. */
+type Texts = [before: string | null, after: string]
 
 /** Characters that are compared without a thread: a few milliseconds, even where every line is changed. */
 const soonSize = 1_000
@@ -17,14 +21,16 @@ export class DiffPool {
   readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50 })
 
   /** See {@link unifiedDiff}. */
-  async diff(before: string | null, after: string): Promise<UnifiedDiff> {
+  async diff(...texts: Texts): Promise<UnifiedDiff> {
+    const [before, after] = withUnixLines(texts)
     const size = (before?.length ?? 0) + after.length
     const { unified } = await this.#run({ unified: { before, after } }, size)
     return unified ?? { ...unifiedDiff(...beginnings(before, after)), isTruncated: true }
   }
 
   /** See {@link lineDiff}. */
-  async lines(before: string | null, after: string): Promise<LineDiff> {
+  async lines(...texts: Texts): Promise<LineDiff> {
+    const [before, after] = withUnixLines(texts)
     const size = (before?.length ?? 0) + after.length
     const { lines } = await this.#run({ lines: { before, after } }, size)
     return lines ?? { ...lineDiff(...beginnings(before, after)), isTruncated: true }
@@ -52,8 +58,13 @@ export class DiffPool {
   }
 }
 
+/** Line endings are no changes. */
+function withUnixLines([before, after]: Texts): Texts {
+  return [before === null ? null : unixLines(before), unixLines(after)]
+}
+
 /** Two texts up to the first of their changes. */
-function beginnings(before: string | null, after: string): [string | null, string] {
+function beginnings(...[before, after]: Texts): Texts {
   const end = commonLength(before ?? '', after) + soonSize
   return [before === null ? null : before.slice(0, end), after.slice(0, end)]
 }

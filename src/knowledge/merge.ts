@@ -1,5 +1,6 @@
 import { diff3MergeRegions } from 'node-diff3'
 import { anchorsOf, countLines } from './links/anchors.ts'
+import { keepLineEndings, unixLines } from './text/line-endings.ts'
 
 /** Lines that both sides changed, each in its own way; every line ends in a newline, so that an empty line is not none. */
 export type Conflict = {
@@ -21,7 +22,8 @@ const maxWork = 200_000_000
 /**
  * Three-way merge by lines: diff3 (Khanna, Kunal and Pierce 2007), between anchors as in a patience diff: lines that occur once
  * in each version. The anchors keep it quick, since the diff is cubic in lines that repeat, as blank lines do. A part between two
- * anchors for which too little is left of the work that a merge may take is one conflict, as a whole.
+ * anchors for which too little is left of the work that a merge may take is one conflict, as a whole. Line endings are no changes:
+ * what is merged has those of the current text, conflicts have LF.
  */
 export function mergeText(base: string, current: string, proposed: string): Merge {
   const { text, conflicts } = mergeForProposer(base, current, proposed)
@@ -36,6 +38,10 @@ export function mergeForProposer(
 ): { text: string; conflicts: Conflict[] } {
   if (current === proposed || base === proposed) return { text: current, conflicts: [] }
   if (base === current) return { text: proposed, conflicts: [] }
+  if ([base, current, proposed].some((text) => text.includes('\r'))) {
+    const { text, conflicts } = mergeForProposer(unixLines(base), unixLines(current), unixLines(proposed))
+    return { text: keepLineEndings(current, text, proposed.includes('\r\n') ? '\r\n' : '\n'), conflicts }
+  }
 
   const whole = { base: base.split('\n'), current: current.split('\n'), proposed: proposed.split('\n'), offset: 0 }
   const merged: string[][] = []

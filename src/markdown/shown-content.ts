@@ -1,3 +1,4 @@
+import { unixLines } from '../knowledge/text/line-endings.ts'
 import { withoutComments } from './comments.ts'
 import type { NeuronFile } from './file/neuron-file.ts'
 import { linesOf } from './parse/split-blocks.ts'
@@ -9,17 +10,18 @@ const drawingBanner = /^==⚠.*$/m
 
 /**
  * What readers may see of a Neuron's content, and what is searched and linked: all but Obsidian's comments and the data of an
- * Excalidraw drawing. Lines keep their numbers. Curators see the content as it is.
+ * Excalidraw drawing. Lines keep their numbers, and end in LF. Curators see all of the content.
  */
 export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'extra'>): string {
-  const shown = withoutComments('excalidraw-plugin' in extra ? withoutDrawing(content) : content)
-  return shown === content ? content : shown.trimEnd()
+  const written = unixLines(content)
+  const shown = withoutComments('excalidraw-plugin' in extra ? withoutDrawing(written) : written)
+  return shown === written ? written : shown.trimEnd()
 }
 
 /** The lines of a content of which readers see nothing, or a part. */
 export function hiddenLines(file: Pick<NeuronFile, 'content' | 'extra'>): string[] {
   const content = shownContent(file)
-  if (content === file.content) return []
+  if (content === unixLines(file.content)) return []
   const shown = linesOf(content).map(({ text }) => text.trimEnd())
   const lines = linesOf(file.content).map(({ text }) => text.trimEnd())
   return lines.filter((line, at) => line !== (shown[at] ?? ''))

@@ -48,6 +48,9 @@ describe('mergeText', () => {
 
   test('line endings and a missing last newline stay', () => {
     expect(mergeText('a\r\nb\r\nc', 'A\r\nb\r\nc', 'a\r\nb\r\nC')).toEqual({ text: 'A\r\nb\r\nC' })
+    expect(mergeText('a\nb\nc', 'A\r\nb\r\nc', 'a\nb\nC')).toEqual({ text: 'A\r\nb\r\nC' })
+    expect(mergeText('a\r\nb', 'a\nb', 'a\r\nB')).toEqual({ text: 'a\nB' })
+    expect(mergeText('a\nb', 'A\nb', 'a\r\nb')).toEqual({ text: 'A\nb' })
   })
 
   test('lines named like an object property are lines', () => {

@@ -31,7 +31,7 @@ export function typedEdit({ base, title, content, tags }: z.output<typeof Approv
 export function editOf(review: Review, typed: TypedEdit): CandidateEdit {
   const proposed = proposedEdit(review)
   const isResolved = review.sides.conflict !== undefined
-  const isEdited = isResolved || unixLines(proposed.content) !== typed.content
+  const isEdited = isResolved || proposed.content !== typed.content
   return parseFields(EditFields, {
     ...(typed.title === proposed.title ? {} : { title: typed.title }),
     ...(typed.tags === proposed.tags ? {} : { tags: typed.tags }),

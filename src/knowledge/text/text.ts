@@ -13,11 +13,6 @@ export function oneLine(text: string, max: number): string {
   return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd()
 }
 
-/** With the line endings that answers and diffs have, whatever a file or a browser has. */
-export function unixLines(text: string): string {
-  return text.replace(/\r\n?/g, '\n')
-}
-
 /** Whether text holds what no store may be handed: NUL or half a surrogate pair. */
 export function hasBadCharacters(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()

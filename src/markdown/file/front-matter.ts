@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { LineEnding } from '../../knowledge/text/line-endings.ts'
 import { type MendedYaml, mendYaml } from '../yaml/mend-yaml.ts'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import {
@@ -46,8 +47,6 @@ export type FileLayout = { eol: LineEnding; bodyStart: number } & (
   | { kind: 'unclosed' }
   | { kind: 'block'; yaml: string; yamlStart: number }
 )
-export type LineEnding = '\n' | '\r\n'
-
 const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g

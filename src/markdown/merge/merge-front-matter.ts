@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Conflict, type Merge, mergeText } from '../../knowledge/merge.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
 import { editFrontMatter } from '../file/front-matter-edit.ts'
 import type { YamlMap } from '../yaml/yaml-value.ts'
@@ -60,7 +61,7 @@ function conflictOf(key: string, blocks: Versions<string>, versions: Versions<Ya
     if (other === key) break
     before.push(lines)
   }
-  const textOf = (side: keyof Versions<string>) => entryOf(key, blocks[side], versions[side])
+  const textOf = (side: keyof Versions<string>) => unixLines(entryOf(key, blocks[side], versions[side]))
   const sides = { base: textOf('base'), current: textOf('current'), proposed: textOf('proposed') }
   return { line: before.join('').split('\n').length, ...sides }
 }

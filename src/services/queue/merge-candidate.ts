@@ -2,6 +2,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { type Conflict, mergeText } from '../../knowledge/merge.ts'
+import { keepLineEndings, unixLines } from '../../knowledge/text/line-endings.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -15,7 +16,7 @@ export type MainView = { sql: Projection['read']; readText(oid: string): Promise
 
 /**
  * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
- * has changed since.
+ * has changed since. Text keeps the target's line endings; a whole page has its own.
  * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
  * @throws {FrontMatterError}
  */
@@ -25,15 +26,28 @@ export async function mergeIntoTarget(
   edit: { content?: string | undefined; base?: string | undefined },
   target: NeuronRow,
 ): Promise<string> {
-  const proposed = edit.content ?? candidate.content
+  const proposed = proposedContent(candidate, edit)
+  const current = await readText(target.blob)
+  const { content: now } = parseNeuronFile(current)
+  const fitting = (text: string) =>
+    candidate.frontMatter === null ? keepLineEndings(now, text, fileLayout(current).eol) : text
   const edited = edit.base === undefined ? undefined : (versionAt(sql, target.seqId, edit.base)?.blob ?? null)
   const given = edited === undefined ? candidate : { base: edited }
-  if (given.base === null) return proposed
+  if (given.base === null) return fitting(proposed)
   // Of a base that is lost nothing is known, so whatever differs conflicts.
   const base = parseNeuronFile((await baseOf({ readText }, given)) ?? '').content
-  const merged = mergeText(base, parseNeuronFile(await readText(target.blob)).content, proposed)
-  if ('text' in merged) return merged.text
+  const merged = mergeText(base, now, proposed)
+  if ('text' in merged) return fitting(merged.text)
   throw mergeConflict(merged.conflicts, target)
+}
+
+/** The content that a candidate or its edit proposes: text with LF, or that of a whole page with the line endings that it came with. */
+export function proposedContent(
+  { frontMatter, content }: Pick<Candidate, 'frontMatter' | 'content'>,
+  edit: { content?: string | undefined },
+): string {
+  if (frontMatter === null) return unixLines(edit.content ?? content)
+  return edit.content === undefined ? content : keepLineEndings(content, edit.content, fileLayout(frontMatter).eol)
 }
 
 /**

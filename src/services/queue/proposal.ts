@@ -6,6 +6,7 @@ import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
 import { slugify, uniqueSlug, withSuffix } from '../../knowledge/paths/slug.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -15,7 +16,7 @@ import { blockedFolder, isBlocked, isNameTaken } from '../../store/projection/fi
 import { findNeuron, type NeuronRow } from '../../store/projection/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../../store/projection/version-queries.ts'
 import { followFiles } from '../rename/follow-files.ts'
-import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget } from './merge-candidate.ts'
+import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
 
 /** What it takes to see what a candidate makes of main. */
 export type ProposalView = MainView & { parser: ParserPool }
@@ -79,7 +80,7 @@ export async function proposalOf(
 async function newPage(view: MainView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
   const title = edit.title ?? candidate.title
   const path = newPath(view, candidate, title)
-  const content = edit.content ?? candidate.content
+  const content = proposedContent(candidate, edit)
   const { frontMatter } = candidate
   if (frontMatter !== null) {
     const { fields } = parseNeuronFile(frontMatter)
@@ -184,8 +185,9 @@ function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFie
 }
 
 /** A page that has changed since its removal was proposed holds what nobody meant to remove. */
-function removal({ base, content }: Candidate, target: NeuronRow): Proposal {
+function removal({ base, ...candidate }: Candidate, target: NeuronRow): Proposal {
   if (base === null || base === target.blob) return { path: target.path, text: null, title: target.title, target }
+  const content = unixLines(candidate.content)
   const conflicts = [{ line: 1, base: content, current: content, proposed: '' }]
   throw new GanglionError('merge_conflict', undefined, { conflicts, commit: target.commit })
 }

@@ -5,6 +5,7 @@ import { MergeConflict } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { authorOfCommit } from '../../git/objects/object.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { replaceContent } from '../../markdown/file/file-body.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -24,13 +25,14 @@ type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 /** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
 export async function readCandidate(ganglion: Ganglion, caller: Caller, candidateId: string): Promise<CandidateDetail> {
   const { kb, row, candidate } = await readQueued(ganglion, caller, candidateId)
-  const sides =
+  const { before, after, ...conflict } =
     row.approval === undefined
       ? await sidesOfProposal(kb, candidate)
       : await sidesOfApproval(kb, candidate, row.approval)
+  const sides = { before: before && unixLines(before), after: after && unixLines(after), ...conflict }
   return {
     ...toSummary(ganglion, kb.identity.id, row),
-    content: candidate.content,
+    content: unixLines(candidate.content),
     metadata: candidate.metadata,
     decisions: [
       ...candidate.decisions.map(({ action, at, by, reason }) => ({

@@ -1,6 +1,7 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { authorOfCommit } from '../../git/objects/object.ts'
 import { effectiveAudience } from '../../knowledge/audience.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
@@ -130,9 +131,9 @@ async function versionText(reading: Reading, row: Version): Promise<VersionText 
   const file = parseNeuronFile(text)
   if (!visibility.of(accessIn(file, await kb.settings()))) return undefined
   if (blob === null) return { ...shown, title: null, by: await approverOf(kb, row), ...noContent }
-  const content = isCurator ? file.content : shownContent(file)
+  const content = isCurator ? unixLines(file.content) : shownContent(file)
   const by = await approverOf(kb, row)
-  return { ...shown, title: neuronTitle(file, path), by, content, text: isCurator ? text : content }
+  return { ...shown, title: neuronTitle(file, path), by, content, text: isCurator ? unixLines(text) : content }
 }
 
 /** Commits on main are made in the name of who approved them. */

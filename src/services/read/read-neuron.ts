@@ -5,6 +5,7 @@ import { isUuid } from '../../knowledge/candidate-id.ts'
 import { fileNameKey } from '../../knowledge/links/file-target.ts'
 import { writtenLinks } from '../../knowledge/links/written-link.ts'
 import type { NeuronFields, WikiLink } from '../../knowledge/neuron.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
@@ -127,9 +128,9 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
   return { neuron, file, kb, view, basis: undefined }
 }
 
-/** Curators see the file as it is. */
+/** Curators see all of it. */
 function contentFor({ role }: Caller, file: NeuronFile): string {
-  return effectiveAudience(role) === 'curator' ? file.content : shownContent(file)
+  return effectiveAudience(role) === 'curator' ? unixLines(file.content) : shownContent(file)
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MergeConflict } from '../../contract/envelope.ts'
 import { type ErrorCode, GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
@@ -50,29 +51,34 @@ export async function sidesOf(kb: KnowledgeBase, row: CandidateRow, candidate: C
 
 async function proposedSides(view: ProposalView, candidate: Candidate): Promise<ReviewSides> {
   const target = candidate.target === null ? undefined : findNeuron(view.sql, candidate.target)
-  const before = target && parseNeuronFile(await view.readText(target.blob))
+  const before = target && shownFile(await view.readText(target.blob))
   const shown = { before, title: candidate.title, path: target?.path, commit: target?.commit }
   try {
     const { text, ...proposal } = await proposalOf(view, candidate)
-    return { ...shown, ...proposal, after: text === null ? undefined : parseNeuronFile(text) }
+    return { ...shown, ...proposal, after: text === null ? undefined : shownFile(text) }
   } catch (error) {
     if (error instanceof ValidationError) return { ...shown, after: undefined, problem: 'malformed_request' }
     if (!(error instanceof GanglionError)) throw error
-    const after = candidate.removes ? undefined : parseNeuronFile((candidate.frontMatter ?? '') + candidate.content)
+    const after = candidate.removes ? undefined : shownFile((candidate.frontMatter ?? '') + candidate.content)
     if (error.code !== 'merge_conflict' || target === undefined || before === undefined) {
       return { ...shown, after, problem: error.code }
     }
-    const base = parseNeuronFile((await baseOf(view, candidate)) ?? '')
+    const base = shownFile((await baseOf(view, candidate)) ?? '')
     const conflict = {
       base: base.content,
       current: before.content,
-      proposed: candidate.removes ? null : candidate.content,
+      proposed: candidate.removes ? null : unixLines(candidate.content),
       conflicts: z.array(MergeConflict).parse(error.details.conflicts),
       commit: target.commit,
       isSolvable: !candidate.removes && (await isConflict(() => mergeIntoTarget(view, candidate, {}, target))),
     }
     return { ...shown, after, problem: error.code, conflict }
   }
+}
+
+function shownFile(text: string): NeuronFile {
+  const file = parseNeuronFile(text)
+  return { ...file, content: unixLines(file.content) }
 }
 
 async function isConflict(merge: () => Promise<unknown>): Promise<boolean> {
@@ -93,7 +99,7 @@ async function approvedSides(
   const after = versionAt(sql, seqId, commit)
   const before = after && versionBefore(sql, seqId, after.version)
   const fileOf = async (blob: string | null | undefined) =>
-    blob === undefined || blob === null ? undefined : parseNeuronFile(await readText(blob))
+    blob === undefined || blob === null ? undefined : shownFile(await readText(blob))
   const movedFrom = before !== undefined && before.path !== after?.path ? before.path : undefined
   return {
     before: await fileOf(before?.blob),

@@ -8,7 +8,7 @@ import type { IndexedDocument } from '../../search/search-index.ts'
 import type { NeuronRow, NeuronVersion } from '../../store/projection/neuron-queries.ts'
 
 /** Raised whenever other parts of a page are indexed. */
-const pageFormat = 8
+const pageFormat = 9
 
 /**
  * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them

@@ -1,6 +1,7 @@
 import { GanglionError } from '../../contract/errors.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
@@ -63,7 +64,7 @@ export async function openPage(
     ...(audience === undefined ? {} : { audience }),
     isLatest: commit === latest?.commit,
     title: neuronTitle(page, path),
-    content: page.content,
+    content: unixLines(page.content),
     problems: page.findings.filter(({ rule }) => rule.startsWith('front-matter')).map(({ message }) => message),
   }
 }

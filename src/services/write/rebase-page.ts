@@ -1,5 +1,5 @@
 import { type Conflict, mergeForProposer } from '../../knowledge/merge.ts'
-import { keepLineEndings } from '../../markdown/file/line-endings.ts'
+import { unixLines } from '../../knowledge/text/line-endings.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { type OpenPage, openPage } from './open-page.ts'
@@ -25,7 +25,6 @@ export async function rebasePage(
     await openPage(ganglion, caller, { ...page, at: base }),
     await openPage(ganglion, caller, page),
   ]
-  const ours = keepLineEndings(edited.content, typed, '\n')
-  const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, ours)
+  const { text: content, conflicts } = mergeForProposer(edited.content, latest.content, unixLines(typed))
   return { latest, content, conflicts }
 }

@@ -4,11 +4,11 @@ import { narrowed } from '../../knowledge/audience.ts'
 import { readMetadata } from '../../knowledge/metadata.ts'
 import type { Edge, NeuronFields } from '../../knowledge/neuron.ts'
 import { pathKey } from '../../knowledge/paths/portable-path.ts'
+import { keepLineEndings, unixLines } from '../../knowledge/text/line-endings.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../../markdown/file/front-matter-edit.ts'
-import { keepLineEndings } from '../../markdown/file/line-endings.ts'
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { blockedFolder, filesAtKey } from '../../store/projection/file-queries.ts'
 import { findNeuron } from '../../store/projection/neuron-queries.ts'
@@ -54,7 +54,7 @@ export async function writtenPage(view: MainView, write: PageWrite, now: Date): 
 function newPage({ path, changes: typed }: PageWrite, now: Date): WrittenPage {
   const changes = withOpened(typed, { tags: [] })
   const title = titleOf(changes.title ?? '')
-  const text = formatNeuron({ ...fieldsOf(changes), title }, keepLineEndings('', changes.content ?? '', '\n'))
+  const text = formatNeuron({ ...fieldsOf(changes), title }, unixLines(changes.content ?? ''))
   const place = wishedPath(path) ?? defaultPath(title, now.toISOString())
   const neuron = { seqId: undefined, before: undefined, path: place, blob: blobOf(text), text }
   return { neuron, base: null, isChanged: true }

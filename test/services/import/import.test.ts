@@ -312,6 +312,7 @@ test('line endings stay, a byte order mark goes', async () => {
   expect(fileOf(given, 'neurons/crlf.md')).toMatch(/^---\r\ncssclass: x\r\n(?:[^\n]+\r\n)+---\r\n\r\nOne\r\nTwo$/)
   expect(fileOf(given, 'neurons/plain-crlf.md')).toMatch(/---\r\n\r\nOne\r\nTwo$/)
   expect(fileOf(given, 'neurons/bom.md').startsWith('---\n')).toBe(true)
+  expect(await given.run()).toMatchObject({ created: 0, unchanged: 3 })
   expect(await neuronOf(given, 'neurons/bom.md')).toMatchObject({ title: 'Marked', content: 'Text.' })
 })
 

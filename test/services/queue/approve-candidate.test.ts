@@ -2,11 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../../src/contract/errors.ts'
+import { RetrieveInput } from '../../../src/contract/search.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { dismissCandidate, reopenCandidate } from '../../../src/services/queue/decide-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
+import { retrieve } from '../../../src/services/search/retrieve.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { tempDir } from '../../support/temp.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
@@ -245,11 +247,58 @@ test('hostile titles become safe paths and one-line subjects, and forge no trail
 
 test('content that only looks like front matter stays content', async () => {
   const bed = await newTestBed()
-  for (const content of ['---js\nprocess.exit()\n---\nx', '---', '\n\n---\n\n', '\r\nx\r\n']) {
-    const { seqId } = await approved(bed, candidate({ content }))
+  for (const content of ['---js\nprocess.exit()\n---\nx', '---', '\n\n---\n\n', '\nx\n']) {
+    const { seqId } = await approved(bed, candidate({ content: content.replaceAll('\n', '\r\n') }))
     expect(await read(bed, seqId)).toMatchObject({ content, seqId })
+    expect(await pageIn(bed, seqId)).not.toContain('\r')
   }
 })
+
+test('a changed page keeps its line endings, and what is answered has LF', async () => {
+  const bed = await newTestBed()
+  const lines = ['# Paging', '', 'One.', 'Two.', 'Three.', '', '| a | b |', '| - | - |', 'Last.']
+  const { seqId } = await approved(bed, candidate({ content: lines.join('\n') }))
+  const { path } = await read(bed, seqId)
+  // Two lines have other endings than the rest.
+  const crlf = (text: string) => text.replaceAll('\n', '\r\n').replace('Two.\r\n', 'Two.\n').replace('b |\r\n', 'b |\r')
+  editInClone(bed.gitDir, (clone) => writeFileSync(join(clone, path), crlf(readFileSync(join(clone, path), 'utf8'))))
+  const { content: shown, commit } = await read(bed, seqId)
+  expect(shown).toBe(lines.join('\n'))
+  const bodyOf = async () => (await pageIn(bed, seqId)).split(/^---\r\n\r\n/m)[1]
+  const submitted = async (content: string, from?: string) => {
+    const metadata = JSON.stringify({ targetNeuron: seqId, ...(from && { baseCommit: from }) })
+    return (await submitCandidate(bed.ganglion, bed.curator, correction(seqId, content, { metadata }))).candidateId
+  }
+
+  const fix = await submitted(shown.replace('Three.', '3.'))
+  const { before, after, diff } = await readCandidate(bed.ganglion, bed.curator, fix)
+  expect({ before, after }).toEqual({ before: shown, after: shown.replace('Three.', '3.') })
+  expect(diff.match(/^[-+][^-+].*/gm)).toEqual(['-Three.', '+3.'])
+  await approveCandidate(bed.ganglion, bed.curator, fix, {})
+  const fixed = crlf(shown).replace('Three.', '3.')
+  expect(await bodyOf()).toBe(fixed)
+  expect(await pageIn(bed, seqId)).toMatch(/^---\r\n(?:[^\n]+\r\n)+---\r\n/)
+
+  const edited = await submitted('not this')
+  await approveCandidate(bed.ganglion, bed.curator, edited, { content: shown.replace('Three.', '3.') })
+  expect(await bodyOf()).toBe(fixed)
+
+  const merged = await submitted(shown.replace('Last.', 'New.\nLast.'), commit)
+  await approveCandidate(bed.ganglion, bed.curator, merged, {})
+  expect(await bodyOf()).toBe(fixed.replace('Last.', 'New.\r\nLast.'))
+
+  const found = await retrieve(bed.ganglion, bed.app, 'handbook', RetrieveInput.parse({ query: 'paging one two' }))
+  expect(found.chunks[0]?.content).toContain('One.\nTwo.\n3.')
+
+  const conflicting = await submitted(shown.replace('Three.', 'III.'), commit)
+  const { conflicts, ...sides } = await readCandidate(bed.ganglion, bed.curator, conflicting)
+  expect(conflicts).toEqual([{ line: 5, base: 'Three.\n', current: '3.\n', proposed: 'III.\n' }])
+  expect(JSON.stringify(sides)).not.toContain('\\r')
+})
+
+async function pageIn(bed: TestBed, seqId: string): Promise<string> {
+  return nativeGit(bed.gitDir, ['show', `main:${(await read(bed, seqId)).path}`])
+}
 
 test('a Neuron gets the path that is wished for, with an ending of its own', async () => {
   const bed = await newTestBed()
