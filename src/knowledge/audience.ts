@@ -39,12 +39,21 @@ export function isSeenByMore(one: Access, other: Access, defaultAudience: readon
 }
 
 /**
- * The names of a wished audience that show a page to nobody who does not see it by `current`. Who sees what is public learns nothing
- * more as a student or a tool.
+ * What a wished audience leaves of another: names that show a page to nobody who does not see it by both. Who sees what is public
+ * learns nothing more as a student or a tool.
  */
 export function narrowed(wished: readonly string[], current: readonly string[]): string[] {
-  const isPublic = current.includes('public')
-  return wished.filter((name) => current.includes(name) || (isPublic && (name === 'student' || name === 'tool')))
+  const own = wished.filter((name) => allows(current, name))
+  return own.includes('public') ? own : [...new Set([...own, ...current.filter((name) => allows(wished, name))])]
+}
+
+function allows(audience: readonly string[], name: string): boolean {
+  return audience.includes(name) || (audience.includes('public') && (name === 'student' || name === 'tool'))
+}
+
+/** Whether an audience shows a page to readers who do not see it by another. */
+export function widens(audience: readonly string[], current: readonly string[]): boolean {
+  return served.some((name) => audience.includes(name) && !allows(current, name))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
-import { isInternal, isSeenByMore, narrowed } from '../../knowledge/audience.ts'
+import { isInternal, isSeenByMore, narrowed, widens } from '../../knowledge/audience.ts'
 import { type Actor, type Candidate, followsRename, queueStatus } from '../../knowledge/candidate.ts'
 import { doorOf, isFirstCome } from '../../knowledge/first-come.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
@@ -136,8 +136,8 @@ export function viewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
 }
 
 /**
- * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted; or takes away or
- * changes comments, which its author may not have seen. Only a curator may approve that.
+ * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted, or, where it is new,
+ * what lists no audience; or takes away or changes comments, which its author may not have seen. Only a curator may approve that.
  */
 export async function opensUp(
   kb: KnowledgeBase,
@@ -151,7 +151,9 @@ export async function opensUp(
   const accessOf = (page: string) => accessIn(parseNeuronFile(page), settings)
   if (target !== undefined && !keepsHidden(await staging.readText(target.blob), text)) return true
   const before = last === undefined ? target : accessOf(await staging.readText(last))
-  return before !== undefined && isSeenByMore(accessOf(text), before, settings.defaultAudience)
+  const after = accessOf(text)
+  if (before === undefined) return after.audience !== undefined && widens(after.audience, settings.defaultAudience)
+  return isSeenByMore(after, before, settings.defaultAudience)
 }
 
 /** Whether a page still has every line of which only curators see all. Takes linear time. */

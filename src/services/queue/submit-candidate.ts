@@ -141,23 +141,19 @@ function opened(
   const { tags: sentTags = undefined } = sent.data
   const allTags =
     sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
-  const merged: Record<string, unknown> = {
-    ...own,
-    ...(audience && { audience }),
-    ...sent.data,
-    ...(tags.length > 0 && { tags: allTags }),
-  }
-  const wished = readMetadata(merged).audience
-  const kept = wished && narrowed(wished, defaultAudience)
-  if (kept) merged.audience = kept
-  const isSame = content === input.content && kept?.length === wished?.length
+  const { audience: sentAudience } = readMetadata(sent.data)
+  const wished = sentAudience ?? audience
+  const kept = wished && narrowed(narrowed(wished, audience ?? wished), defaultAudience)
+  const isNarrowed = wished?.some((name) => !kept?.includes(name)) ?? false
+  const merged = { ...own, ...sent.data, ...(tags.length > 0 && { tags: allTags }), ...(kept && { audience: kept }) }
+  const isSame = content === input.content && !isNarrowed
   const metadata = isSame ? sent.text : parseMetadata(merged).text
   const warnings: Warning[] = []
   if (dropped.length > 0) {
     const message = `The front matter of the content has keys that only the server sets; they were dropped: ${dropped.join(', ')}.`
     warnings.push({ code: 'reserved_keys', message })
   }
-  if (kept?.length !== wished?.length) {
+  if (isNarrowed) {
     const message = `An audience only narrows who sees a page; of this one counts: ${kept?.join(', ') || 'nothing, so that only curators see it'}.`
     warnings.push({ code: 'audience_narrowed', message })
   }

@@ -3,9 +3,12 @@ import { ValidationError } from '../../../src/contract/errors.ts'
 import type { Candidate } from '../../../src/knowledge/candidate.ts'
 import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
+import { opensUp } from '../../../src/services/queue/approval.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { changeKbSettings, readKbSettings } from '../../../src/services/settings/change-kb-settings.ts'
 import { writtenPage } from '../../../src/services/write/written-page.ts'
+import { findNeuron } from '../../../src/store/projection/neuron-queries.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../support/test-bed.ts'
 
@@ -148,6 +151,11 @@ test('front matter that opens a content counts as metadata, and only narrows who
     codes: undefined,
     audience: ['tool'],
   })
+  const both = { metadata: '{"audience":["public"],"tags":["a"]}' }
+  expect(await submitted(block('audience: [tool]\ntags: [internal/x]'), both)).toMatchObject({
+    ...{ codes: ['audience_narrowed'], audience: ['tool'], tags: ['a', 'internal/x'] },
+  })
+  expect(await submitted(block('audience: []'), both)).toMatchObject({ audience: [] })
   expect(await submitted(block('Audience: [student]\naudience: [student, tool]'))).toMatchObject({
     audience: ['student'],
   })
@@ -162,6 +170,29 @@ test('front matter that opens a content counts as metadata, and only narrows who
   for (const text of ['---js\ntags: [x]\n---\nText.', '---\nA paragraph.\n---\n\nText.', '---\n\n---\nText.']) {
     expect(await submitted(text), text).toMatchObject({ status: 'approved', codes: undefined, tags: [], content: text })
   }
+})
+
+test('no new page is published to more readers than the default audience', async () => {
+  const bed = await newTestBed()
+  const { base, values } = await readKbSettings(bed.ganglion, bed.curator, 'handbook')
+  const settings = { base, values: { ...values, defaultAudience: 'tool' } }
+  await changeKbSettings(bed.ganglion, bed.curator, 'handbook', settings)
+  const metadata = '{"audience":["public","student"]}'
+  const { seqId = '' } = await submitCandidate(bed.ganglion, bed.app, candidate({ confidence: 0.95, metadata }))
+  const kb = await bed.ganglion.kb(bed.app.tenantId, 'handbook')
+  const shown = await kb.repository.readText(findNeuron(kb.projection.read, seqId)?.blob ?? '')
+  expect(parseNeuronFile(shown).fields.audience).toEqual(['tool'])
+  // As by a candidate that was written when the default was wider.
+  const opens = (audience: string) =>
+    kb.write((staging) =>
+      opensUp(kb, staging, 'handbook_00000009', { text: `---\naudience: ${audience}\n---\nText.`, target: undefined }),
+    )
+  expect(await Promise.all(['[tool, public]', '[student]', '[tool]', '[]'].map(opens))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
 })
 
 test('front matter in the content of an approval or of a new page in the console counts', async () => {
