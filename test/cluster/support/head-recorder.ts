@@ -39,10 +39,9 @@ export async function readHeads(
   const headers = { authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}` }
   for (; !isOver(); await delay(50)) {
     const start = performance.now()
-    const text = await fetch(address, { headers, signal: AbortSignal.timeout(60_000) }).then(
-      (answer) => (answer.ok ? answer.text() : ''),
-      () => '',
-    )
+    const text = await fetch(address, { headers, signal: AbortSignal.timeout(60_000) })
+      .then((answer) => (answer.ok ? answer.text() : ''))
+      .catch(() => '')
     const commit = /([0-9a-f]{40}) refs\/heads\/main$/m.exec(text)?.[1]
     if (commit !== undefined) operations.push({ kind: 'read', commit, start, end: performance.now() })
   }
