@@ -58,7 +58,9 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
       return
     }
     if (isGit) {
-      if (!isPassword(passwordIn(headers))) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
+      const isStranger = !isPassword(passwordIn(headers))
+      if (isStranger && fault !== undefined) return void response.destroy()
+      if (isStranger) return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
       if (fault === undefined) await git.serve(request, response, body)
       else {
         const answer = new Kept()
