@@ -14,6 +14,7 @@ import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureEmbeddings, measureRequests, operationRoutes } from './operations.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { parseJsonBodies } from './request/json-body.ts'
+import { holdKbs } from './request/kb-use.ts'
 import { answerError } from './response/errors.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import type { Services } from './services.ts'
@@ -107,6 +108,7 @@ export async function buildServer(given: Services, options: ServerOptions = {}):
   app.setNotFoundHandler(notFound)
   app.decorateRequest('caller', undefined)
   parseJsonBodies(app)
+  holdKbs(app)
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(onEach).header('x-request-id', request.id)

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { Cluster } from '../cluster/cluster.ts'
 import type { DiffPool } from '../compare/diff-pool.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { readRef } from '../git/refs/refs.ts'
 import { Repository } from '../git/repository.ts'
 import { candidateBelongsTo, isUuid } from '../knowledge/candidate-id.ts'
 import type { ParserPool } from '../markdown/parse/parser-pool.ts'
@@ -32,17 +34,20 @@ import { ForgePulls } from '../store/forge/forge-pulls.ts'
 import { Idempotency } from '../store/idempotency.ts'
 import { Jobs } from '../store/jobs.ts'
 import { KnowledgeBases } from '../store/knowledge-bases.ts'
+import { readProjectionAt } from '../store/projection/overview-queries.ts'
+import { type AllTables, type ProjectionHeads, projectionFile } from '../store/projection/projection.ts'
 import { Stamps } from '../store/projection/stamps.ts'
 import { type RateCounter, rateCounter } from '../store/rate-counter.ts'
 import type { S3Options } from '../store/s3/s3-bucket.ts'
 import { Sources } from '../store/sources/sources.ts'
 import { Tenants } from '../store/tenants.ts'
 import { Webhooks } from '../store/webhooks.ts'
+import { inUse } from './kb-use.ts'
 import { mainRef, queueRef } from './knowledge-base/kb-refs.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import type { ReadableKb } from './knowledge-base/readable-kb.ts'
 import { loadKb } from './load-kb.ts'
-import { OpenKbs } from './open-kbs.ts'
+import { OpenKbs, openAtOnce } from './open-kbs.ts'
 import { SignInThrottle, signInSpan } from './people/sign-in-throttle.ts'
 import { FileStreams } from './read/attachments/file-streams.ts'
 import { MainSettings } from './read/main-settings.ts'
@@ -238,8 +243,12 @@ export class Ganglion {
     return this.#open.openToRead(identity)
   }
 
-  /** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
+  /**
+   * Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. Lets others run
+   * first: reading one is synchronous, and a tenant may have many.
+   */
   async bringUp({ id }: Pick<KbIdentity, 'id'>): Promise<void> {
+    await nextTurn()
     const gitDir = this.directory.repository(id)
     if (this.cluster === undefined || !(await this.cluster.prepare(id, gitDir))) return
     const repository = new Repository(gitDir)
@@ -247,6 +256,33 @@ export class Ganglion {
       .refsOf(id, repository, [queueRef, mainRef])
       .readHeads()
       .finally(() => repository.close())
+  }
+
+  /** Reads the tables of a knowledge base as its refs are now. It is opened only if they are behind: a tenant may have many. */
+  async readTables<Result>(identity: KbIdentity, read: (sql: AllTables) => Result): Promise<Result> {
+    const { id } = identity
+    if (!this.#open.has(id)) {
+      const file = join(this.directory.index(id), projectionFile)
+      const result = readProjectionAt(file, await this.headsOf(identity), (sql) => ({ value: read(sql) }))
+      if (result !== undefined) return result.value
+    }
+    return inUse(async () => read((await this.openKb(identity)).projection.read))
+  }
+
+  /** The commits of a knowledge base, which is not opened. */
+  async headsOf(identity: KbIdentity): Promise<ProjectionHeads> {
+    await this.bringUp(identity)
+    const gitDir = this.directory.repository(identity.id)
+    return { main: await readRef(gitDir, mainRef), queue: await readRef(gitDir, queueRef) }
+  }
+
+  /**
+   * Opens knowledge bases of a tenant, as many as stay open: what reaches a repository around the server is noticed only where it is
+   * open, else when it is opened. One that cannot be opened says so to whoever asks for it.
+   */
+  async openSome(tenantId: string): Promise<void> {
+    const identities = (await this.knowledgeBases.list(tenantId)).slice(0, openAtOnce)
+    await Promise.allSettled(identities.map((identity) => inUse(() => this.openKb(identity))))
   }
 
   /**
@@ -269,9 +305,14 @@ export class Ganglion {
     return this.#open.all()
   }
 
-  /** Whether more knowledge bases were asked for lately than may be open at once. */
-  get isCrowded(): boolean {
-    return this.#open.isCrowded
+  /** Those that are open or being opened. */
+  openIdentities(): KbIdentity[] {
+    return this.#open.identities()
+  }
+
+  /** So many may be open at once. */
+  get mostOpen(): number {
+    return this.#open.most
   }
 
   /** The search index of an open knowledge base. */

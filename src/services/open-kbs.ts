@@ -1,42 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../contract/errors.ts'
 import { openFilesLimit } from '../files/open-files-limit.ts'
+import { KeyedLock } from '../store/concurrency/keyed-lock.ts'
+import { type Held, KbUse } from './kb-use.ts'
 import type { KbIdentity, KnowledgeBase } from './knowledge-base/knowledge-base.ts'
 import type { ReadableKb } from './knowledge-base/readable-kb.ts'
 import type { OpenKb } from './load-kb.ts'
 
-const openAtOnce = 64
+/** So many stay open, in use or not, if there are file descriptors for them. */
+export const openAtOnce = 64
+/** Milliseconds until one is idle that nobody used since, or that was opened outside of a use. */
 const idleMs = 60_000
-/** Milliseconds for which the server counts as crowded after it rejected a request. */
-const crowdedMs = 10_000
-/** File descriptors of an open knowledge base, at most, and what everything else is left. */
+/** Milliseconds that requests wait while none becomes idle. */
+const patienceMs = 5_000
+const lookAgainMs = 5
+/** File descriptors of an open knowledge base, at most. */
 const filesPerKb = 12
-const otherFiles = 256
 
-/** Returns how many knowledge bases may be open with this many file descriptors. */
+/** Returns how many knowledge bases may be open with this many file descriptors. Half of those are for connections, packs and processes. */
 export function mostOpenWith(files: number): number {
-  return Math.max(4, Math.floor((files - otherFiles) / filesPerKb))
+  return Math.max(4, Math.floor(files / 2 / filesPerKb))
 }
 
-/** The open knowledge bases. Idle ones are closed. More than the system has file descriptors for are not opened. */
+type Entry = Held & {
+  identity: KbIdentity
+  opening: Promise<OpenKb>
+  usedAt: number
+  /** In use until then, since nobody says when that use ends. */
+  heldUntil: number
+  closing?: Promise<void>
+}
+
+/**
+ * The open knowledge bases, no more than the system has file descriptors for. Idle ones are closed: after a while, or the least
+ * recently used one as soon as there is no room for another.
+ */
 export class OpenKbs {
+  readonly most: number
   readonly #load: (identity: KbIdentity) => Promise<OpenKb>
   readonly #onError: (error: unknown) => void
-  readonly #most: number
-  #rejectedAt = Number.NEGATIVE_INFINITY
+  readonly #patience: number
   /** The least recently used first. */
-  readonly #open = new Map<string, { identity: KbIdentity; opening: Promise<OpenKb>; usedAt: number }>()
+  readonly #open = new Map<string, Entry>()
+  /** Requests wait for room in the order of their arrival. */
+  readonly #waiting = new KeyedLock()
+  #openedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     load: (identity: KbIdentity) => Promise<OpenKb>,
     onError: (error: unknown) => void,
-    most = mostOpenWith(openFilesLimit()),
+    { most = mostOpenWith(openFilesLimit()), patience = patienceMs } = {},
   ) {
-    this.#most = most
     this.#load = load
     this.#onError = onError
+    this.most = most
+    this.#patience = patience
   }
 
-  /** Opens a knowledge base, or brings the open one up to its refs. */
+  /** Opens a knowledge base, or brings the open one up to its refs. @throws {GanglionError} `unavailable`: too many are in use */
   async open(identity: KbIdentity): Promise<KnowledgeBase> {
     const { whole } = await this.#use(identity)
     return (await whole()).whole()
@@ -49,28 +70,46 @@ export class OpenKbs {
   }
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
-    const opening = this.#open.get(identity.id)?.opening ?? this.#begin(identity)
-    this.#open.delete(identity.id)
-    this.#open.set(identity.id, { identity, opening, usedAt: Date.now() })
-    this.#closeIdle(openAtOnce)
+    const entry = this.#find(identity) ?? (await this.#waitFor(identity))
+    this.#closeUnused()
     try {
-      return await opening
+      return await entry.opening
     } catch (error) {
-      this.#open.delete(identity.id) // the next request tries again
+      this.#forget(entry) // the next request tries again
       throw error
     }
   }
 
-  /** @throws {GanglionError} `unavailable` */
-  #begin(identity: KbIdentity): Promise<OpenKb> {
-    this.#closeIdle(this.#most - 1)
-    if (this.#open.size < this.#most) return this.#load(identity)
-    this.#rejectedAt = performance.now()
-    throw new GanglionError('unavailable', 'Too many knowledge bases are in use at once.')
+  /** An open one, or a new one if there is room, held for the caller. */
+  #find(identity: KbIdentity): Entry | undefined {
+    const known = this.#open.get(identity.id)
+    if (known?.closing !== undefined || (known === undefined && this.#open.size >= this.most)) return undefined
+    const entry = known ?? { identity, opening: this.#load(identity), users: 0, usedAt: 0, heldUntil: 0 }
+    this.#open.delete(identity.id)
+    this.#open.set(identity.id, entry)
+    entry.usedAt = Date.now()
+    const use = KbUse.current
+    if (use === undefined) entry.heldUntil = entry.usedAt + idleMs
+    else use.hold(entry)
+    return entry
   }
 
-  get isCrowded(): boolean {
-    return performance.now() - this.#rejectedAt < crowdedMs
+  #waitFor(identity: KbIdentity): Promise<Entry> {
+    const begin = performance.now()
+    return this.#waiting.run('', async () => {
+      for (;;) {
+        const entry = this.#find(identity)
+        const now = performance.now()
+        if (entry !== undefined) {
+          this.#openedAt = now
+          return entry
+        }
+        if (now > Math.max(begin, this.#openedAt) + this.#patience)
+          throw new GanglionError('unavailable', 'More knowledge bases are in use at once than the server may open.')
+        const idle = this.#entries().find((each) => isIdle(each) && Date.now() >= each.heldUntil)
+        await (this.#open.get(identity.id)?.closing ?? (idle === undefined ? delay(lookAgainMs) : this.#close(idle)))
+      }
+    })
   }
 
   has(id: string): boolean {
@@ -78,26 +117,45 @@ export class OpenKbs {
   }
 
   identities(): KbIdentity[] {
-    return [...this.#open.values()].map(({ identity }) => identity)
+    return this.#entries().map(({ identity }) => identity)
   }
 
   async all(): Promise<KnowledgeBase[]> {
-    const whole = [...this.#open.values()].map(async ({ opening }) => (await opening).whole())
-    const opened = await Promise.allSettled(whole)
+    const open = this.#entries().filter(({ closing }) => closing === undefined)
+    const opened = await Promise.allSettled(open.map(async ({ opening }) => (await opening).whole()))
     return opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
 
   async close(): Promise<void> {
-    for (const { opening } of this.#open.values()) await (await opening.catch(() => undefined))?.close()
-    this.#open.clear()
+    for (const entry of this.#entries()) await this.#close(entry)
   }
 
-  /** Closes the least recently used ones. One that was asked for a moment ago may still be in use. */
-  #closeIdle(kept: number): void {
-    for (const [id, { opening, usedAt }] of this.#open) {
-      if (this.#open.size <= kept || Date.now() - usedAt < idleMs) return
-      this.#open.delete(id)
-      opening.then(({ close }) => close()).catch(this.#onError)
+  #entries(): Entry[] {
+    return [...this.#open.values()]
+  }
+
+  /** Closes those that nobody has used for a while. */
+  #closeUnused(): void {
+    for (const entry of this.#open.values()) {
+      if (this.#open.size <= openAtOnce || Date.now() - entry.usedAt < idleMs) return
+      if (isIdle(entry)) void this.#close(entry)
     }
   }
+
+  /** It counts as open until its files are closed, and is opened again only then. */
+  #close(entry: Entry): Promise<void> {
+    entry.closing ??= entry.opening
+      .then(({ close }) => close())
+      .catch(this.#onError)
+      .finally(() => this.#forget(entry))
+    return entry.closing
+  }
+
+  #forget(entry: Entry): void {
+    if (this.#open.get(entry.identity.id) === entry) this.#open.delete(entry.identity.id)
+  }
+}
+
+function isIdle({ users, closing }: Entry): boolean {
+  return users === 0 && closing === undefined
 }

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { GanglionError } from '../../src/contract/errors.ts'
 import { GitError } from '../../src/git/git-error.ts'
+import { KbUse } from '../../src/services/kb-use.ts'
 import { testServer } from './support/test-server.ts'
 
 test('a server is alive while it starts, and ready only then', async () => {
@@ -33,6 +35,24 @@ test('a server with a broken part is not ready, and says which part and why', as
   })
   expect((await request('GET', '/healthz')).status).toBe(200)
   expect((await request('GET', '/api/v1/queue/candidates', { as: 'curator' })).status).toBe(200)
+})
+
+test('what a request opens stays open until it is answered', async () => {
+  const held = { users: 0 }
+  const seen: number[] = []
+  const { request } = await testServer({
+    async submitFeedback() {
+      KbUse.current?.hold(held)
+      seen.push(held.users)
+      throw new GanglionError('not_found')
+    },
+  })
+  const body = { vote: 'up', question: 'Who?', answer: 'Ann.' }
+  expect((await request('POST', '/api/v1/knowledge-bases/handbook/reader-feedback', { as: 'app', body })).status).toBe(
+    404,
+  )
+  expect(seen).toEqual([1])
+  await vi.waitFor(() => expect(held.users).toBe(0))
 })
 
 const failed = (code: string, more: object = {}) =>

@@ -2,6 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { inUse } from '../../src/services/kb-use.ts'
+import type { KbIdentity } from '../../src/services/knowledge-base/knowledge-base.ts'
+import { loadKb } from '../../src/services/load-kb.ts'
 import { mostOpenWith, OpenKbs } from '../../src/services/open-kbs.ts'
 import { approveCandidate } from '../../src/services/queue/approve-candidate.ts'
 import { listCandidates } from '../../src/services/queue/list-candidates.ts'
@@ -148,31 +151,61 @@ test('where the queue cannot be followed, Neurons are read, and the queue is lis
   expect((await listCandidates(ganglion, bed.curator, everything)).candidates).toHaveLength(4)
 })
 
-test('knowledge bases are listed without being opened, and no more are opened than there are files for', async () => {
+test('knowledge bases are listed without being opened', async () => {
   const { ganglion, curator } = await newTestBed()
   await createKnowledgeBase(ganglion, { slug: 'second', tenant: 'acme', title: 'The second' })
   const { knowledgeBases } = await listKnowledgeBases(ganglion, curator)
   expect(knowledgeBases).toMatchObject([{ slug: 'handbook' }, { slug: 'second', title: 'The second', language: 'en' }])
-  const opened: string[] = []
-  const open = new OpenKbs(
-    async ({ id }) => {
-      opened.push(id)
-      return {
-        kb: await ganglion.kb(curator.tenantId, id),
-        whole: () => ganglion.kb(curator.tenantId, id),
-        close: async () => {},
-      }
-    },
-    () => {},
-    1,
-  )
-  const [first, second] = await ganglion.knowledgeBases.list(curator.tenantId)
-  if (first === undefined || second === undefined) throw new Error('There are two.')
-  await open.open(first)
-  expect(open.isCrowded).toBe(false)
-  await expect(open.open(second)).rejects.toMatchObject({ code: 'unavailable' })
-  expect(open.isCrowded).toBe(true)
-  await open.open(first)
-  expect(opened).toEqual([first.id])
-  expect(mostOpenWith(1024)).toBe(64)
+  expect((await listCandidates(ganglion, curator, { limit: 50 })).candidates).toEqual([])
+  expect(ganglion.openIdentities().map(({ slug }) => slug)).toEqual([])
+})
+
+test('where there is room for two, five are used in turn, and one in use is never closed', async () => {
+  const { ganglion, curator } = await newTestBed()
+  for (const slug of ['two', 'three', 'four', 'five']) await createKnowledgeBase(ganglion, { slug, tenant: 'acme' })
+  const [first, ...others] = await ganglion.knowledgeBases.list(curator.tenantId)
+  if (first === undefined) throw new Error('There are five.')
+  let [most, open] = [0, 0]
+  const load = async (identity: KbIdentity) => {
+    most = Math.max(most, ++open)
+    const loaded = await loadKb(ganglion, identity, { onError })
+    return { ...loaded, close: () => loaded.close().finally(() => open--) }
+  }
+  const onError = vi.fn()
+  const kbs = new OpenKbs(load, onError, { most: 2, patience: 300 })
+  onTestFinished(() => kbs.close())
+  await inUse(async () => {
+    const held = await kbs.open(first)
+    const pass = async (identity: KbIdentity) => {
+      const kb = await kbs.open(identity)
+      await kb.write(async (staging) => {
+        const files = new Map([['neurons/note.md', `A note in ${identity.slug}.`]])
+        await kb.commitToMain(staging, {
+          files,
+          message: 'Write',
+          author: { name: 'Ann', email: 'ann@example.org', at: new Date() },
+          at: new Date(),
+        })
+      })
+      return (await kb.settings()).language
+    }
+    for (let round = 0; round < 2; round++) {
+      for (const identity of others) expect(await inUse(() => pass(identity))).toBe('en')
+    }
+    expect(await Promise.all(others.map((identity) => inUse(() => pass(identity))))).toHaveLength(4)
+    expect(await held.settings()).toMatchObject({ language: 'en' })
+    expect(most).toBe(2)
+    const [second, third] = others
+    if (second === undefined || third === undefined) throw new Error('There are five.')
+    await inUse(async () => {
+      await kbs.open(second)
+      await expect(kbs.open(third)).rejects.toMatchObject({ code: 'unavailable' })
+      const waiting = inUse(() => pass(third))
+      await delay(50)
+      return { waiting }
+    }).then(({ waiting }) => waiting)
+  })
+  expect(most).toBe(2)
+  expect(onError).not.toHaveBeenCalled()
+  expect(mostOpenWith(1024)).toBe(42)
 })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { inUse } from '../../services/kb-use.ts'
 import { type LintReport, lintKb } from '../../services/lint/lint-kb.ts'
 import { act } from '../command.ts'
 import { Selection, select, selecting } from '../select.ts'
@@ -20,7 +21,7 @@ export function addLintCommand(program: Command): void {
       withGanglion(environment, async (ganglion) => {
         const kbs: LintReport[] = []
         for (const identity of await select(ganglion, selection)) {
-          kbs.push(await lintKb(ganglion, await ganglion.openKb(identity), { isDryRun }))
+          kbs.push(await inUse(async () => lintKb(ganglion, await ganglion.openKb(identity), { isDryRun })))
         }
         return { json: { kbs }, text: kbs.map(describe).join('\n\n') || 'There are no knowledge bases.' }
       }),

@@ -6,6 +6,7 @@ import { findCandidate } from '../../store/projection/candidate-index.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
 import { lastBlob } from '../../store/projection/version-queries.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { kbLabel } from '../read/kb-label.ts'
@@ -40,7 +41,6 @@ export type ActivitySubject = { title: string } & (
 export class ActivityTeller {
   readonly #ganglion: Ganglion
   readonly #tenantId: string
-  readonly #kbs = new Map<string, Promise<KnowledgeBase | undefined>>()
 
   constructor(ganglion: Ganglion, tenantId: string) {
     this.#ganglion = ganglion
@@ -50,16 +50,12 @@ export class ActivityTeller {
   /** @returns undefined for an event of a knowledge base that cannot be opened. */
   async tell(event: LoggedEvent): Promise<ActivityItem | undefined> {
     const { id, kind, at, kbId } = event
-    const kb = await this.#kb(kbId)
-    if (kb === undefined) return undefined
-    const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
-    return { id, kind, at, kb: await kbLabel(kb), ...told }
-  }
-
-  #kb(kbId: string): Promise<KnowledgeBase | undefined> {
-    const known = this.#kbs.get(kbId) ?? this.#ganglion.kb(this.#tenantId, kbId).catch(() => undefined)
-    this.#kbs.set(kbId, known)
-    return known
+    return inUse(async () => {
+      const kb = await this.#ganglion.kb(this.#tenantId, kbId).catch(() => undefined)
+      if (kb === undefined) return undefined
+      const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
+      return { id, kind, at, kb: await kbLabel(kb), ...told }
+    })
   }
 
   async #details(kb: KnowledgeBase, event: LoggedEvent): Promise<Partial<ActivityItem>> {

@@ -5,6 +5,7 @@ import type { Source } from '../../store/sources/source.ts'
 import { actorOf, type Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
 import { ingestConnector, originPrefix } from '../ingest/source-candidate.ts'
+import { inUse } from '../kb-use.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { type Visibility, visibilityFor } from '../read/visibility.ts'
 
@@ -28,6 +29,19 @@ export class EventView {
   }
 
   async tell(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
+    const told: LoggedEvent[] = []
+    for (let from = 0; from < events.length; ) {
+      const kbId = events[from]?.kbId
+      const others = events.findIndex((event, index) => index > from && event.kbId !== kbId)
+      const to = others === -1 ? events.length : others
+      // A stream must not keep all open that it tells of.
+      told.push(...(await inUse(() => this.#tellOfOne(events.slice(from, to)))))
+      from = to
+    }
+    return told
+  }
+
+  async #tellOfOne(events: readonly StoredEvent[]): Promise<LoggedEvent[]> {
     const sights = new Map<string, Promise<Sight | undefined>>()
     const told: LoggedEvent[] = []
     for (const event of events) {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventsQuery, LoggedEvent } from '../../contract/events.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import { EventView } from './event-view.ts'
 
 /** Where a stream of events begins. */
@@ -52,9 +53,7 @@ export async function readEvents(
 
 /** Opens what is to be followed: the refs of a knowledge base that nobody has opened are not watched. */
 async function followed(ganglion: Ganglion, tenantId: string, kb: string | undefined): Promise<string | undefined> {
-  if (kb !== undefined) return (await ganglion.kb(tenantId, kb)).identity.id
-  const identities = await ganglion.knowledgeBases.list(tenantId)
-  // One that cannot be opened says so to whoever asks for it.
-  await Promise.allSettled(identities.map((identity) => ganglion.openKb(identity)))
+  if (kb !== undefined) return (await inUse(() => ganglion.kb(tenantId, kb))).identity.id
+  await ganglion.openSome(tenantId)
   return undefined
 }

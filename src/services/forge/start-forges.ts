@@ -4,6 +4,7 @@ import { retryAfter } from '../../forge/rate-limit.ts'
 import { RemoteError } from '../../git/transport/remote.ts'
 import type { ForgeLink } from '../../store/forge/forge-links.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 import { isForgeError } from './linked.ts'
 
@@ -89,7 +90,7 @@ export function startForges(ganglion: Ganglion, options: BridgeOptions): () => P
 export async function syncLink(ganglion: Ganglion, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
   const { forgeLinks, now } = ganglion
   try {
-    const note = (await bridge.sync(link)) ?? null
+    const note = (await inUse(() => bridge.sync(link))) ?? null
     const syncedAt = now()
     const dueAt = new Date(syncedAt.getTime() + pollMs).toISOString()
     await forgeLinks.note(link.id, { syncedAt: syncedAt.toISOString(), failingSince: null, failures: 0, note, dueAt })

@@ -33,10 +33,10 @@ export async function ingestDocument(ganglion: Ganglion, caller: Caller, docId: 
 
 async function isNeuron(ganglion: Ganglion, caller: Caller, docId: string): Promise<boolean> {
   if (!isUuid(docId)) return false
-  for (const { id } of await ganglion.knowledgeBases.list(caller.tenantId)) {
-    const kb = await ganglion.kb(caller.tenantId, id)
-    const seqId = seqIdOfDocument(kb.projection.read, docId)
-    if (seqId !== undefined && (await visibilityFor(caller, kb)).ofSeqId(seqId)) return true
+  for (const identity of await ganglion.knowledgeBases.list(caller.tenantId)) {
+    const seqId = await ganglion.readTables(identity, (sql) => seqIdOfDocument(sql, docId))
+    if (seqId === undefined) continue
+    if ((await visibilityFor(caller, await ganglion.openKb(identity))).ofSeqId(seqId)) return true
   }
   return false
 }

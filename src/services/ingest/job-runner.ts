@@ -1,4 +1,5 @@
 import type { Job, Jobs } from '../../store/jobs.ts'
+import { inUse } from '../kb-use.ts'
 
 export type JobRunnerOptions = {
   /** Tells its leases from those of others. */
@@ -85,7 +86,7 @@ export class JobRunner {
 
   #run(job: Job): void {
     const ending = new AbortController()
-    const done = this.#work(job, ending.signal)
+    const done = inUse(() => this.#work(job, ending.signal))
       .catch(this.#options.onError)
       .finally(() => {
         this.#running.delete(job.documentId)

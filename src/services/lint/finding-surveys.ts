@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LintFinding } from '../../knowledge/lint/lint.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import { surveyLinks } from './survey-links.ts'
 
@@ -58,7 +59,9 @@ export class FindingSurveys {
   #begin(identity: KbIdentity): Promise<Survey> {
     const running = this.#running.get(identity.id)
     if (running !== undefined) return running
-    const survey = this.#turn.then(() => this.#survey(identity)).finally(() => this.#running.delete(identity.id))
+    const survey = this.#turn
+      .then(() => inUse(() => this.#survey(identity)))
+      .finally(() => this.#running.delete(identity.id))
     this.#running.set(identity.id, survey)
     this.#turn = survey.catch(() => {})
     return survey

@@ -1,5 +1,6 @@
 import { isDue } from '../../knowledge/lint/lint-schedule.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000
@@ -48,7 +49,7 @@ export class LintSchedules {
       try {
         const schedule = (await this.#ganglion.mainSettings.read(identity))?.lintSchedule ?? null
         if (schedule === null || !isDue(schedule, after, until)) continue
-        await lintKb(this.#ganglion, await this.#ganglion.openKb(identity))
+        await inUse(async () => lintKb(this.#ganglion, await this.#ganglion.openKb(identity)))
       } catch (error) {
         this.#onError(error)
       }

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openFilesLimit } from '../../files/open-files-limit.ts'
 import { runGit } from '../../git/git-process.ts'
 import { nativeGit } from '../../git/native-git.ts'
 import { DatabaseUnreachable } from '../../store/database/errors.ts'
@@ -11,8 +12,6 @@ export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; rea
 /** Milliseconds for which what was found holds. */
 const checkIntervalMs = 3_000
 const gitTimeLimitMs = 5_000
-
-const crowded = 'more knowledge bases are in use than the limit of open files (`ulimit -n`) allows'
 
 const reasonByCode: Readonly<Record<string, string>> = {
   EROFS: 'is on a read-only file system',
@@ -43,14 +42,23 @@ export class Health {
   /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
   async notes(): Promise<string[]> {
     const failing = (await this.#ganglion.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
-    return failing === 0 ? [] : [`links to forges that are paused or fail: ${failing}; see ganglion forge status`]
+    const { mostOpen } = this.#ganglion
+    const isFull = this.#ganglion.openIdentities().length >= mostOpen
+    return [
+      ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
+      ...(isFull
+        ? [
+            `${mostOpen} knowledge bases are open, as many as ${openFilesLimit()} open files allow (ulimit -n): idle ones are closed for others`,
+          ]
+        : []),
+    ]
   }
 }
 
 async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
   const { directory } = ganglion
   const { root, repositories, indexes, extracts, incoming, uploads } = directory
-  const gitDirs = (await ganglion.openKbs()).map((kb) => kb.repository.gitDir)
+  const gitDirs = ganglion.openIdentities().map(({ id }) => directory.repository(id))
   const inRepositories = gitDirs.flatMap((gitDir) => [gitDir, join(gitDir, 'objects', 'pack'), join(gitDir, 'refs')])
   const found = await Promise.all([
     gitProblem(root),
@@ -59,7 +67,6 @@ async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
     ...[directory.blobs, indexes, extracts, incoming, uploads].map((path) => accessProblem('files', path)),
   ])
-  if (ganglion.isCrowded) found.push({ part: 'files', reason: crowded })
   const problems = found.filter((problem) => problem !== undefined)
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
 }

@@ -5,6 +5,7 @@ import { readRef } from '../../git/refs/refs.ts'
 import { countRows } from '../../store/projection/neuron-queries.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../../store/projection/projection.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { inUse } from '../kb-use.ts'
 import { mainRef, queueRef, RefMissing } from '../knowledge-base/kb-refs.ts'
 import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
@@ -23,8 +24,8 @@ export async function rebuild(ganglion: Ganglion, selection: readonly KbIdentity
     await ganglion.bringUp(identity)
     await requireRefs(ganglion.directory.repository(id), lastHeads(join(indexDir, projectionFile)))
     await rm(indexDir, { recursive: true, force: true })
-    const { projection } = await ganglion.openKb(identity)
-    rebuilt.push({ id, slug, ...countRows(projection.read) })
+    const counts = await inUse(async () => countRows((await ganglion.openKb(identity)).projection.read))
+    rebuilt.push({ id, slug, ...counts })
   }
   return rebuilt
 }

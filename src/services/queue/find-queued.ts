@@ -1,14 +1,17 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { QueuedRow } from './queue-pages.ts'
+import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { namesTakenFrom } from './taken-names.ts'
 
+type Queued = { kb: KnowledgeBase; row: CandidateRow }
+
 /** Finds a candidate of the caller's tenant. @throws {GanglionError} `not_found` */
-export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candidateId: string): Promise<QueuedRow> {
+export async function findQueued(ganglion: Ganglion, { tenantId }: Caller, candidateId: string): Promise<Queued> {
   const kb = await ganglion.kbOfCandidate(tenantId, candidateId)
   const row = findCandidate(kb.projection.read, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
@@ -20,7 +23,7 @@ export async function readQueued(
   ganglion: Ganglion,
   caller: Caller,
   candidateId: string,
-): Promise<QueuedRow & { candidate: Candidate }> {
+): Promise<Queued & { candidate: Candidate }> {
   const { kb, row } = await findQueued(ganglion, caller, candidateId)
   const candidate = parseCandidate(await kb.repository.readText(row.blob))
   const warnings = [...row.warnings, ...namesTakenFrom(kb.projection.read, row, candidate)]

@@ -16,7 +16,7 @@ export async function listCandidates(
 ): Promise<CandidatePage> {
   const { kb, cursor, limit, ...filter } = query
   const place = cursor === undefined ? undefined : { after: decodeCursor('cursor', cursor) }
-  const found = pageAcross(await queuedKbs(ganglion, caller, kb), filter, place, limit + 1)
+  const found = await pageAcross(await queuedKbs(ganglion, caller, kb), filter, place, limit + 1)
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {

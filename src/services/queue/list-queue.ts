@@ -2,13 +2,14 @@ import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone 
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../store/projection/candidate-queue.ts'
 import { titleOf } from '../../store/projection/neuron-queries.ts'
+import type { AllTables } from '../../store/projection/projection.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 import type { KbFiguresCache } from '../overview/kb-figures.ts'
 import type { KbLabel } from '../read/kb-label.ts'
 import { seenOf } from '../review/seen.ts'
-import { decodeCursor, encodeCursor, pageAcross, type QueuedRow, queuedKbs } from './queue-pages.ts'
+import { decodeCursor, encodeCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs } from './queue-pages.ts'
 
 /** What a curator looks at of the queue: of one knowledge base, by slug or id, or of all. */
 export type QueueView = QueueFilter & { kb?: string | undefined }
@@ -83,80 +84,89 @@ export async function listQueue(
         : { after: decodeCursor('after', after) }
       : { before: decodeCursor('before', before) }
   const isBack = place !== undefined && 'before' in place
-  const found = pageAcross(kbs, filter, place, limit + 1)
+  const found = await pageAcross(kbs, filter, place, limit + 1)
   const rows = isBack ? found.slice(-limit) : found.slice(0, limit)
   const [first, last] = [rows[0], rows.at(-1)]
   const isMore = found.length > limit
-  const isBefore = first !== undefined && (isBack ? isMore : hasMore(kbs, filter, first, 'before'))
-  const isAfter = last !== undefined && (isBack ? hasMore(kbs, filter, last, 'after') : isMore)
+  const isBefore = first !== undefined && (isBack ? isMore : await hasMore(kbs, filter, first, 'before'))
+  const isAfter = last !== undefined && (isBack ? await hasMore(kbs, filter, last, 'after') : isMore)
+  const entries: QueueEntry[] = []
+  for (const { kb, row } of rows) entries.push(await kb.read((sql) => toEntry(kb.identity, sql, row)))
   return {
-    entries: rows.map(toEntry),
+    entries,
     previous: isBefore ? cursorAt(first) : null,
     next: isAfter ? cursorAt(last) : null,
-    counts: countAcross(kbs, filter),
-    connectors: [...new Set(kbs.flatMap((each) => connectorsIn(each, filter.status)))].sort(),
+    ...(await countAcross(kbs, filter)),
     knowledgeBases: await namesOf(ganglion, figures, caller),
   }
 }
 
-export function toEntry({ kb, row }: QueuedRow): QueueEntry {
+export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow): QueueEntry {
   const { id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason, approval } = row
   return {
     ...{ id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason },
-    kb: kb.identity.slug,
+    kb: slug,
     isHeldBack: row.approvedByPolicy && status === 'pending',
     createdAt: row.createdAt,
     createdBy: row.createdBy,
-    intent: intentOf(kb, row),
+    intent: intentOf(sql, row),
     ...(approval === undefined ? {} : { seqId: approval.seqId }),
-    seen: seenOf(kb.projection.read, row),
+    seen: seenOf(sql, row),
   }
 }
 
-function intentOf({ projection }: KnowledgeBase, { target, removes }: CandidateRow): Intent {
+function intentOf(sql: AllTables, { target, removes }: CandidateRow): Intent {
   if (target === null) return { does: 'add' }
-  return { does: removes ? 'remove' : 'change', seqId: target, title: titleOf(projection.read, target) }
+  return { does: removes ? 'remove' : 'change', seqId: target, title: titleOf(sql, target) }
 }
 
-function hasMore(
-  kbs: readonly KnowledgeBase[],
+async function hasMore(
+  kbs: readonly QueuedKb[],
   filter: QueueFilter,
   { row }: QueuedRow,
   side: 'before' | 'after',
-): boolean {
+): Promise<boolean> {
   const position = queuePosition(row)
-  return pageAcross(kbs, filter, side === 'before' ? { before: position } : { after: position }, 1).length > 0
+  return (await pageAcross(kbs, filter, side === 'before' ? { before: position } : { after: position }, 1)).length > 0
 }
 
 function cursorAt({ row }: QueuedRow): string {
   return encodeCursor(queuePosition(row))
 }
 
-function countAcross(kbs: readonly KnowledgeBase[], filter: QueueFilter): QueueCounts {
+async function countAcross(
+  kbs: readonly QueuedKb[],
+  filter: QueueFilter,
+): Promise<Pick<QueuePage, 'counts' | 'connectors'>> {
+  const connectors = new Set<string>()
   const counts: QueueCounts = {
     status: { pending: 0, approved: 0, dismissed: 0 },
     zone: { red: 0, yellow: 0, green: 0, none: 0 },
   }
-  for (const { projection } of kbs) {
-    for (const status of candidateStatuses) {
-      const byZone = countByZone(projection.read, { ...filter, status, zone: undefined })
+  for (const kb of kbs) {
+    const found = await kb.read((sql) =>
+      candidateStatuses.map((status) => ({
+        status,
+        byZone: countByZone(sql, { ...filter, status, zone: undefined }),
+        connectors: filter.status === undefined || filter.status === status ? connectorsOf(sql, status) : [],
+      })),
+    )
+    for (const { status, byZone, connectors: named } of found) {
+      for (const connector of named) connectors.add(connector)
       for (const zone of ['red', 'yellow', 'green', 'none'] as const) {
         if (filter.zone === undefined || filter.zone === zone) counts.status[status] += byZone[zone]
         if (filter.status === undefined || filter.status === status) counts.zone[zone] += byZone[zone]
       }
     }
   }
-  return counts
-}
-
-function connectorsIn({ projection }: KnowledgeBase, status: CandidateStatus | undefined): string[] {
-  return (status === undefined ? candidateStatuses : [status]).flatMap((each) => connectorsOf(projection.read, each))
+  return { counts, connectors: [...connectors].sort() }
 }
 
 /** Opens none of them: a tenant may have many. */
 async function namesOf(ganglion: Ganglion, figures: KbFiguresCache, { tenantId }: Caller): Promise<KbLabel[]> {
-  const identities = await ganglion.knowledgeBases.list(tenantId)
-  return Promise.all(
-    identities.map(async (identity) => ({ slug: identity.slug, title: (await figures.of(identity)).title })),
-  )
+  const labels: KbLabel[] = []
+  for (const identity of await ganglion.knowledgeBases.list(tenantId)) {
+    labels.push({ slug: identity.slug, title: (await figures.of(identity)).title })
+  }
+  return labels
 }

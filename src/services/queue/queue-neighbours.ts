@@ -3,11 +3,10 @@ import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { countByZone, type QueuePlace, queuePosition } from '../../store/projection/candidate-queue.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { seenOf } from '../review/seen.ts'
 import { findQueued } from './find-queued.ts'
 import type { QueueView } from './list-queue.ts'
-import { pageAcross, queuedKbs } from './queue-pages.ts'
+import { pageAcross, type QueuedKb, queuedKbs } from './queue-pages.ts'
 
 /** The candidates beside one in a view of the queue, by id, and how many are in it: see `QueueCounts`. */
 export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
@@ -24,8 +23,8 @@ export async function nextInQueue(
 ): Promise<Next | undefined> {
   const { row } = await findQueued(ganglion, caller, candidateId)
   const kbs = await queuedKbs(ganglion, caller, kb)
-  const [next] = pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
-  return next && { id: next.row.id, seen: seenOf(next.kb.projection.read, next.row) }
+  const [next] = await pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
+  return next && { id: next.row.id, seen: await next.kb.read((sql) => seenOf(sql, next.row)) }
 }
 
 export async function neighboursOf(
@@ -36,14 +35,17 @@ export async function neighboursOf(
 ): Promise<Neighbours> {
   const kbs = await queuedKbs(ganglion, caller, kb)
   const at = queuePosition(row)
-  const beside = (place: QueuePlace) => pageAcross(kbs, filter, place, 1)[0]?.row.id
-  return { previous: beside({ before: at }), next: beside({ after: at }), count: countAll(kbs, filter) }
+  const beside = async (place: QueuePlace) => (await pageAcross(kbs, filter, place, 1))[0]?.row.id
+  const [previous, next] = [await beside({ before: at }), await beside({ after: at })]
+  return { previous, next, count: await countAll(kbs, filter) }
 }
 
-function countAll(kbs: readonly KnowledgeBase[], filter: Omit<QueueView, 'kb'>): number {
+async function countAll(kbs: readonly QueuedKb[], filter: Omit<QueueView, 'kb'>): Promise<number> {
   const statuses = filter.status === undefined ? candidateStatuses : [filter.status]
-  const counts = kbs.flatMap(({ projection }) =>
-    statuses.flatMap((status) => Object.values(countByZone(projection.read, { ...filter, status }))),
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
+  let sum = 0
+  for (const kb of kbs) {
+    const zones = await kb.read((sql) => statuses.map((status) => countByZone(sql, { ...filter, status })))
+    for (const count of zones.flatMap((each) => Object.values(each))) sum += count
+  }
+  return sum
 }

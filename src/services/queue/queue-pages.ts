@@ -9,35 +9,37 @@ import {
   queuePage,
   queuePosition,
 } from '../../store/projection/candidate-queue.ts'
+import type { AllTables } from '../../store/projection/projection.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
-import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import type { KbIdentity } from '../knowledge-base/knowledge-base.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
 
-export type QueuedRow = { kb: KnowledgeBase; row: CandidateRow }
+/** A knowledge base whose queue is read, perhaps without opening it. */
+export type QueuedKb = { identity: KbIdentity; read: <Result>(work: (sql: AllTables) => Result) => Promise<Result> }
+
+export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 
 /** One knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
-export async function queuedKbs(
-  ganglion: Ganglion,
-  { tenantId }: Caller,
-  kb: string | undefined,
-): Promise<KnowledgeBase[]> {
-  if (kb !== undefined) return [await ganglion.kb(tenantId, kb)]
-  const identities = await ganglion.knowledgeBases.list(tenantId)
-  return Promise.all(identities.map((identity) => ganglion.openKb(identity)))
+export async function queuedKbs(ganglion: Ganglion, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
+  const one = kb === undefined ? undefined : await ganglion.kb(tenantId, kb)
+  const identities = one === undefined ? await ganglion.knowledgeBases.list(tenantId) : [one.identity]
+  return identities.map((identity) => ({ identity, read: (work) => ganglion.readTables(identity, work) }))
 }
 
 /** See `queuePage`; of several knowledge bases as if they had one queue. */
-export function pageAcross(
-  kbs: readonly KnowledgeBase[],
+export async function pageAcross(
+  kbs: readonly QueuedKb[],
   filter: QueueFilter,
   place: QueuePlace | undefined,
   limit: number,
-): QueuedRow[] {
-  const found = kbs
-    .flatMap((kb) => queuePage(kb.projection.read, filter, place, limit).map((row) => ({ kb, row })))
-    .sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
+): Promise<QueuedRow[]> {
+  const rows: QueuedRow[] = []
+  for (const kb of kbs) {
+    rows.push(...(await kb.read((sql) => queuePage(sql, filter, place, limit))).map((row) => ({ kb, row })))
+  }
+  const found = rows.sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
   return place !== undefined && 'before' in place ? found.slice(-limit) : found.slice(0, limit)
 }
 

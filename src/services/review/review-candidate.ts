@@ -60,7 +60,7 @@ export async function reviewCandidate(
     approvalDecision(kb, row),
   ])
   return {
-    entry: toEntry({ kb, row }),
+    entry: toEntry(kb.identity, kb.projection.read, row),
     kb: await kbLabel(kb),
     metadata: candidate.metadata,
     sides,
@@ -82,7 +82,7 @@ function stepsOf({ decisions }: Candidate): ReviewStep[] {
 
 function duplicatesOf(kb: KnowledgeBase, row: CandidateRow): Duplicate[] {
   return pendingLike(kb.projection.read, row, maxDuplicates).map((other) => ({
-    entry: toEntry({ kb, row: other }),
+    entry: toEntry(kb.identity, kb.projection.read, other),
     why: [
       ...(other.target !== null && other.target === row.target ? ['same Neuron' as const] : []),
       ...(other.titleKey !== '' && other.titleKey === row.titleKey ? ['same title' as const] : []),

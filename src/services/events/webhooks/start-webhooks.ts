@@ -16,9 +16,7 @@ export function startWebhooks(ganglion: Ganglion, options: WebhookOptions): () =
     for (const tenantId of tenants) {
       if (followed.has(tenantId)) continue
       followed.add(tenantId)
-      // What reaches a repository around the server is noticed only where it is open; one that cannot be opened says so to whoever asks.
-      const kbs = await ganglion.knowledgeBases.list(tenantId)
-      await Promise.allSettled(kbs.map((kb) => ganglion.openKb(kb)))
+      await ganglion.openSome(tenantId)
       listen(tenantId).catch(options.onError)
     }
     await sender.deliver()

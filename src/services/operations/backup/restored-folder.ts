@@ -9,6 +9,7 @@ import { maxNumber } from '../../../knowledge/seq-id.ts'
 import { DataDirectory } from '../../../store/data-directory.ts'
 import { forgetOrigin } from '../../../store/database/restored-state.ts'
 import { Ganglion } from '../../ganglion.ts'
+import { inUse } from '../../kb-use.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { nextNumber, raiseSeqFloor } from '../../knowledge-base/seq-numbers.ts'
 import { operator } from '../../setup/create-kb.ts'
@@ -114,7 +115,7 @@ async function restoreKb(
   const warnings = await fsck(gitDir, AbortSignal.timeout(fsckLimitMs))
   const seqFloor = isMove ? highestNumber : Math.min(highestNumber + numbersLeftOut, maxNumber)
   await raiseFloor(ganglion, identity, seqFloor)
-  await ganglion.openKb(identity)
+  await inUse(() => ganglion.openKb(identity))
   return { id, slug, seqFloor, warnings }
 }
 
