@@ -64,7 +64,7 @@ export class GithubAuth {
       await this.#asApp.get(`/repos/${owner}/${repo}/installation`, Installation).catch((error: unknown) => {
         if (!(error instanceof ForgeError && error.code === 'gone')) throw error
         const message = `the GitHub App is not installed on ${owner}/${repo}: install it there, or unlink the knowledge base`
-        throw new ForgeError('gone', message, { cause: error })
+        throw new ForgeError('refused', message, { cause: error })
       })
     ).id
     const path = `/app/installations/${this.#installation}/access_tokens`

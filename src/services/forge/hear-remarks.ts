@@ -8,8 +8,9 @@ import { isOwnRemark } from './marker.ts'
 /** Characters of a comment, as over the API. */
 const maxComment = 10_000
 
-/** Remarks that a record takes from a forge: curators must have room for theirs. */
+/** Remarks that a record takes from a forge, and bytes of them: curators must have room for theirs. */
 const maxHeard = 100
+const maxHeardBytes = 64 * 1024
 
 /** What a forge shows may be behind what it knows for a moment. */
 const settledAfterMs = 60_000
@@ -39,7 +40,9 @@ async function hear(linked: Linked, { candidates }: ForgePull, { author, text, a
     try {
       await decide(linked.ganglion, caller, { candidateId, verb: 'Comment on' }, (_, by, now, { decisions }) => {
         if (decisions.some(isHeard)) return undefined
-        if (decisions.filter(({ via }) => via !== undefined).length >= maxHeard) return undefined
+        const heard = decisions.filter(({ via }) => via !== undefined)
+        const bytes = Buffer.byteLength([...heard, { reason }].map((said) => said.reason ?? '').join(''))
+        if (heard.length >= maxHeard || bytes > maxHeardBytes) return undefined
         return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
       })
     } catch (error) {

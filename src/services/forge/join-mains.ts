@@ -201,10 +201,11 @@ async function rebasedBefore(
 
 /**
  * Who approved a commit that the server made before a backup was restored, by its trailer. Anybody can forge that, so it is believed
- * only where a backup was restored.
+ * only in the first comparison after a restore.
  */
 function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefined {
-  if (kb.projection.seqFloor() === 0 || !authorLineOfCommit(data).includes(serverDomain)) return undefined
+  const isRestored = kb.projection.seqFloor() > 0 && link.syncedAt === null
+  if (!isRestored || !authorLineOfCommit(data).includes(serverDomain)) return undefined
   const approvedBy = trailersOf(messageOfCommit(data)).findLast(([name]) => name === 'Approved-By')?.[1]
   const [, name = '', id] = /^(.*) <([^<>]+:[^<>]+)>$/.exec(approvedBy ?? '') ?? []
   return id === undefined ? undefined : callerOf(link, id, name)

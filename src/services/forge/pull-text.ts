@@ -23,6 +23,7 @@ const maxPassage = 4_000
 
 /**
  * All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention.
+ * The forge's readers have main whole: Neurons of it may be named, also those that some readers here do not see.
  * @param options.isPublic leaves out what is not in the repository: passages of Sources, and what else waits
  * @param options.whole what several candidates were made of
  */

@@ -140,10 +140,10 @@ test('a protected main takes merges, and what was pushed to it there waits', asy
 })
 
 test('after a restore of an older backup nothing is doubled or lost, and approvals keep their persons', async () => {
-  const { product, forge, sync, numberOf } = await bridgedTo(await startGitlab())
+  const { product, forge, sync, syncNoted, numberOf } = await bridgedTo(await startGitlab())
   const [tea, milk] = [await submitted(product, 'Tea', 'Tea is hot.'), await submitted(product, 'Milk', 'Milk is not.')]
   await submitted(product, 'Juice', 'Juice is red.')
-  await sync()
+  await syncNoted()
   await submitted(product, 'Water', 'Water was not shown yet.')
   const dir = join(tempDir(), 'backup')
   await backup(product.ganglion, dir, { version: '1.2.3' })
@@ -182,6 +182,53 @@ test('after a restore of an older backup nothing is doubled or lost, and approva
   forge.people.change(number, { state: 'merged', mergedBy: 'ada', mergeCommit: forged, head: forged })
   expect(await restored.sync()).toBeUndefined()
   expect(approvals(again.gitDir, 1)).toEqual(['Add "Evil": ada <gitlab:ada>'])
+  // What is pushed once both sides have agreed again is no approval that the restore has lost.
+  await restored.syncNoted()
+  forge.git.commit('main', page('Worse'), 'Worse\n\nApproved-By: Boss <user:boss>', serverDomain)
+  expect(await restored.sync()).toBeUndefined()
+  expect(approvals(again.gitDir, 1)).toEqual([expect.stringContaining('<gitlab:acme/docs/handbook>')])
+})
+
+test('a squash with an edited message is approved by who merged it', async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  const id = await submitted(product, 'Tea', 'Tea is hot.')
+  await sync()
+  const [pull] = forge.people.all
+  const message = 'Something else\n\nApproved-By: Boss <user:boss>\nCandidate: none'
+  const mergeCommit = forge.git.merge(pull?.head ?? '', 'squash', message) ?? ''
+  forge.people.change(1, { state: 'merged', mergedBy: 'ada', mergeCommit })
+  expect(await sync()).toBeUndefined()
+  expect(approvals(product.gitDir, 1)).toEqual([expect.stringMatching(/: ada <gitlab:ada>$/)])
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'approved' })
+})
+
+test('branches that were pushed by force revise what waits, whoever opened the pull request', async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  const id = await submitted(product, 'Tea', 'Tea is hot.')
+  forge.git.commit('mine', page('Bread'))
+  await sync()
+  await forge.openPull('ada', 'mine', 'Mine')
+  await sync()
+  const main = forge.git.head('refs/heads/main') ?? ''
+  const branch = forge.people.find(1).branch
+  const [path = ''] = nativeGit(forge.git.dir, ['diff', '--name-only', `main...${branch}`]).split('\n')
+  const tea = nativeGit(forge.git.dir, ['show', `${branch}:${path}`])
+  for (const ref of [branch, 'mine']) forge.git.setRef(`refs/heads/${ref}`, main)
+  forge.git.commit(branch, { [path]: tea.replace('hot', 'cold') })
+  forge.git.commit('mine', { 'neurons/bread.md': '---\ntitle: Bread\n---\n\nOther text.\n' })
+  for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
+  const pending = await candidates(product, 'pending')
+  expect(pending.map(({ title }) => title)).toEqual(['Bread', 'Tea'])
+  const bread = String(pending[0]?.candidateId)
+  expect((await candidateDetail(product, id)).content).toContain('Tea is cold.')
+  expect((await candidateDetail(product, bread)).content).toContain('Other text.')
+  expect(forge.people.all).toHaveLength(2)
+  // Nothing is left of it.
+  forge.git.setRef(`refs/heads/mine`, main)
+  forge.git.setRef(`refs/heads/${branch}`, main)
+  for (let n = 0; n < 2; n++) await sync()
+  expect(await candidateDetail(product, id)).toMatchObject({ status: 'pending' })
+  expect(forge.people.all).toHaveLength(2)
 })
 
 test('two servers of one knowledge base on one repository come to the same, and nothing is doubled', async () => {

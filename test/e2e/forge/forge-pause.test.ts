@@ -95,6 +95,24 @@ test('a default branch that was renamed is told by its name, and followed once s
   expect(forge.git.head('refs/heads/main')).toBeUndefined()
 })
 
+test('an App that was uninstalled is told, with what to do, and nothing is decided from it', async () => {
+  const { product, github, sync, syncNoted, link } = await bridged()
+  const id = await submitted(product, 'Tea', 'Tea is hot.')
+  await sync()
+  for (let n = 0; n < 3; n++) {
+    github.fail(/pulls/, { status: 401 })
+    github.fail(/installation$/, { status: 404 })
+    if (n === 0) await expect(syncNoted()).rejects.toMatchObject({ code: 'refused' })
+    await expect(syncNoted()).rejects.toMatchObject({ code: 'refused' })
+    github.mend()
+    const { note } = (await product.ganglion.forgeLinks.find(link.id)) ?? {}
+    expect(note).toMatch(/App is not installed on acme\/handbook: install it there/)
+    expect(await candidates(product, 'pending')).toMatchObject([{ candidateId: id }])
+  }
+  await syncNoted()
+  expect(await product.ganglion.forgeLinks.find(link.id)).toMatchObject({ note: null, failingSince: null })
+})
+
 test('people may have more pull requests open than candidates may', async () => {
   const { product, github, sync } = await bridged({ maxOpen: 1 })
   await sync()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import {
   approve,
@@ -10,7 +11,7 @@ import {
   soundProduct,
   submitted,
 } from '../git/git-support.ts'
-import { bridged } from './forge-support.ts'
+import { bridged, bridgedTo } from './forge-support.ts'
 
 function head(pull: Record<string, unknown> | undefined): { ref: string; sha: string } {
   return pull?.head as { ref: string; sha: string }
@@ -366,4 +367,36 @@ test("a stranger's fork waits until somebody who may lets it in", async () => {
   await github.label('ada', number, 'ganglion')
   await sync()
   expect(await candidates(product, 'pending')).toMatchObject([{ title: 'Tea' }])
+  // Its base is changed, and changed back.
+  for (const base of ['stable', 'main']) {
+    await github.retarget('eve', number, base)
+    for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
+    expect(await candidates(product, 'pending')).toMatchObject([{ title: 'Tea' }])
+  }
+  expect(await github.pulls()).toHaveLength(1)
+  await github.merge('ada', number)
+  expect(await sync()).toBeUndefined()
+  expect(await candidates(product, 'approved')).toMatchObject([{ title: 'Tea' }])
+})
+
+test('a flood of remarks leaves room in the record, and does not hide a late decision', async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  const id = await submitted(product, 'Tea', 'Tea is hot.')
+  await sync()
+  for (let n = 0; n < 150; n++) forge.people.say('mallory', 1, `${n} ${'é'.repeat(4_000)}`)
+  expect(await sync()).toBeUndefined()
+  const comment = { as: product.tokens.curator, body: { comment: 'c'.repeat(10_000) } }
+  for (let n = 0; n < 5; n++) {
+    const { status } = await product.request('POST', `/api/v1/queue/candidates/${id}/comment`, comment)
+    expect(status).toBeLessThan(300)
+  }
+  forge.people.say('bob', 1, 'Not this one.')
+  for (let n = 0; n < 150; n++) forge.people.say('mallory', 1, `Yes ${n}.`)
+  await forge.close('bob', 1)
+  expect(await sync()).toBeUndefined()
+  const { status, decisions } = await candidateDetail(product, id)
+  expect([status, (decisions as unknown[]).at(-1)]).toEqual([
+    'dismissed',
+    expect.objectContaining({ reason: 'Not this one.' }),
+  ])
 })

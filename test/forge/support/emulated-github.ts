@@ -216,6 +216,7 @@ export async function startGithub() {
       forks.add(number)
       return number
     },
+    retarget: (login: string, number: number, base: string) => act(login, 'PATCH', `/pulls/${number}`, { base }),
     close: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'closed' }),
     reopen: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { state: 'open' }),
     ready: (login: string, number: number) => act(login, 'PATCH', `/pulls/${number}`, { draft: false }),

@@ -66,6 +66,8 @@ export async function buildFolder(
       // Those that were ended since the backup must not come back.
       await ganglion.sessions.clear()
       await ganglion.oneTimeLinks.clear()
+      // The first comparison finds what the backup lacks.
+      for (const { id } of await ganglion.forgeLinks.list()) await ganglion.forgeLinks.note(id, { syncedAt: null })
     }
     const kbs: RestoredKb[] = []
     const blobs = new Map<string, ReceivedFile>()
