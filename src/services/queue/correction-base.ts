@@ -38,7 +38,7 @@ const maxCharacters = 4_000_000
 
 /**
  * The version that a correction was written from: the one that its sender names. Else today's, unless an earlier one of the last 24
- * hours is nearer to the text, and only others have changed the page since: then that one, with a warning. A text that is an
+ * hours is nearer to the text, and others have changed the page since: then that one, with a warning. A text that is an
  * earlier version returns to it.
  * @throws {ValidationError} where no version is named that the sender may see
  */
@@ -109,14 +109,15 @@ async function nearestVersion(
     const row = candidateId === null ? undefined : findCandidate(sql, candidateId)
     return row && parseCandidate(await readText(row.blob)).createdBy.id
   }
-  let nearest = { version: today, changed: changedLines(textOf(today), text) }
-  let mayBeBase = true
+  let nearest = { version: today, changed: changedLines(textOf(today), text), isBase: true }
+  let isRecent = true
+  let othersChanged = false
   let left = maxCharacters
   let [later, ...earlier] = [...versionsBefore(sql, seqId, today.version + 1)].slice(0, maxVersions)
   for (const row of earlier) {
-    const isRecent = later !== undefined && now.getTime() - Date.parse(later.at) <= recentMs
-    mayBeBase &&= isRecent && (await senderOf(later?.candidateId ?? null)) !== createdBy.id
-    if ((!mayBeBase && nearest.version === today) || nearest.changed === 0 || left < 0) break
+    isRecent &&= later !== undefined && now.getTime() - Date.parse(later.at) <= recentMs
+    if ((!isRecent && nearest.version === today) || nearest.changed === 0 || left < 0) break
+    othersChanged ||= (await senderOf(later?.candidateId ?? null)) !== createdBy.id
     later = row
     const version = await visible(row)
     if (version === undefined) continue
@@ -124,9 +125,9 @@ async function nearestVersion(
     left -= known.length
     if (known === text) return today
     const changed = changedLines(known, text)
-    if (mayBeBase && changed < nearest.changed) nearest = { version, changed }
+    if (isRecent && changed < nearest.changed) nearest = { version, changed, isBase: othersChanged }
   }
-  return nearest.version
+  return nearest.isBase ? nearest.version : today
 }
 
 /** Lines that only one of two texts has. Takes linear time. */

@@ -44,6 +44,17 @@ test('corrections of one version by twenty senders are all kept, and say from wh
   expect(told[0]).toMatchObject({ code: 'base_assumed', message: expect.stringContaining('version 1') })
 })
 
+test('of two senders who correct one version in turn, each keeps what the other changed', async () => {
+  const { correct, read } = await opened()
+  await correct('ada', first.replace('nine', 'eight'))
+  await correct('ben', first.replace('Sunday', 'Monday'))
+  await correct('ada', first.replace('1234', '5678'))
+  const last = await correct('ada', first.replace('desk', 'door'))
+  expect(last).toMatchObject({ status: 'approved', warnings: [{ code: 'base_assumed' }] })
+  const all = first.replace('nine', 'eight').replace('Sunday', 'Monday').replace('1234', '5678').replace('desk', 'door')
+  expect((await read()).content).toBe(all)
+})
+
 test('where nothing is said, what others changed within a day is kept; a conflict waits for a curator', async () => {
   const { bed, clock, correct, read } = await opened()
   clock.now = new Date('2026-05-09T12:00:00Z')
