@@ -78,10 +78,13 @@ async function settle(
   { pull, status }: { pull: PullRequest | undefined; status: Status },
 ): Promise<void> {
   if (row.number === null || row.state === 'merged') return
+  const isElsewhere = pull !== undefined && pull.base !== linked.link.branch
+  if (isElsewhere && (pull.state === 'merged' || !row.branch.startsWith(branchPrefix))) {
+    // Somebody gave it another base: that decides nothing here, and what waits gets another pull request.
+    return pull.state === 'open' ? undefined : agree(linked, row, { state: pull.state, candidates: [] })
+  }
   if (pull?.state === 'merged') {
     if (status !== 'pending') await agree(linked, row, { state: 'merged' })
-    // Somebody gave it another base: that decides nothing here, and what waits gets another pull request.
-    else if (pull.base !== linked.link.branch) await agree(linked, row, { state: 'merged', candidates: [] })
     else await leaveOut(linked, row, pull)
     return
   }

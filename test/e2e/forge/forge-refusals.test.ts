@@ -3,7 +3,7 @@ import { ForgeBridge } from '../../../src/services/forge/forge-bridge.ts'
 import { linkForge } from '../../../src/services/forge/manage-links.ts'
 import { createKnowledgeBase, operator } from '../../../src/services/setup/create-kb.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
-import { candidateDetail, submitted } from '../git/git-support.ts'
+import { approve, candidateDetail, candidates, submitted } from '../git/git-support.ts'
 import { bridged, bridgedTo } from './forge-support.ts'
 
 test('a pull request that a forge refuses keeps no other waiting, and is tried again', async () => {
@@ -58,6 +58,29 @@ test("somebody's own pull request of our branch into another is left alone", asy
     ['Add "Tea"', 'main', 'open'],
     ['For the stable edition', 'stable', 'open'],
   ])
+})
+
+test("a person's pull request that was given another base is theirs there, and is settled once it comes back", async () => {
+  const { product, forge, sync } = await bridgedTo(await startGitlab())
+  await sync()
+  const open = async (title: string) => {
+    forge.git.commit(title, { [`neurons/${title}.md`]: `---\ntitle: ${title}\n---\n\nBy Ada.\n` })
+    return forge.openPull('ada', title, title)
+  }
+  const [tea, milk] = [await open('Tea'), await open('Milk')]
+  await sync()
+  for (const number of [tea, milk]) forge.people.change(number, { base: 'stable' })
+  const { candidateId } = (await candidates(product, 'pending')).find(({ title }) => title === 'Tea') ?? {}
+  await approve(product, String(candidateId))
+  await forge.close('ada', milk)
+  for (let n = 0; n < 3; n++) expect(await sync()).toBeUndefined()
+  expect(forge.people.find(tea).state).toBe('open')
+  expect(await candidates(product, 'pending')).toMatchObject([{ title: 'Milk' }])
+  expect(forge.people.all.at(-1)).toMatchObject({ title: 'Add "Milk"', state: 'open' })
+  forge.people.change(tea, { base: 'main' })
+  for (let n = 0; n < 2; n++) expect(await sync()).toBeUndefined()
+  expect(forge.people.find(tea).state).not.toBe('open')
+  expect(forge.people.all).toHaveLength(3)
 })
 
 test('a repository that cannot be one with the knowledge base is not linked, and one that all can read is told', async () => {
