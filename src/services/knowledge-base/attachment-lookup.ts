@@ -1,6 +1,10 @@
 import type { FileLookup } from '../../knowledge/links/file-target.ts'
 import { attachmentsByKey, fileBlob, neuronsBeside, neuronsInFolder } from '../../store/projection/file-queries.ts'
+import { pathClaim } from '../../store/projection/link-queries.ts'
 import type { MainTables } from '../../store/projection/projection.ts'
+
+/** Pages of a folder that are looked at. */
+const maxLooked = 2_000
 
 /**
  * Looks up files of main that are no Neurons. A name alone does not lead to the files of pages that somebody may not see: those
@@ -24,19 +28,27 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
 }
 
 function isOpenFolder(sql: MainTables, folder: string, isVisible: (seqId: string) => boolean): boolean {
-  let open = isSomeVisible(neuronsBeside(sql, folder), isVisible)
+  let open = isSomeVisible(sql, neuronsBeside(sql, folder), isVisible)
   for (let around = folder; open === undefined; around = around.replace(/[^/]*\/$/, '')) {
-    open = isSomeVisible(neuronsInFolder(sql, around), isVisible) ?? (around === '' ? false : undefined)
+    open = isSomeVisible(sql, neuronsInFolder(sql, around), isVisible) ?? (around === '' ? false : undefined)
   }
   return open
 }
 
-/** Nothing where there are no Neurons. */
-function isSomeVisible(seqIds: Iterable<string>, isVisible: (seqId: string) => boolean): boolean | undefined {
-  let found: boolean | undefined
+/** Nothing where there are no Neurons. One that came over the API after a hidden one does not count. */
+function isSomeVisible(
+  sql: MainTables,
+  seqIds: Iterable<string>,
+  isVisible: (seqId: string) => boolean,
+): boolean | undefined {
+  let [shown, hidden] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  let looked = 0
   for (const seqId of seqIds) {
-    if (isVisible(seqId)) return true
-    found = false
+    const { since, yields } = pathClaim(sql, seqId)
+    if (!isVisible(seqId)) hidden = Math.min(hidden, since)
+    else if (yields) shown = Math.min(shown, since)
+    else return true
+    if (++looked === maxLooked) break
   }
-  return found
+  return looked === 0 ? undefined : shown < hidden
 }

@@ -70,6 +70,11 @@ export function namesOfNeuron(sql: Sql, seqId: string): (NeuronName & { claim: N
   }))
 }
 
+/** The claim of a Neuron on its path: since when it stands there, and whether it came over the API. */
+export function pathClaim(sql: Sql, seqId: string): NameClaim {
+  return claimIn(sql.get`SELECT since, yields FROM names WHERE seq_id = ${seqId} AND kind = 'path'` ?? { since: 0 })
+}
+
 /** Every title and alias of a Neuron, as it is written, with the Neuron's title. */
 export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
   const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)

@@ -76,6 +76,11 @@ test('a hidden page takes no file from a page that readers see, and gives them n
   const own = ['neurons/handbook/images/chart.png', 'neurons/assets/logo.png']
   expect([await shown('reader'), await shown('app')]).toEqual([own, own])
   expect(await shown('curator')).toEqual([own[0], 'neurons/hr/plan.png', own[1]])
+  await submitCandidate(given.ganglion, as(given, 'app'), {
+    ...{ knowledgeBaseId: 'notes', kind: 'external-feed', title: 'Mine', content: 'x', confidence: 1 },
+    ...{ impactEstimate: null, metadata: '{"path":"neurons/hr/mine.md"}' },
+  })
+  expect([await shown('reader'), await shown('app')]).toEqual([own, own])
   expect(await readable(given, 'reader', [...own, 'neurons/hr/chart.png', 'neurons/hr/plan.png'])).toEqual(own)
 })
 
