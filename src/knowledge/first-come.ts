@@ -3,11 +3,16 @@ import type { Candidate } from './candidate.ts'
 /** Connectors of whole pages that a person has in a vault or an editor. Such a page may give a name a second time. */
 const vaultDoors: ReadonlySet<string> = new Set(['git', 'import', 'console', 'rename'])
 
+/** Whether pages that come by a connector may give a name a second time. */
+export function isVaultDoor(connector: string): boolean {
+  return vaultDoors.has(connector)
+}
+
 type Origin = Pick<Candidate, 'connector' | 'createdBy'>
 
 /** The connector of a candidate as main's commits tell it: an API key may claim any of them, but comes by no vault's door. */
 export function doorOf({ connector, createdBy }: Origin): string {
-  return vaultDoors.has(connector) && createdBy.id.startsWith('key:') ? 'api' : connector
+  return isVaultDoor(connector) && createdBy.id.startsWith('key:') ? 'api' : connector
 }
 
 /**
@@ -15,7 +20,7 @@ export function doorOf({ connector, createdBy }: Origin): string {
  * mean: a name stays with the Neuron that had it first.
  */
 export function isFirstCome(candidate: Origin): boolean {
-  return !vaultDoors.has(doorOf(candidate))
+  return !isVaultDoor(doorOf(candidate))
 }
 
 /** The Neurons of a commit of main whose candidates are {@link isFirstCome}: a `Connector` is that of the Neurons before it. */
@@ -25,7 +30,7 @@ export function firstComeNeurons(trailers: Iterable<readonly [name: string, valu
   for (const [name, value] of trailers) {
     if (name === 'Neuron') neurons.push(value)
     if (name !== 'Connector') continue
-    if (!vaultDoors.has(value)) for (const seqId of neurons) found.add(seqId)
+    if (!isVaultDoor(value)) for (const seqId of neurons) found.add(seqId)
     neurons = []
   }
   return found

@@ -24,6 +24,7 @@ const summaries: Readonly<Record<string, string>> = {
   path: 'A path cannot be checked out everywhere.',
   'path-collision': 'Two paths are one where case is ignored.',
   'removed-seq-id': 'A Neuron has lost its seqId.',
+  'same-name': 'Two pages have one name.',
   'seq-id-prefix': 'A seqId is not one of this knowledge base.',
   settings: 'A setting in kb.yaml is wrong.',
   'too-many-links': 'A page has too many links.',

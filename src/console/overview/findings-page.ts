@@ -24,6 +24,7 @@ const ruleLabels: Readonly<Record<FindingRule, string>> = {
   'missing-target': 'Broken links',
   gap: 'Missing pages',
   'ambiguous-target': 'Ambiguous links',
+  'taken-name': 'Taken names',
   contradiction: 'Contradictions',
   orphan: 'Pages without links',
 }
@@ -95,6 +96,8 @@ function explanation({ rule, impact, links, neurons }: FindingView): Part {
       return `${counted(impact, 'page')} ${impact === 1 ? 'links' : 'link'} to it, and no page is about it.`
     case 'ambiguous-target':
       return `${counted(neurons.length, 'page')} have this name, so ${leading(links)} nowhere.`
+    case 'taken-name':
+      return 'Links by this name lead to the first of these pages, which had it first. The others are reached by seqId and path only.'
     case 'contradiction':
       return 'Each says that the other is wrong. One of them should replace the other.'
     case 'orphan':
@@ -132,6 +135,8 @@ function settling(visit: Visit, view: FindingsView, finding: FindingView): Part 
       return choose((title) => `It means “${title}”`)
     case 'contradiction':
       return choose((title) => `“${title}” holds`)
+    case 'taken-name':
+      return neurons.map((neuron) => pageLink(slug, neuron))
     case 'orphan':
       return neurons.map(
         ({ seqId }) =>

@@ -9,15 +9,19 @@ import {
 } from '../links/link-target.ts'
 import type { Finding } from '../neuron.ts'
 import { oneLine } from '../text/text.ts'
+import type { ClaimOf } from './check-names.ts'
 import type { CheckedFile } from './checked-file.ts'
 
 /** Links and edges that lead nowhere, to several Neurons, or to a heading that is not there. */
 export function checkLinks(
   checked: readonly CheckedFile[],
   previousNames: ReadonlyMap<string, readonly string[]> = new Map(),
-  previousPaths: ReadonlyMap<string, string> = new Map(),
+  {
+    previousPaths = new Map(),
+    claimOf = () => undefined,
+  }: { previousPaths?: ReadonlyMap<string, string>; claimOf?: ClaimOf } = {},
 ): Finding[] {
-  const resolve = resolverIn(checked, previousNames)
+  const resolve = resolverIn(checked, previousNames, claimOf)
   const headings = new Map(checked.map(({ path, neuron }) => [neuron?.fields.seqId ?? path, neuron?.headings]))
   const lacks = (seqId: string, heading: string) => {
     const key = linkedHeadingKey(heading)
@@ -65,6 +69,7 @@ export function checkLinks(
 function resolverIn(
   files: readonly CheckedFile[],
   previousNames: ReadonlyMap<string, readonly string[]>,
+  claimOf: ClaimOf,
 ): (link: LinkAddress) => Resolution {
   const names = new Map<string, NamedNeuron[]>()
   for (const { path, neuron } of files) {
@@ -73,10 +78,11 @@ function resolverIn(
     const seqId = neuron.fields.seqId ?? path
     const { title } = neuron
     const aliases = [...neuron.fields.aliases, ...(previousNames.get(seqId) ?? [])]
-    for (const name of namedNeurons({ seqId, path, title, aliases })) {
-      const named = names.get(name.key)
-      if (named === undefined) names.set(name.key, [name])
-      else named.push(name)
+    for (const named of namedNeurons({ seqId, path, title, aliases })) {
+      const name = { ...named, claim: claimOf(seqId, named) }
+      const same = names.get(name.key)
+      if (same === undefined) names.set(name.key, [name])
+      else same.push(name)
     }
   }
   // Kept by target, since thousands of links to a name that thousands of Neurons share would each sort them.

@@ -4,6 +4,7 @@ import { compareText, oneLine } from '../text/text.ts'
 import { checkFile } from './check-file.ts'
 import { checkIdentity } from './check-identity.ts'
 import { checkLinks } from './check-links.ts'
+import { type ClaimOf, checkNames } from './check-names.ts'
 import { checkPaths } from './check-paths.ts'
 import { checkTags } from './check-tags.ts'
 import type { CheckedFile } from './checked-file.ts'
@@ -17,6 +18,8 @@ export type CheckOptions = {
   previousNames?: ReadonlyMap<string, readonly string[]>
   /** Path of each Neuron by seqId, before that change: a moved Neuron keeps the files that it links to. */
   previousPaths?: ReadonlyMap<string, string>
+  /** The claims to names from before that change. */
+  claimOf?: ClaimOf
   /** Whether tags in texts count; unknown where it is left out. */
   inlineTags?: boolean
 }
@@ -35,7 +38,8 @@ export function checkKb(
     ...checkPaths(files.map(({ path }) => path)),
     ...files.flatMap((file) => checkFile(file, options.prefix)),
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
-    ...checkLinks(files, options.previousNames, options.previousPaths),
+    ...checkLinks(files, options.previousNames, options),
+    ...checkNames(files, options.claimOf),
     ...(options.inlineTags === false ? checkTags(files) : []),
   ].sort(
     (a, b) =>

@@ -5,6 +5,11 @@ import type { LinkForm } from './written-link.ts'
 export const nameKinds = ['seqId', 'path', 'file', 'folder', 'title', 'alias'] as const
 export type NameKind = (typeof nameKinds)[number]
 
+/** Whether people know a page by a name of this kind. */
+export function isKnownBy(kind: NameKind): boolean {
+  return kind === 'title' || kind === 'alias' || kind === 'file'
+}
+
 /** One name of a Neuron: the folded key to look it up by, and its exact spelling. */
 export type NeuronName = { key: string; exact: string; kind: NameKind }
 
@@ -176,15 +181,20 @@ function bestOf(all: readonly Answer[], name: string, from: string): Resolution 
   return undefined
 }
 
-/** Without those that yield to another Neuron, which had the name before. A seqId is nobody else's. */
+/** Without those that yield to another Neuron. */
 function claimed(named: readonly Answer[]): readonly Answer[] {
   if (!named.some(({ claim }) => claim?.yields)) return named
   const [first, ...later] = named.toSorted((a, b) => Number(wasBefore(b, a)) - Number(wasBefore(a, b)))
   const second = later.find(({ seqId }) => seqId !== first?.seqId)
   return named.filter((name) => {
     const other = first?.seqId === name.seqId ? second : first
-    return !name.claim?.yields || name.kind === 'seqId' || other === undefined || !wasBefore(other, name)
+    return other === undefined || !doesYield(name, other)
   })
+}
+
+/** Whether a name does not lead to its Neuron, since another had it before. A seqId is nobody else's. */
+export function doesYield({ kind, ...name }: Claimant & { kind: NameKind }, other: Claimant): boolean {
+  return name.claim?.yields === true && kind !== 'seqId' && other.seqId !== name.seqId && wasBefore(other, name)
 }
 
 /** Whether one Neuron had a name before another. */

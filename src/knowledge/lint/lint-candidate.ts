@@ -12,6 +12,7 @@ const kinds = {
   gap: 'gap-detection',
   'ambiguous-target': 'cross-ref-suggestion',
   contradiction: 'contradiction-alert',
+  'taken-name': 'cross-ref-suggestion',
 } as const
 
 const maxTitle = 100
@@ -53,6 +54,8 @@ export function lintTitle(finding: LintFinding, titleOf: (seqId: string) => stri
       return `Orphan: ${shorten(titleOf(finding.seqId), maxTitle) || finding.seqId}`
     case 'contradiction':
       return `Contradiction: ${finding.pair.map((seqId) => shorten(titleOf(seqId), maxTitle) || seqId).join(' / ')}`
+    case 'taken-name':
+      return `Taken name: ${shorten(finding.name, maxTitle)}`
     case 'gap':
       return `Gap: ${shorten(finding.target, maxTitle)}`
     case 'ambiguous-target':
@@ -76,6 +79,11 @@ function bodyOf(finding: LintFinding, link: (seqId: string) => string, related: 
         'Neither supersedes the other, and nothing supersedes both. An edge `supersedes` would settle which of them holds.',
       )
     }
+    case 'taken-name':
+      return parts(
+        `Links by the name “${escapeMarkdown(shorten(finding.name, maxTitle))}” lead to ${link(finding.holder)}, which had it first.`,
+        section('Reached by seqId and path only', finding.others.slice(0, maxListed).map(link), finding.others.length),
+      )
     case 'gap':
       return parts(
         `${counted(finding.neurons, 'Neuron')} link to “${name(finding)}”, and no Neuron is about it.`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { Resolution } from '../links/link-target.ts'
+import { doesYield, type NameClaim, type NeuronName, type Resolution, wasBefore } from '../links/link-target.ts'
 import type { LinkForm } from '../links/written-link.ts'
 
 /** A link with what it means. No meaning: it leads into another knowledge base. */
@@ -29,8 +29,26 @@ export type LintFinding =
   | ({ rule: 'gap' } & TargetFinding)
   | ({ rule: 'ambiguous-target'; meanings: string[] } & TargetFinding)
   | { rule: 'contradiction'; pair: [string, string] }
+  | { rule: 'taken-name'; key: string; name: string; holder: string; others: string[] }
 
 type Target = { found: TargetFinding; meanings: Set<string>; isFile: boolean; lastSeqId: string }
+
+/** One of the names of a Neuron. */
+export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
+
+/**
+ * `taken-name`: Neurons that a name does not lead to, since another had it first.
+ * @param names all of one key
+ */
+export function takenName(names: readonly LintedName[]): LintFinding[] {
+  const [first, ...rest] = names
+  if (first === undefined || !names.some(({ claim }) => claim.yields)) return []
+  const holder = rest.reduce((one, other) => (wasBefore(other, one) ? other : one), first)
+  const others = [...new Set(names.filter((name) => doesYield(name, holder)).map(({ seqId }) => seqId))]
+  if (others.length === 0) return []
+  const { exact } = names.find(({ seqId, kind }) => seqId === holder.seqId && kind === 'title') ?? holder
+  return [{ rule: 'taken-name', key: first.key, name: exact, holder: holder.seqId, others }]
+}
 
 /** As many places as a curator would look through. */
 const maxPlaces = 20
@@ -132,6 +150,8 @@ export function impactOf(finding: LintFinding): number {
       return 1
     case 'contradiction':
       return 2
+    case 'taken-name':
+      return finding.others.length
     case 'ambiguous-target':
       return finding.neurons + finding.meanings.length
     default:

@@ -1,4 +1,5 @@
 import { checkLinks } from '../../knowledge/check/check-links.ts'
+import { claimsAmong } from '../../knowledge/check/check-names.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/check/checked-file.ts'
 import { linkKey } from '../../knowledge/links/link-target.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
@@ -58,7 +59,8 @@ export function brokenByChange(
 ): Finding[] {
   const changed = new Set(changes.flatMap((change) => change.after?.path ?? []))
   const keyOf = ({ path, line, message }: Finding) => JSON.stringify([path, line, message])
-  const known = new Set(checkLinks(before).map(keyOf))
+  const claimOf = claimsAmong(before)
+  const known = new Set(checkLinks(before, new Map(), { claimOf }).map(keyOf))
   const titles = new Map(
     before.flatMap(({ neuron }): [string, string[]][] => {
       const { title } = neuron ?? {}
@@ -66,7 +68,9 @@ export function brokenByChange(
       return seqId === undefined || title === undefined ? [] : [[seqId, [title]]]
     }),
   )
-  return checkLinks(after, titles).filter((finding) => !changed.has(finding.path) && !known.has(keyOf(finding)))
+  return checkLinks(after, titles, { claimOf }).filter(
+    (finding) => !changed.has(finding.path) && !known.has(keyOf(finding)),
+  )
 }
 
 type Sides = Pick<NeuronChange, 'action' | 'before' | 'after'>

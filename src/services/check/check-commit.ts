@@ -3,6 +3,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check/check.ts'
 import { checkContent, hasCheckedContent } from '../../knowledge/check/check-content.ts'
+import { claimsAmong } from '../../knowledge/check/check-names.ts'
 import type { CheckedFile } from '../../knowledge/check/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
@@ -29,7 +30,7 @@ export async function checkCommit(
   const { problems, settings: read } = parseKbFile(
     settings === undefined ? '' : await repository.readTextOnce(settings),
   )
-  return checkKb(checked, problems, { prefix, inlineTags: read.inlineTags })
+  return checkKb(checked, problems, { prefix, inlineTags: read.inlineTags, claimOf: claimsAmong(checked) })
 }
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {

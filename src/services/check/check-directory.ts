@@ -2,6 +2,7 @@ import { changedSince, findCommit } from '../../git/checkout/work-tree.ts'
 import { listFiles } from '../../git/list-files.ts'
 import { Repository } from '../../git/repository.ts'
 import { checkKb } from '../../knowledge/check/check.ts'
+import { claimsAmong } from '../../knowledge/check/check-names.ts'
 import type { CheckedFile, CheckedNeuron } from '../../knowledge/check/checked-file.ts'
 import type { Finding } from '../../knowledge/neuron.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
@@ -45,7 +46,10 @@ export async function checkCheckout(
     prefix: prefix ?? '',
     inlineTags: settings.inlineTags,
     previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),
-    previousNames: new Map(before.flatMap(({ seqId, title }) => (title === undefined ? [] : [[seqId, [title]]]))),
+    previousNames: new Map(
+      before.flatMap(({ seqId, neuron: { title } }) => (title === undefined ? [] : [[seqId, [title]]])),
+    ),
+    claimOf: claimsAmong(before),
   })
   // Where kb.yaml gives no prefix, that alone is what is wrong.
   const told = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
@@ -74,7 +78,7 @@ async function neuronsOf(
   gitDir: string | undefined,
   base: string | undefined,
   files: readonly CheckedFile[],
-): Promise<{ path: string; seqId: string; title: string | undefined }[]> {
+): Promise<(CheckedFile & { seqId: string; neuron: CheckedNeuron })[]> {
   const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
   if (base !== undefined && commit === undefined) {
     throw new CheckError(gitDir === undefined ? `${dir} is no git checkout.` : `There is no commit ${base} in ${dir}.`)
@@ -89,7 +93,7 @@ async function neuronsOf(
     const reading = neurons.map(async ({ path, oid }) => {
       const neuron = known.has(oid) ? known.get(oid) : namedIn(await repository.readTextOnce(oid))
       const { seqId } = neuron?.fields ?? {}
-      return seqId === undefined ? [] : [{ path, seqId, title: neuron?.title }]
+      return seqId === undefined || neuron === undefined ? [] : [{ path, size: 0, seqId, neuron }]
     })
     return (await Promise.all(reading)).flat()
   } finally {
@@ -97,7 +101,7 @@ async function neuronsOf(
   }
 }
 
-function namedIn(text: string): Pick<CheckedNeuron, 'fields' | 'title'> {
-  const { fields, content } = parseNeuronFile(text)
-  return { fields, title: ownTitle(fields, content) }
+function namedIn(text: string): CheckedNeuron {
+  const { fields, content, contentLine } = parseNeuronFile(text)
+  return { fields, title: ownTitle(fields, content), findings: [], content: '', contentLine }
 }

@@ -12,7 +12,7 @@ import { fromDendron } from './dendron-links.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type Conflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
-import { type UnresolvedLink, unresolvedLinks } from './import-links.ts'
+import { sameNames, type UnresolvedLink, unresolvedLinks } from './import-links.ts'
 import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { proposeRemovals } from './propose-removals.ts'
@@ -134,6 +134,7 @@ export async function importDirectory(
   for (const { origin, path } of brought.imported) noteRename(origin, path)
   if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   report.unresolved = unresolvedLinks(kb, seqIds, attachments)
+  report.notices.push(...(await sameNames(kb, seqIds)))
   report.partial = partialPaths(kb.projection.read, seqIds)
   return report
 }

@@ -1,8 +1,12 @@
+import { checkNames } from '../../knowledge/check/check-names.ts'
 import { fileLookup, resolveFile } from '../../knowledge/links/file-target.ts'
 import { type NamedNeuron, resolveTarget } from '../../knowledge/links/link-target.ts'
+import type { Finding } from '../../knowledge/neuron.ts'
 import { type LinkRow, linksOf, namesByKey } from '../../store/projection/link-queries.ts'
+import { namesInFile } from '../../store/projection/neuron-queries.ts'
 import { attachmentLookup } from '../knowledge-base/attachment-lookup.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
+import { claimsIn, firstHolders, stubOf } from '../push/checks/check-surroundings.ts'
 import type { PlannedFile } from './import-plan.ts'
 
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' }
@@ -36,4 +40,17 @@ export function unresolvedLinks(
       return reason === undefined ? [] : [{ path: link.from, target: link.target, reason }]
     }),
   )
+}
+
+/** Names that these Neurons share with each other or with those that were there. */
+export async function sameNames(
+  { projection: { read: sql } }: KnowledgeBase,
+  seqIds: readonly string[],
+): Promise<Finding[]> {
+  const stubs = (all: Iterable<string>) =>
+    [...all].map((seqId) => stubOf(sql, namesInFile(sql, seqId)?.path ?? '', seqId))
+  const files = stubs(seqIds)
+  const paths = new Set(files.map(({ path }) => path))
+  const found = checkNames([...files, ...stubs(await firstHolders(sql, files))], claimsIn(sql))
+  return found.filter(({ path }) => paths.has(path))
 }

@@ -8,7 +8,14 @@ import type { Ganglion } from '../ganglion.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import type { FindingSurveys } from './finding-surveys.ts'
 
-export const findingRules = ['missing-target', 'gap', 'ambiguous-target', 'contradiction', 'orphan'] as const
+export const findingRules = [
+  'missing-target',
+  'gap',
+  'ambiguous-target',
+  'taken-name',
+  'contradiction',
+  'orphan',
+] as const
 export type FindingRule = (typeof findingRules)[number]
 
 type NamedNeuron = { seqId: string; title: string }
@@ -23,7 +30,7 @@ export type FindingView = {
   impact: number
   /** What is written in the links, and how many there are. */
   links?: { target: string; count: number; places: (NamedNeuron & { line: number | null })[] }
-  /** The Neurons that are meant, perhaps; those that contradict each other; the orphan. */
+  /** The Neurons that are meant, perhaps; those that contradict each other; the one that a name leads to, and those that it does not; the orphan. */
   neurons: NamedNeuron[]
   /** What lint has made of it. */
   candidate: { id: string; status: CandidateStatus } | undefined
@@ -57,7 +64,7 @@ export async function listFindings(
   const { main } = kb.projection.heads(kb.projection.read)
   const survey = await surveys.of(kb.identity, main)
   if (survey === undefined) return undefined
-  const counts = { 'missing-target': 0, gap: 0, 'ambiguous-target': 0, contradiction: 0, orphan: 0 }
+  const counts = { 'missing-target': 0, gap: 0, 'ambiguous-target': 0, 'taken-name': 0, contradiction: 0, orphan: 0 }
   for (const finding of survey.findings) counts[finding.rule]++
   const listed = rule === undefined ? survey.findings : survey.findings.filter((finding) => finding.rule === rule)
   return {
@@ -99,6 +106,8 @@ export function neuronsOf(finding: LintFinding): readonly string[] {
       return finding.pair
     case 'ambiguous-target':
       return finding.meanings
+    case 'taken-name':
+      return [finding.holder, ...finding.others]
     case 'missing-target':
       return finding.likely
     case 'gap':

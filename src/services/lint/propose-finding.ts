@@ -42,7 +42,7 @@ export async function proposeFinding(
   const survey = await surveys.of(kb.identity, kb.projection.heads(kb.projection.read).main)
   const finding = survey?.findings.find((each) => fingerprintOf(each) === fingerprint)
   if (finding === undefined) throw new GanglionError('not_found')
-  if (finding.rule === 'orphan' || !neuronsOf(finding).includes(choice)) {
+  if (finding.rule === 'orphan' || finding.rule === 'taken-name' || !neuronsOf(finding).includes(choice)) {
     throw new ValidationError({ choice: ['must be one of the pages that the finding names'] })
   }
   const settle = (page: { seqId: string; title: string; version: number; content: string }, verb: string) =>

@@ -1,9 +1,9 @@
-import { targetKeys } from '../../knowledge/links/link-target.ts'
-import { impactOf, LinkSurvey, type LintFinding } from '../../knowledge/lint/lint.ts'
+import { isKnownBy, targetKeys } from '../../knowledge/links/link-target.ts'
+import { impactOf, LinkSurvey, type LintedName, type LintFinding, takenName } from '../../knowledge/lint/lint.ts'
 import { lintConnector } from '../../knowledge/lint/lint-candidate.ts'
 import { NameIndex } from '../../knowledge/lint/lint-names.ts'
 import { neuronsOfConnector } from '../../store/projection/candidate-index.ts'
-import { everyLink, everyNameKey } from '../../store/projection/link-queries.ts'
+import { everyLink, everyName } from '../../store/projection/link-queries.ts'
 import { everySeqId } from '../../store/projection/neuron-queries.ts'
 import { pauses } from '../../threads/pauses.ts'
 import type { Caller } from '../caller.ts'
@@ -26,14 +26,22 @@ export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<L
       survey.add({ ...link, key: subject, meaning: view.isOwn(linked) ? view.resolve(link) : undefined })
     }
     const names = new NameIndex()
-    for (const { key, seqId } of everyNameKey(sql)) {
+    const findings: LintFinding[] = []
+    let same: LintedName[] = []
+    for (const name of everyName(sql)) {
       await pause()
-      if (isVisible(seqId)) names.add(key, seqId)
+      if (!isVisible(name.seqId)) continue
+      if (isKnownBy(name.kind)) names.add(name.key, name.seqId)
+      if (same[0]?.key !== name.key) {
+        findings.push(...takenName(same))
+        same = []
+      }
+      same.push(name)
     }
+    findings.push(...takenName(same))
     // What lint itself has proposed is linked to by nobody, and need not be.
     const own = neuronsOfConnector(sql, lintConnector)
     const neurons = everySeqId(sql).filter((seqId) => !own.has(seqId) && isVisible(seqId))
-    const findings: LintFinding[] = []
     for (const finding of survey.findings(neurons, (key) => names.likely(key))) {
       await pause()
       findings.push(finding)

@@ -1,8 +1,10 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Actor, Candidate, Decision } from '../../knowledge/candidate.ts'
+import { isFirstCome } from '../../knowledge/first-come.ts'
 import { isNeuronPath } from '../../knowledge/paths/neuron-path.ts'
 import { formatSeqId } from '../../knowledge/seq-id.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/parse/parser-pool.ts'
@@ -11,9 +13,10 @@ import type { FileContents, KnowledgeBase } from '../knowledge-base/knowledge-ba
 import type { Removal } from '../knowledge-base/removal-trailer.ts'
 import { nextNumbers } from '../knowledge-base/seq-numbers.ts'
 import { type ChangedFiles, followFiles } from '../rename/follow-files.ts'
-import { followRenames } from '../rename/follow-renames.ts'
+import { type Followed, followRenames } from '../rename/follow-renames.ts'
+import { sightOf } from '../rename/name-change.ts'
 import { chooseCandidate } from './choose-candidate.ts'
-import { type Origin, pageParts } from './git-candidate.ts'
+import { namedCandidate, type Origin, pageParts } from './git-candidate.ts'
 import type { LostHistory } from './lost-history.ts'
 import { PushRefused } from './push-refused.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
@@ -69,9 +72,7 @@ export async function takeNeurons(
   pushed: readonly PushedNeuron[],
   options: TakeOptions,
 ): Promise<Taking> {
-  const { rewriteLinks } = await kb.settings()
-  const moved = await withTheirFiles(kb, pushed, options)
-  const { neurons, aliases } = await followRenames(kb, moved, { ...options, rewriteLinks })
+  const { neurons, aliases } = await followed(kb, pushed, options)
   const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
   const used = new Set<string>()
   const number = nextNumbers(kb)
@@ -86,6 +87,29 @@ export async function takeNeurons(
     })
   }
   return taking
+}
+
+/** With the links that follow. A candidate that is {@link isFirstCome} rewrites them by no more than its sender may know. */
+async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], options: TakeOptions): Promise<Followed> {
+  const { rewriteLinks, defaultAudience } = await kb.settings()
+  const moved = await withTheirFiles(kb, pushed, options)
+  const limited = new Set<string | undefined>()
+  for (const neuron of moved) {
+    const named = neuron.before === undefined ? undefined : namedCandidate(kb.projection.write, neuron, options.lost)
+    if (named !== undefined && isFirstCome(parseCandidate(await options.readText(named.blob))))
+      limited.add(neuron.seqId)
+  }
+  let result = await followRenames(kb, moved, { ...options, rewriteLinks, isFollowed: (seqId) => !limited.has(seqId) })
+  for (const one of limited) {
+    const sight = sightOf(kb.projection.write, one ?? '', defaultAudience)
+    const isFollowed = (seqId: string) => seqId === one
+    const next = await followRenames(kb, result.neurons, { ...options, rewriteLinks, sight, isFollowed })
+    for (const [seqId, kept] of result.aliases) {
+      next.aliases.set(seqId, [...kept, ...(next.aliases.get(seqId) ?? [])])
+    }
+    result = next
+  }
+  return result
 }
 
 /** Adapts the links of moved Neurons, so that they still lead to the same attachments. */

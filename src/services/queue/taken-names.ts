@@ -1,7 +1,7 @@
 import type { Warning } from '../../contract/candidates.ts'
 import type { Candidate } from '../../knowledge/candidate.ts'
 import { isFirstCome } from '../../knowledge/first-come.ts'
-import { namesOf, wasBefore } from '../../knowledge/links/link-target.ts'
+import { doesYield, namesOf } from '../../knowledge/links/link-target.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import type { CandidateRow } from '../../store/projection/candidate-index.ts'
 import { namesByKey, namesOfNeuron } from '../../store/projection/link-queries.ts'
@@ -19,9 +19,9 @@ export function takenNames(
 ): Warning[] {
   const taken = new Map<string, string>()
   for (const { key, exact, kind, claim } of names) {
-    if (!claim.yields || kind === 'seqId' || kind === 'path') continue
+    if (!claim.yields) continue
     const holder = namesByKey(sql, key).find(
-      (other) => other.seqId !== seqId && wasBefore(other, { seqId, claim }) && isVisible(other.seqId),
+      (other) => doesYield({ seqId, kind, claim }, other) && isVisible(other.seqId),
     )
     if (holder !== undefined) taken.set(holder.seqId, exact)
   }

@@ -25,14 +25,17 @@ export async function followRenames(
     parser,
     rewriteLinks,
     sight,
+    isFollowed = () => true,
   }: {
     readText: (oid: Oid) => Promise<string>
     parser: ParserPool
     rewriteLinks: boolean
     sight?: LinkSight | undefined
+    /** Of a Neuron, whether its rename is followed. */
+    isFollowed?: (seqId: string) => boolean
   },
 ): Promise<Followed> {
-  const renames = neurons.flatMap(renameOf)
+  const renames = neurons.flatMap(renameOf).filter(({ seqId }) => isFollowed(seqId))
   if (!rewriteLinks || renames.length === 0) {
     const kept = renames.map(({ seqId, after }) => [seqId, aliasesToKeep(kb, seqId, after, { sight })] as const)
     return { neurons: [...neurons], aliases: new Map(kept) }

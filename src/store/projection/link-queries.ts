@@ -49,10 +49,10 @@ function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
   return { since: Number(since), yields: yields === 1 }
 }
 
-/** Every key under which people know a Neuron: of its titles, aliases and file names; read as it goes. */
-export function* everyNameKey(sql: Sql): Generator<{ key: string; seqId: string }> {
-  const rows = sql.iterate`SELECT DISTINCT key, seq_id FROM names WHERE kind IN ('file', 'title', 'alias') ORDER BY key`
-  for (const row of rows) yield { key: String(row.key), seqId: String(row.seq_id) }
+/** Every name of every Neuron, by key; read as it goes. */
+export function* everyName(sql: Sql): Generator<ClaimedName & { seqId: string }> {
+  const rows = sql.iterate`SELECT key, seq_id, kind, exact, since, yields FROM names ORDER BY key, seq_id`
+  for (const row of rows) yield { seqId: String(row.seq_id), ...toName(row) }
 }
 
 /** The keys of a Neuron's names, each once. */
@@ -61,13 +61,14 @@ export function keysOf(sql: Sql, seqId: string): string[] {
 }
 
 /** The names under which a Neuron answers. */
-export function namesOfNeuron(sql: Sql, seqId: string): (NeuronName & { claim: NameClaim })[] {
-  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map((row) => ({
-    key: String(row.key),
-    kind: row.kind as NameKind,
-    exact: String(row.exact),
-    claim: claimIn(row),
-  }))
+export function namesOfNeuron(sql: Sql, seqId: string): ClaimedName[] {
+  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map(toName)
+}
+
+type ClaimedName = NeuronName & { claim: NameClaim }
+
+function toName(row: Record<string, unknown>): ClaimedName {
+  return { key: String(row.key), kind: row.kind as NameKind, exact: String(row.exact), claim: claimIn(row) }
 }
 
 /** The claim of a Neuron on its path: since when it stands there, and whether it came over the API. */

@@ -8,7 +8,7 @@ import { hostileText } from '../hostile-text.ts'
 const seq = (number: number) => `kb_${String(number).padStart(8, '0')}`
 
 function page(path: string, fields: Partial<NeuronFields>, rest: Partial<CheckedFile> = {}): CheckedFile {
-  const all = { title: 'Title', tags: [], aliases: [], edges: [], sources: [], noteShared: false, ...fields }
+  const all = { title: `Title of ${path}`, tags: [], aliases: [], edges: [], sources: [], noteShared: false, ...fields }
   return {
     path,
     size: 100,
@@ -183,7 +183,11 @@ describe('links', () => {
   test('a broken and an ambiguous link are warnings on their line of the file', () => {
     expect(
       check(files([link('Nowhere', { line: 3 }), link('twin', { line: 4 }), link('x/twin', { line: 5 })])),
-    ).toEqual(['warning neurons/a.md:7 broken-link', 'warning neurons/a.md:8 ambiguous-link'])
+    ).toEqual([
+      'warning neurons/a.md:7 broken-link',
+      'warning neurons/a.md:8 ambiguous-link',
+      'warning neurons/y/twin.md:1 same-name',
+    ])
   })
 
   test('an edge needs one target that exists', () => {
@@ -191,6 +195,7 @@ describe('links', () => {
     expect(check(files([], { edges }))).toEqual([
       'warning neurons/a.md:1 broken-edge',
       'warning neurons/a.md:1 broken-edge',
+      'warning neurons/y/twin.md:1 same-name',
     ])
   })
 
@@ -202,6 +207,23 @@ describe('links', () => {
     expect(check(pages)).toEqual(['warning neurons/new.md:1 missing-seq-id'])
   })
 
+  test('a name of several pages is told at the one that had it last; a folder may have an index of any name', () => {
+    const pages = [
+      page('neurons/notes.md', { seqId: seq(3), title: 'Plan' }),
+      page('neurons/old/NOTES.md', { seqId: seq(1), title: 'Old plan' }),
+      page('neurons/c.md', { seqId: seq(2), title: 'C', aliases: ['notes'] }),
+      page('neurons/x/index.md', { seqId: seq(4), title: 'X' }),
+      page('neurons/y/index.md', { seqId: seq(5), title: 'Y' }),
+    ]
+    const since = new Map([2, 3, 1].map((number, at) => [seq(number), { since: at, yields: false }]))
+    const told = (options: Partial<CheckOptions> = {}) =>
+      checkKb(pages, [], { prefix: 'kb', ...options }).map(({ path, message }) => `${path}: ${message}`)
+    expect(told()).toEqual(['neurons/notes.md: The name "notes" is also that of neurons/old/NOTES.md, neurons/c.md.'])
+    expect(told({ claimOf: (seqId) => since.get(seqId) })).toEqual([
+      'neurons/old/NOTES.md: The name "notes" is also that of neurons/c.md, neurons/notes.md.',
+    ])
+  })
+
   test('thousands of links to thousands of Neurons of one name end within seconds', () => {
     const many = Array.from({ length: 5000 }, (_, n) =>
       page(
@@ -211,7 +233,7 @@ describe('links', () => {
       ),
     )
     const began = performance.now()
-    expect(check(many)).toHaveLength(20 * 2000)
+    expect(check(many)).toHaveLength(20 * 2000 + 1)
     expect(performance.now() - began).toBeLessThan(5000)
   })
 })

@@ -17,6 +17,7 @@ const findingsOn = (name: string): LintFinding[] => [
   { rule: 'orphan', seqId: a },
   { rule: 'contradiction', pair: [a, b] },
   { rule: 'gap', ...target(name) },
+  { rule: 'taken-name', key: name, name, holder: a, others: [b] },
   { rule: 'missing-target', ...target(name), likely: [b] },
   { rule: 'ambiguous-target', ...target(name), meanings: [a, b] },
 ]
@@ -45,6 +46,7 @@ test('each rule has its kind', () => {
     'cross-ref-suggestion',
     'contradiction-alert',
     'gap-detection',
+    'cross-ref-suggestion',
     'cross-ref-suggestion',
     'cross-ref-suggestion',
   ])

@@ -77,10 +77,26 @@ test('schema, seqIds, links, edges and file names are checked, by file and line'
     'neurons/c.md:1 missing-title',
     'neurons/c.md:1 seq-id-prefix',
     'neurons/c.md:3 invalid-front-matter',
+    'neurons/d.md:1 same-name',
     'neurons/e.md:1 front-matter-unclosed',
     'neurons/e.md:1 missing-seq-id',
     'neurons/e.md:1 missing-title',
   ])
+})
+
+test('a page that came over the API yields its names, as on the server; the pages of a change yield none', async () => {
+  const named = (number: number, more = '') => neuron(number, 'x', more).replace(`Note ${number}`, 'Policy')
+  const dir = checkoutOf({
+    'neurons/a.md': neuron(1, '[[Policy]]'),
+    'neurons/b.md': named(2),
+    'neurons/c.md': named(3, 'connector: api\n'),
+  })
+  expect(await rulesOf(dir)).toEqual(['neurons/c.md:1 same-name'])
+  put(dir, 'neurons/d.md', named(4, 'connector: api\n'))
+  expect(await rulesOf(dir)).toEqual(['neurons/a.md:6 ambiguous-link', 'neurons/d.md:1 same-name'])
+  expect((await checkDirectory(dir, {})).findings.at(-1)?.message).toBe(
+    'The name "Policy" is also that of neurons/b.md, neurons/c.md.',
+  )
 })
 
 test('with a base, findings of files that changed since come first, and errors before warnings', async () => {

@@ -435,3 +435,14 @@ test('a candidate says where its note came from and who imported it', async () =
   })
   expect(parseNeuronFile(fileOf(given, 'neurons/Ops/a.md')).fields.candidate).toBe(candidate?.id)
 })
+
+test('a note with the name of another page is told of, with both paths', async () => {
+  const given = await importing({ 'a.md': '# Plan\n', 'plan.md': '# Other\n', 'x/index.md': '', 'y/index.md': '' })
+  const { notices } = await given.run()
+  expect(notices).toEqual([
+    {
+      ...{ rule: 'same-name', severity: 'warning', path: 'neurons/plan.md', line: 1 },
+      message: 'The name "Plan" is also that of neurons/a.md.',
+    },
+  ])
+})

@@ -58,7 +58,14 @@ test('findings come page by page, most impact first, with what they may be settl
       { seqId: seq(7), title: 'Twin' },
     ],
   })
-  expect(counts).toEqual({ gap: 1, 'ambiguous-target': 1, contradiction: 1, 'missing-target': 2, orphan: 1 })
+  expect(counts).toEqual({
+    gap: 1,
+    'ambiguous-target': 1,
+    'taken-name': 0,
+    contradiction: 1,
+    'missing-target': 2,
+    orphan: 1,
+  })
   expect([next, isBehind]).toEqual([4, false])
   const rest = await list({ from: 4, limit: 4 })
   expect([rest.findings.length, rest.next]).toEqual([2, null])

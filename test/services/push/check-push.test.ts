@@ -34,6 +34,21 @@ describe('what curators do', () => {
     expect(await judge(commit())).toEqual([])
   })
 
+  test('a page with the name of another is told of with both paths, and only where it comes second', async () => {
+    const { put, commit, accept, judge, findings } = await pushing(two)
+    put('neurons/a.md', two['a.md'].replace('See', 'Do see'))
+    put('neurons/new.md', page('title: bee\n'))
+    put('neurons/deep/B.md', page('title: Other\n'))
+    const to = commit()
+    expect(formatFindings(await findings(to))).toEqual([
+      'neurons/deep/B.md:1: warning: The name "B" is also that of neurons/b.md.',
+      'neurons/new.md:1: warning: The name "bee" is also that of neurons/b.md.',
+    ])
+    await accept(to)
+    put('neurons/b.md', `${two['b.md']}More.\n`)
+    expect(await judge(commit())).toEqual([])
+  })
+
   test('a filter, a pointer of Git LFS and a conflict that is left are refused with file and line', async () => {
     const { put, commit, judge } = await pushing(two)
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
@@ -385,7 +400,10 @@ describe('hostile trees', () => {
     const lower = write.with(write.treeOf(from), 'neurons/x.md', { mode: file, oid })
     const parents = [write.commit(upper, from), write.commit(lower, from)]
     const both = write.with(upper, 'neurons/x.md', { mode: file, oid })
-    expect(await judge(write.commit(both, ...parents))).toEqual(['error neurons/x.md:1 path-collision'])
+    expect(await judge(write.commit(both, ...parents))).toEqual([
+      'error neurons/x.md:1 path-collision',
+      'warning neurons/x.md:1 same-name',
+    ])
   })
 
   test('a large file is refused with its path, also where a later commit removes it; a page holds less', async () => {

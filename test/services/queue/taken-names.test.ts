@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { pushedChanges } from '../../../src/git/pushed-objects.ts'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
-import { pushToMain } from '../../../src/services/push/push-main.ts'
+import { surveyLinks } from '../../../src/services/lint/survey-links.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { addSource, ingest, statusOf } from '../support/ingest-support.ts'
 import { candidate, correction } from '../support/test-bed.ts'
-import { neuronText, seq, writtenBed } from '../support/written-neurons.ts'
+import { neuronText, pushCandidate, seq, writtenBed } from '../support/written-neurons.ts'
 
 const links = 'See [[Policy]], [[rules]] and [[Merger]].\n'
 
@@ -34,6 +33,13 @@ test('a page that comes over the API takes no name from another, and its sender 
   const retitled = { ...correction(seq(2), '# Policy\n\nText.\n', { confidence: 1 }), title: 'Policy' }
   expect((await submitCandidate(ganglion, app, retitled)).status).toBe('approved')
   expect(await meant()).toEqual([seq(1)])
+
+  const kb = await ganglion.kb(app.tenantId, 'handbook')
+  const taking = (await surveyLinks(kb)).filter(({ rule }) => rule === 'taken-name')
+  expect(taking).toMatchObject([
+    { name: 'Policy', holder: seq(1), others: [seq(2), seq(6)] },
+    { name: 'Rules', holder: seq(1), others: [seq(7)] },
+  ])
 })
 
 test('of pages that came over the API the first has the name', async () => {
@@ -51,8 +57,8 @@ test('a hidden page that had the name first is not there for those who do not se
 })
 
 test('a candidate over the API takes no name whoever approves it, and whatever connector it claims', async () => {
-  const { meant, ganglion, app, curator, native } = await taken()
-  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  const bed = await taken()
+  const { meant, ganglion, app, curator } = bed
   const waiting = async (connector: string) => {
     const metadata = JSON.stringify({ connector })
     const { candidateId } = await submitCandidate(ganglion, app, candidate({ title: 'Policy', metadata }))
@@ -66,13 +72,7 @@ test('a candidate over the API takes no name whoever approves it, and whatever c
   expect(await meant()).toEqual([seq(1)])
 
   const second = await waiting('crm')
-  await ganglion.candidateRefs(kb).follow()
-  const [from, to] = ['refs/heads/main', `refs/candidates/${second}/head`].map((ref) => native.git('rev-parse', ref))
-  const actor = { id: 'git:curator-key', name: 'Cleo' }
-  const changes = await pushedChanges(kb.repository, from ?? '', to ?? '')
-  const origin = { door: 'main', by: 'curator-key' } as const
-  const push = { from: from ?? '', to: to ?? '', changes, approver: actor, proposer: actor, origin }
-  await pushToMain(kb, { ...push, behind: 'refuse' }, ganglion)
+  await pushCandidate(bed, second)
   expect((await readCandidate(ganglion, curator, second)).status).toBe('approved')
   expect(await meant()).toEqual([seq(1)])
 })

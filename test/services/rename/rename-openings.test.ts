@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { readFile } from '../../../src/services/read/attachments/read-file.ts'
 import { candidate, correction } from '../support/test-bed.ts'
-import { neuronText, seq, writtenBed } from '../support/written-neurons.ts'
+import { neuronText, pushCandidate, seq, writtenBed } from '../support/written-neurons.ts'
 
 const main = 'refs/heads/main'
 
@@ -24,20 +24,25 @@ test('a link to a file that only the policy let in opens it no more after links 
   await expect(opened()).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('links that follow a rename over the API are written alike whatever names hidden pages have', async () => {
-  const after = async (title: string) => {
-    const bed = await writtenBed({
-      'old.md': neuronText(1, {}, '# Old\n\nText.\n'),
-      'page.md': neuronText(2, { title: 'Page' }, 'See [[Old]].\n'),
-      'hidden.md': neuronText(3, { title, tags: ['internal'] }, 'Hidden.\n'),
-    })
-    const settings = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
-    bed.native.commit(main, new Map([['kb.yaml', settings]]))
-    const renaming = correction(seq(1), '# New\n\nText.\n', { title: 'New', confidence: 0.95 })
-    expect(await submitCandidate(bed.ganglion, bed.app, renaming)).toMatchObject({ status: 'approved' })
-    expect((await bed.read(2, bed.app))?.links).toMatchObject([{ target: seq(1) }])
-    return (await bed.read(2))?.content
-  }
-  const other = await after('Other')
-  expect([await after('New'), await after('Old')]).toEqual([other, other])
-})
+test.each([0.95, null])(
+  'links that follow a rename over the API are written alike whatever names hidden pages have (%s)',
+  async (confidence) => {
+    const after = async (title: string) => {
+      const bed = await writtenBed({
+        'old.md': neuronText(1, {}, '# Old\n\nText.\n'),
+        'page.md': neuronText(2, { title: 'Page' }, 'See [[Old]].\n'),
+        'hidden.md': neuronText(3, { title, tags: ['internal'] }, 'Hidden.\n'),
+      })
+      const settings = bed.native.read(main, 'kb.yaml').replace('rewriteLinks: false', 'rewriteLinks: true')
+      bed.native.commit(main, new Map([['kb.yaml', settings]]))
+      const renaming = correction(seq(1), '# New\n\nText.\n', { title: 'New', confidence })
+      const { candidateId, status } = await submitCandidate(bed.ganglion, bed.app, renaming)
+      if (status === 'pending') await pushCandidate(bed, candidateId)
+      expect((await bed.read(1, bed.app))?.title).toBe('New')
+      expect((await bed.read(2, bed.app))?.links).toMatchObject([{ target: seq(1) }])
+      return (await bed.read(2))?.content
+    }
+    const other = await after('Other')
+    expect([await after('New'), await after('Old')]).toEqual([other, other])
+  },
+)

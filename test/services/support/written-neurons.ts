@@ -1,6 +1,8 @@
 import { GanglionError } from '../../../src/contract/errors.ts'
 import type { Neuron } from '../../../src/contract/neurons.ts'
+import { pushedChanges } from '../../../src/git/pushed-objects.ts'
 import type { Caller } from '../../../src/services/caller.ts'
+import { pushToMain } from '../../../src/services/push/push-main.ts'
 import { readNeuron } from '../../../src/services/read/read-neuron.ts'
 import { NativeWriter } from './native-writer.ts'
 import { newTestBed, type TestBed } from './test-bed.ts'
@@ -44,4 +46,15 @@ export async function writtenBed(files: Record<string, string> = {}): Promise<Wr
     }
   }
   return { ...bed, write, native, read }
+}
+
+/** Approves a candidate by a push of its head. */
+export async function pushCandidate({ ganglion, curator, native }: WrittenBed, candidateId: string): Promise<void> {
+  const kb = await ganglion.kb(curator.tenantId, 'handbook')
+  await ganglion.candidateRefs(kb).follow()
+  const [from = '', to = ''] = [main, `refs/candidates/${candidateId}/head`].map((ref) => native.git('rev-parse', ref))
+  const actor = { id: 'git:curator-key', name: 'Cleo' }
+  const changes = await pushedChanges(kb.repository, from, to)
+  const origin = { door: 'main', by: 'curator-key' } as const
+  await pushToMain(kb, { from, to, changes, approver: actor, proposer: actor, origin, behind: 'refuse' }, ganglion)
 }

@@ -1,11 +1,12 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import type { Repository, TreeChange } from '../../../git/repository.ts'
+import { type ClaimOf, knownNames } from '../../../knowledge/check/check-names.ts'
 import type { CheckedFile } from '../../../knowledge/check/checked-file.ts'
-import { targetKeys } from '../../../knowledge/links/link-target.ts'
+import { isKnownBy, keptClaim, targetKeys, wasBefore } from '../../../knowledge/links/link-target.ts'
 import { writtenLinks } from '../../../knowledge/links/written-link.ts'
 import type { Finding } from '../../../knowledge/neuron.ts'
 import { attachmentsByKey, pathsOfSeqId } from '../../../store/projection/file-queries.ts'
-import { namesByKey } from '../../../store/projection/link-queries.ts'
+import { namesByKey, namesOfNeuron } from '../../../store/projection/link-queries.ts'
 import { namesInFile } from '../../../store/projection/neuron-queries.ts'
 import type { Projection } from '../../../store/projection/projection.ts'
 import { seqIdsOfDocument } from '../../../store/projection/version-queries.ts'
@@ -89,7 +90,33 @@ export async function readSurroundings(
     }
     await pause()
   }
+  for (const holder of await firstHolders(sql, files)) await addHolders(holder)
   return { stubs: [...stubs.values()], previousSeqIds, findings: keys.findings }
+}
+
+/** The claims that Neurons have on main. */
+export function claimsIn(sql: Sql): ClaimOf {
+  const known = new Map<string, ReturnType<typeof namesOfNeuron>>()
+  return (seqId, name) => {
+    const names = known.get(seqId) ?? namesOfNeuron(sql, seqId)
+    known.set(seqId, names)
+    return keptClaim(names, name)
+  }
+}
+
+/** The other Neurons that had the names of some pages first. */
+export async function firstHolders(sql: Sql, files: readonly CheckedFile[]): Promise<Set<string>> {
+  const own = new Set(files.map(({ neuron }) => neuron?.fields.seqId))
+  const holders = new Set<string>()
+  const pause = pauses()
+  for (const key of new Set(files.flatMap((file) => [...knownNames(file).keys()]))) {
+    const [holder] = namesByKey(sql, key)
+      .filter(({ seqId, kind }) => isKnownBy(kind) && !own.has(seqId))
+      .sort((a, b) => (wasBefore(a, b) ? -1 : 1))
+    if (holder !== undefined) holders.add(holder.seqId)
+    await pause()
+  }
+  return holders
 }
 
 /** The names that the changed files link to. Links beyond the limit are not checked, and one finding says so. */
@@ -124,7 +151,7 @@ function linkedKeys(
 }
 
 /** A Neuron reduced to the names that others may link to; of a copy only its path and seqId. */
-function stubOf(sql: Sql, path: string, seqId: string): CheckedFile {
+export function stubOf(sql: Sql, path: string, seqId: string): CheckedFile {
   const known = namesInFile(sql, seqId)
   const names = known?.path === path ? known : undefined
   const fields = {

@@ -24,7 +24,7 @@ import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
 import { checkLostHeadings } from './check-lost-headings.ts'
 import { settingsProblems } from './check-settings.ts'
 import { checkShownFiles } from './check-shown-files.ts'
-import { readSurroundings } from './check-surroundings.ts'
+import { claimsIn, readSurroundings } from './check-surroundings.ts'
 
 /** Files that are read at a time. */
 const chunkFiles = 50
@@ -80,7 +80,8 @@ export async function checkFiles(
     const around = await readSurroundings(sql, { changes, repository, base: behind, previousPaths }, files)
     const { stubs, previousSeqIds, findings } = around
     const previousNames = keptNames(sql, files)
-    const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags }
+    const claimOf = claimsIn(sql)
+    const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags, claimOf }
     const found = checkKb([...files, ...stubs], problems, options)
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && !otherwiseFound.has(rule)),

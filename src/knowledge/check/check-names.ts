@@ -1,0 +1,84 @@
+import { isVaultDoor } from '../first-come.ts'
+import {
+  barePath,
+  exactKey,
+  folderOfPage,
+  keptClaim,
+  linkKey,
+  type NameClaim,
+  type NeuronName,
+  namesOf,
+  wasBefore,
+} from '../links/link-target.ts'
+import type { Finding } from '../neuron.ts'
+import { parseSeqId } from '../seq-id.ts'
+import { oneLine } from '../text/text.ts'
+import type { CheckedFile } from './checked-file.ts'
+
+/** The claim of a Neuron to one of its names; none where the name is new. */
+export type ClaimOf = (seqId: string, name: Pick<NeuronName, 'exact' | 'kind'>) => NameClaim | undefined
+
+const maxShown = 5
+
+/** The names by which people know a page, by key: its title, its aliases and its file's name, but for one by which a folder's index goes. */
+export function knownNames({ path, neuron }: CheckedFile): Map<string, string> {
+  if (neuron === undefined) return new Map()
+  const file = barePath(path).replace(/^.*\//, '')
+  const names = new Map(
+    [...neuron.fields.aliases, file, neuron.title ?? ''].map((name) => [linkKey(name), exactKey(name)]),
+  )
+  if (folderOfPage(path) !== undefined) names.delete(linkKey(file))
+  names.delete('')
+  return names
+}
+
+/** Warns of each name that several pages have, once, at the page that had it last. */
+export function checkNames(files: readonly CheckedFile[], claimOf: ClaimOf = () => undefined): Finding[] {
+  const holders = new Map<string, { exact: string; pages: Map<string, CheckedFile> }>()
+  for (const file of files) {
+    for (const [key, exact] of knownNames(file)) {
+      const named = holders.get(key) ?? { exact, pages: new Map() }
+      named.pages.set(file.neuron?.fields.seqId ?? file.path, file)
+      holders.set(key, named)
+    }
+  }
+  const found = new Map<string, Finding>()
+  for (const [key, { exact, pages: named }] of holders) {
+    if (named.size < 2) continue
+    const claimants = [...named].map(([seqId, page]) => ({ seqId, page, claim: firstClaim(seqId, page, key, claimOf) }))
+    claimants.sort((a, b) => (wasBefore(a, b) ? -1 : 1))
+    const [{ path } = { path: '' }, ...others] = claimants.map(({ page }) => page).reverse()
+    const shown = others.slice(-maxShown).map((other) => oneLine(other.path, 200))
+    const more = others.length > maxShown ? ` and ${others.length - maxShown} more` : ''
+    const message = `The name "${oneLine(exact, 200)}" is also that of ${shown.reverse().join(', ')}${more}.`
+    const subject = JSON.stringify([path, ...others.map((other) => other.path)])
+    if (!found.has(subject)) found.set(subject, { rule: 'same-name', severity: 'warning', path, line: 1, message })
+  }
+  return [...found.values()]
+}
+
+function firstClaim(seqId: string, page: CheckedFile, key: string, claimOf: ClaimOf): NameClaim | undefined {
+  const claims = namesIn(seqId, page).flatMap((name) => (name.key === key ? (claimOf(seqId, name) ?? []) : []))
+  return claims.toSorted((a, b) => a.since - b.since)[0]
+}
+
+/**
+ * The claims of pages as far as the pages themselves tell: seqIds are given in the order in which Neurons come, and the front matter
+ * says by which connector. Only the history knows of a name that a Neuron got later.
+ */
+export function claimsAmong(files: readonly CheckedFile[]): ClaimOf {
+  const names = new Map<string, (NeuronName & { claim: NameClaim })[]>()
+  for (const file of files) {
+    const { seqId, connector } = file.neuron?.fields ?? {}
+    const since = parseSeqId(seqId ?? '')?.number
+    if (seqId === undefined || since === undefined) continue
+    const claim = { since, yields: connector !== undefined && !isVaultDoor(connector) }
+    const named = namesIn(seqId, file).map((name) => ({ ...name, claim }))
+    names.set(seqId, named)
+  }
+  return (seqId, name) => keptClaim(names.get(seqId) ?? [], name)
+}
+
+function namesIn(seqId: string, { path, neuron }: CheckedFile): NeuronName[] {
+  return namesOf({ seqId, path, title: neuron?.title, aliases: neuron?.fields.aliases ?? [] })
+}
