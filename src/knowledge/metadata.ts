@@ -11,7 +11,6 @@ const maxKeys = 64
 const maxDepth = 5
 const maxTags = 64
 const maxWord = 100
-/** Keys that reach an object's prototype where code is careless with them. */
 
 /** A candidate's metadata: the JSON text to store, byte for byte as submitted where it was text, and what it says. */
 export type Metadata = { text: string | null; data: Record<string, unknown> }
@@ -67,6 +66,12 @@ export function readMetadata(data: Record<string, unknown>): MetadataFields {
     ...(baseVersion && { baseVersion }),
     ...(replaceTags && { replaceTags }),
   }
+}
+
+/** The known keys whose values {@link readMetadata} would refuse. */
+export function unfitKeys(data: Record<string, unknown>): string[] {
+  const result = Fields.safeParse(data)
+  return result.success ? [] : [...new Set(result.error.issues.map(({ path: [key] }) => String(key)))]
 }
 
 const JsonObject = z.record(z.string(), z.unknown())

@@ -37,6 +37,8 @@ export type FrontMatter = {
   problems: FrontMatterProblem[]
   /** The block without its problems, if it has some and parts of it can be read. */
   mended?: string
+  /** Whether that lacks some of the block. */
+  isCut?: boolean
   /** Whether what could not be read may say that only some see the page: `data` then has the empty audience. */
   mayHide: boolean
 }
@@ -50,10 +52,16 @@ export type FileLayout = { eol: LineEnding; bodyStart: number } & (
 const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
-/** What opens front matter in other tools: `+++`, `---json`, or a `---` behind empty lines. */
-const foreignBlock = /^[\s\p{Cf}]*(?:---|\+\+\+)/u
+/** What opens front matter in other tools: `+++`, `;;;`, `---json`, or a `---` behind empty lines. */
+const foreignBlock = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)/u
 /** Such a block up to the line that ends it, or the one of YAML that `...` ends. */
-const foreignHead = /^[\s\p{Cf}]*(?:---|\+\+\+)[^\n]*\n[\s\S]*?(?<=\n)(?:---|\+\+\+|\.\.\.)[^\S\n]*(?:\n|$)/u
+const foreignHead = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)[^\n]*\n[\s\S]*?(?<=\n)(?:---|\+\+\+|;;;|\.\.\.)[^\S\n]*(?:\n|$)/u
+/** A line that may stand before front matter: a heading, a directive, a comment, a delimiter. */
+const preamble = /^[\s\p{Cf}]*(?:#|%|<!--|-->|[-+;*=~`–—\\]{3})/u
+/** Tags and their values, an audience that is not all readers: however they are marked up. */
+const taggedAs = /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}tags?[^\p{L}\p{N}\n]{0,20}[:=][^\n]*(?:\n[^\p{L}\p{N}\n][^\n]*)*/gimu
+const seenByFew =
+  /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}audience[^\p{L}\p{N}\n]{0,20}[:=](?:[^\p{L}\p{N}]{0,20}(?:curator|tool|student|internal)\b|\s*\[\s*\])/imu
 /** gray-matter looks for comments in time that grows with lines times blanks. */
 const maxLines = 1000
 const flowWidth = 100
@@ -84,11 +92,13 @@ export function parseFrontMatter(text: string): FrontMatter {
   const { bodyStart } = layout
   const { data, problems, mended } = readData(layout, text)
   const cannotTell = () => headMayHide(text) || (layout.kind === 'block' && namesWhoSees(layout.yaml))
-  const mayHide = problems.length > 0 && (mended === undefined ? cannotTell() : mended.lost.some(saysWhoSees))
+  const isUnread = problems.some(({ rule }) => rule === 'front-matter-unread')
+  const mayHide =
+    isUnread || (problems.length > 0 && (mended === undefined ? cannotTell() : mended.lost.some(saysWhoSees)))
   if (mayHide) data.audience = []
   return {
     ...{ data, problems, mayHide, body: text.slice(bodyStart), bodyStart, bodyLine: lineAt(text, bodyStart) },
-    ...(mended === undefined ? {} : { mended: mended.yaml }),
+    ...(mended === undefined ? {} : { mended: mended.yaml, isCut: mended.isCut }),
   }
 }
 
@@ -99,8 +109,29 @@ export function headMayHide(text: string): boolean {
   return /(?:^|[{,])[^\S\n]*"?audience"?\s*[:=]|\binternal\b/im.test(head)
 }
 
+/** Whether the lines that open a text say that only some see the page, as agents and other tools write it: `**Tags:** internal`. */
+export function opensHidden(text: string): boolean {
+  const head = openingLines(text)
+  return seenByFew.test(head) || (head.match(taggedAs) ?? []).some((tags) => /\binternal\b/i.test(tags))
+}
+
+/** The lines of a text up to an empty one that is not between or behind those of the preamble. */
+function openingLines(text: string): string {
+  let isBehind = false
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    const next = end < 0 ? text.length : end + 1
+    const line = text.slice(start, next)
+    const isBlank = line.trim() === ''
+    if (isBlank && isBehind) return text.slice(0, start)
+    if (!isBlank && !preamble.test(line)) isBehind = true
+    start = next
+  }
+  return text
+}
+
 /** The lines of a text up to an empty one. */
-export function firstLines(text: string): string {
+function firstLines(text: string): string {
   return text.trimStart().split(/\n[^\S\n]*\n/, 1)[0] ?? ''
 }
 
@@ -158,23 +189,25 @@ function readData(
   text: string,
 ): { data: YamlMap; problems: FrontMatterProblem[]; mended?: MendedYaml } {
   const empty: YamlMap = Object.create(null)
-  if (layout.kind === 'none') {
-    if (!foreignBlock.test(text) || !headMayHide(text)) return { data: empty, problems: [] }
-    const message =
-      'The page may say in its first lines who sees it, but front matter is YAML between lines `---`, from line 1 on.'
-    return { data: empty, problems: [problem('front-matter-unread', message)] }
-  }
   if (layout.kind === 'unclosed') {
     return {
       data: empty,
       problems: [problem('front-matter-unclosed', 'The front matter is not closed by a line `---`.')],
     }
   }
-  const { yaml } = layout
-  if (isTooLarge(yaml)) {
+  if (layout.kind === 'block' && isTooLarge(layout.yaml)) {
     const message = `Front matter is limited to ${maxYamlBytes} bytes and ${maxLines} lines.`
     return { data: empty, problems: [problem('front-matter-too-large', message)] }
   }
+  if (layout.kind === 'none' || layout.yaml.trim() === '') {
+    if (!opensHidden(text) && !(layout.kind === 'none' && foreignBlock.test(text) && headMayHide(text))) {
+      return { data: empty, problems: [] }
+    }
+    const message =
+      'The page may say in its first lines who sees it, but front matter is YAML between lines `---`, from line 1 on.'
+    return { data: empty, problems: [problem('front-matter-unread', message)] }
+  }
+  const { yaml } = layout
   const plain = readPlainYaml(yaml)
   const { data, problems } = plain === undefined ? readWithGrayMatter(yaml) : { data: plain, problems: [] }
   const findings = problems.map(({ message, line }) => problem('front-matter-yaml', message, line + 1))

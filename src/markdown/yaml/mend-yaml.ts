@@ -1,7 +1,7 @@
 import { parseYaml } from './yaml.ts'
 
-/** `lost` are the keys whose values could not be read, and lines of no key; each stays in the text, quoted or as a comment. */
-export type MendedYaml = { yaml: string; lost: string[] }
+/** `lost` are the keys whose values could not be read, and lines of no key; each stays in the text, quoted or, where it `isCut`, as a comment. */
+export type MendedYaml = { yaml: string; lost: string[]; isCut: boolean }
 
 const entryStart = /^(?:"([^"]+)"|'([^']+)'|([^\s"'#&*!|>%@`[\]{},?:-][^:]*)):(?=\s|$)/
 
@@ -19,11 +19,14 @@ export function mendYaml(yaml: string): MendedYaml | undefined {
   }
   const seen = new Set<string>()
   const lost: string[] = []
+  let isCut = false
   const mended = entries.flatMap(({ key, lines }) => {
     const text = lines.join('\n')
     if (key === undefined) {
       const isNoise = (line: string) => /^\s*(?:#|$)/.test(line)
-      lost.push(...lines.filter((line) => !isNoise(line)))
+      const words = lines.filter((line) => !isNoise(line) && !line.startsWith('%YAML'))
+      lost.push(...words)
+      isCut ||= words.length > 0
       return lines.map((line) => (isNoise(line) ? line : `# ${line}`))
     }
     if (!seen.has(key)) {
@@ -34,9 +37,10 @@ export function mendYaml(yaml: string): MendedYaml | undefined {
       if (readable !== undefined) return [readable]
     }
     lost.push(key)
+    isCut = true
     return lines.map((line) => (line.trim() === '' ? line : `# ${line}`))
   })
-  return seen.size === 0 ? undefined : { yaml: mended.join('\n'), lost }
+  return seen.size === 0 ? undefined : { yaml: mended.join('\n'), lost, isCut }
 }
 
 function isOneEntry(text: string | undefined): text is string {

@@ -2,10 +2,10 @@ import { isInternal } from '../../knowledge/audience.ts'
 import { checkConflictMarkers } from '../../knowledge/check/conflict-markers.ts'
 import type { NeuronFields } from '../../knowledge/neuron.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
+import { withFrontMatter } from '../../markdown/file/foreign-front-matter.ts'
 import {
   type FrontMatterProblem,
   fileLayout,
-  firstLines,
   frontMatterKeyLine,
   headMayHide,
   parseFrontMatter,
@@ -17,7 +17,6 @@ import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-value.ts'
-import { withFrontMatter } from './foreign-front-matter.ts'
 
 /** A foreign Markdown file, understood. */
 export type Note = {
@@ -67,7 +66,7 @@ export function readNote(
   const known = readNeuronFields(data)
   const audienceKeys = spelledKeys(data, 'audience')
   const hasUnfitTags = audienceKeys.length === 0 && known.fields.audience !== undefined
-  const isHidden = mayHide || hasUnfitTags || (isRead ? opensWithTags(text) : headMayHide(text))
+  const isHidden = mayHide || hasUnfitTags || (!isRead && headMayHide(text))
   const shift = original.split('\n').length - text.split('\n').length
   const isSound = isRead && !isHidden && problems.length === 0
   const notices = (isSound ? [] : unreadable(problems, { isRead, isHidden })).map(({ line, message }) => ({
@@ -95,11 +94,6 @@ function withBlock(text: string, yaml: string): string {
   const layout = fileLayout(text)
   if (layout.kind !== 'block') return text
   return text.slice(0, layout.yamlStart) + yaml + text.slice(layout.yamlStart + layout.yaml.length)
-}
-
-/** Whether a note has tags in its first lines as other tools write them, such as MultiMarkdown, of which one hides it. */
-function opensWithTags(text: string): boolean {
-  return fileLayout(text).kind === 'none' && /^(?:tags?|audience)[ \t]*:/im.test(firstLines(text)) && headMayHide(text)
 }
 
 /** The `foreignId` of the note behind a Neuron's file. */

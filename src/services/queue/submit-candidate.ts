@@ -5,7 +5,7 @@ import type { Staging } from '../../git/staging.ts'
 import { isInternal, narrowed } from '../../knowledge/audience.ts'
 import type { Actor, Candidate } from '../../knowledge/candidate.ts'
 import { candidateIdFor } from '../../knowledge/candidate-id.ts'
-import { parseMetadata, readMetadata } from '../../knowledge/metadata.ts'
+import { parseMetadata, readMetadata, unfitKeys } from '../../knowledge/metadata.ts'
 import { judge } from '../../knowledge/policy.ts'
 import { oneLine } from '../../knowledge/text/text.ts'
 import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
@@ -136,8 +136,11 @@ function opened(
   { defaultAudience }: Pick<Draft['settings'], 'defaultAudience'>,
 ): Pick<Draft, 'content' | 'metadata' | 'fields' | 'warnings' | 'isUnreadable'> {
   const sent = parseMetadata(input.metadata)
-  const { content, data, tags, audience, dropped, isUnreadable } = openContent(input.content)
-  const { title: _, ...own } = data
+  const { content, data, tags, audience, dropped: reserved, isUnreadable } = openContent(input.content)
+  const { title: _, ...found } = data
+  const unfit = unfitKeys(found)
+  const dropped = [...reserved, ...unfit]
+  const own = Object.fromEntries(Object.entries(found).filter(([key]) => !unfit.includes(key)))
   const { tags: sentTags = undefined } = sent.data
   const allTags =
     sentTags === undefined ? tags : [...readMetadata(sent.data).tags, ...tags.filter((tag) => isInternal([tag]))]
@@ -150,7 +153,7 @@ function opened(
   const metadata = isSame ? sent.text : parseMetadata(merged).text
   const warnings: Warning[] = []
   if (dropped.length > 0) {
-    const message = `The front matter of the content has keys that only the server sets; they were dropped: ${dropped.join(', ')}.`
+    const message = `The front matter of the content has keys that do not count there, or have no fitting value; they were dropped: ${dropped.join(', ')}.`
     warnings.push({ code: 'reserved_keys', message })
   }
   if (isNarrowed) {

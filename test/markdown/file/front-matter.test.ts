@@ -87,6 +87,10 @@ describe('parseFrontMatter', () => {
     '---json\n{"audience": ["curator"]}\n---\n',
     '\u200b---\ntags: internal\n---\n',
     '+++\ntitle = "A"\n\ntags = ["internal"]\n+++\n',
+    ';;;\n{"tags": ["internal"]}\n;;;\n',
+    '# A comment\n%YAML 1.2\n\n---\ntags: internal\n---\n',
+    'tags:: [[internal]]\n',
+    '{\n  "tags": [\n    "internal"\n  ]\n}\n',
   ])('hides a page that %j opens', (text) => {
     expect(parseFrontMatter(text)).toMatchObject({ data: { audience: [] }, mayHide: true, problems: [{ line: 1 }] })
     expect(parseFrontMatter(text.replace(/internal|audience/, 'x'))).toMatchObject({

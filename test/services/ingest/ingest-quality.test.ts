@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { leftOut, tellLeftOut } from '../../../src/ingest/compile/left-out.ts'
 import { extractMarkdown } from '../../../src/ingest/extract/text/markdown.ts'
+import { extractPlainText } from '../../../src/ingest/extract/text/plain-text.ts'
 import type { Extracted } from '../../../src/ingest/extracted.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { ingestSteps } from '../../../src/services/ingest/ingest-steps.ts'
@@ -67,6 +68,7 @@ test('tags and audience of an uploaded Markdown file hold for all of its pages',
       '---\ntags: [internal\n---\n# Pay\n\nThe bands of all pay.\n',
       { doubts: [expect.stringContaining('cannot be read')] },
     ],
+    [';;;\n{"tags":["internal"]}\n;;;\n# Pay\n\nThe bands of all pay.\n', { tags: ['internal'] }],
   ]
   for (const [text, { doubts, ...fields }] of files as [string, { doubts?: string[] }][]) {
     const path = join(tempDir(), 'pay.md')
@@ -77,6 +79,11 @@ test('tags and audience of an uploaded Markdown file hold for all of its pages',
     )
     const { candidates, gitDir } = await ingested(read)
     expect(candidates).toMatchObject([{ status: doubts ? 'pending' : 'approved', warnings: doubts ?? [] }])
+    const plain = await extractPlainText(
+      { file: path, filename: 'pay.txt', fileType: 'txt', transcriber: undefined },
+      () => {},
+    )
+    expect([plain.audience, plain.tags, plain.doubts]).toEqual([read.audience, read.tags, read.doubts])
     if (doubts) continue
     const file = nativeGit(gitDir, ['ls-tree', '-r', '--name-only', 'HEAD', 'neurons/']).trim()
     expect(parseNeuronFile(nativeGit(gitDir, ['show', `HEAD:${file}`])).fields).toMatchObject({

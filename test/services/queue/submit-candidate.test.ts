@@ -5,6 +5,7 @@ import { candidateIdFor } from '../../../src/knowledge/candidate-id.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { opensUp } from '../../../src/services/queue/approval.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
+import { readCandidate } from '../../../src/services/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { changeKbSettings, readKbSettings } from '../../../src/services/settings/change-kb-settings.ts'
 import { writtenPage } from '../../../src/services/write/written-page.ts'
@@ -164,10 +165,50 @@ test('front matter that opens a content counts as metadata, and only narrows who
   for (const yaml of [...unreadable, 'tags:[internal]', 'a: &a { tags: [internal] }\n<<: *a']) {
     expect(await submitted(block(yaml)), yaml).toMatchObject({ status: 'pending', codes: ['front_matter_unreadable'] })
   }
-  for (const text of ['+++\ntags = ["internal"]\n+++\nText.', '---\na: b\n\ntags: [internal]\n...\nText.']) {
-    expect(await submitted(text), text).toMatchObject({ status: 'pending' })
+  const readToo = [
+    '---json\n{"tags":["internal"]}\n---\n',
+    ';;;\n{"tags":["internal"]}\n;;;\n',
+    'tags:: [[internal]]\n\n',
+  ]
+  readToo.push('%YAML 1.2\n---\ntags: [internal]\n---\n', '--- # by a tool\r\ntags: [internal]\r\n--- # end\r\n')
+  readToo.push('+++\ntags = ["internal"]\n+++\n', '+++\n[taxonomies]\ntags = ["internal"]\n+++\n')
+  readToo.push('---\n%YAML 1.2\n# by a tool\ntags: [internal]\n---\n')
+  for (const head of readToo) {
+    const read = { status: 'approved', codes: undefined, tags: ['internal'], content: 'Text.' }
+    expect(await submitted(`${head}Text.`), head).toMatchObject(read)
   }
-  for (const text of ['---js\ntags: [x]\n---\nText.', '---\nA paragraph.\n---\n\nText.', '---\n\n---\nText.']) {
+  const waiting = [
+    '---\na: b\n\ntags: [internal]\n...\n',
+    '# A comment\n---\ntags: [internal]\n---\n',
+    '**Tags:** internal\n',
+  ]
+  waiting.push(
+    '{"tags":["internal"]}\n',
+    '```yaml\ntags: [internal]\n```\n',
+    '---\n- tags: [internal]\n---\n',
+    'audience: []\n',
+  )
+  waiting.push('---\n---\ntags: [internal]\n---\n', '# T\n\n---\ntags: [internal]\n---\n', '<!-- tags: internal -->\n')
+  for (const head of waiting) {
+    expect(await submitted(`${head}Text.`), head).toMatchObject({
+      status: 'pending',
+      codes: ['front_matter_unreadable'],
+    })
+  }
+  for (const yaml of ['tags: [internal\ntitle: x', 'owner: [a\ntags: [b]']) {
+    const receipt = await submitCandidate(bed.ganglion, bed.app, candidate({ content: block(yaml), confidence: 0.95 }))
+    expect(receipt, yaml).toMatchObject({ status: 'pending' })
+    const kept = await readCandidate(bed.ganglion, bed.curator, receipt.candidateId)
+    expect(kept.content, 'as sent, for the curator').toBe(block(yaml))
+  }
+  const request = 'baseVersion: 3\nbaseCommit: x\nreplaceTags: yes\nactionZone: high\ntags: [a]'
+  expect(await submitted(block(request))).toMatchObject({ codes: ['reserved_keys'], tags: ['a'], content: 'Text.' })
+  for (const text of [
+    '---js\ntags: [x]\n---\nText.',
+    '---\nA paragraph.\n---\n\nText.',
+    '---\n\n---\nText.',
+    '# Internal\n\nTags: a, b',
+  ]) {
     expect(await submitted(text), text).toMatchObject({ status: 'approved', codes: undefined, tags: [], content: text })
   }
 })

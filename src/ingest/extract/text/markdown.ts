@@ -1,11 +1,10 @@
 import { withoutComments } from '../../../markdown/comments.ts'
-import { openContent, unreadableHead } from '../../../markdown/file/content-front-matter.ts'
-import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
 import type { Extractor } from '../../extracted.ts'
 import { readText } from '../encoding/read-text.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
 import { withAtxHeadings } from './atx-headings.ts'
+import { openDocument } from './document-head.ts'
 
 const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500
@@ -14,15 +13,9 @@ const heading = /^#\s+(.+)$/
 /** Markdown: its front matter gives title, tags and audience and goes, underlined headings become those of `#`, HTML goes. */
 export const extractMarkdown: Extractor = async ({ file }) => {
   const { text, doubts } = await readText(file)
-  const { problems } = parseFrontMatter(text)
-  const { content, data, tags, audience, isUnreadable } = openContent(text)
+  const { content, head } = openDocument(text, doubts)
   const markdown = cleanMarkdown(await normalised(content), 'drop')
-  const title = typeof data.title === 'string' ? data.title : firstTitle(markdown)
-  const warnings = problems.map(({ message, line }) => `Front matter, line ${line}: ${message}`)
-  const seenBy = isUnreadable ? [] : audience
-  const access = { ...(tags.length > 0 && { tags }), ...(seenBy && { audience: seenBy }) }
-  const allDoubts = [...doubts, ...(isUnreadable ? [`The document ${unreadableHead}.`] : [])]
-  return { title, markdown, anchors: [], warnings, doubts: allDoubts, ...access }
+  return { ...head, title: head.title ?? firstTitle(markdown), markdown, anchors: [] }
 }
 
 /** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */

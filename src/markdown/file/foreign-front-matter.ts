@@ -1,14 +1,20 @@
 import { parse, type TomlValue } from 'smol-toml'
-import { formatFrontMatter, parseFrontMatter } from '../../markdown/file/front-matter.ts'
-import type { YamlInput } from '../../markdown/yaml/yaml.ts'
+import { z } from 'zod'
+import type { YamlInput } from '../yaml/yaml.ts'
+import { fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 
+/** YAML, or JSON, which is YAML too, between delimiters that are not quite ours. */
+const yamlBlock =
+  /^[\s\p{Cf}]*(?:%YAML[^\n]*\n)?(?:---[ \t]{0,9}(?:json|ya?ml)?|;;;)[ \t]{0,9}(?:#[^\n]*)?\r?\n(.*?)(?<=\n)(?:---|;;;)[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)/su
 const tomlBlock = /^\s*\+\+\+[ \t]*\r?\n(.*?)(?<=\n)\+\+\+[ \t]*(?:\r?\n|$)/s
+const ZolaTags = z.object({ taxonomies: z.object({ tags: z.array(z.string()) }) })
 const logseqProperty = /^([\p{L}\p{N}][^\s:]*)::[ \t](.*)$/u
 const logseqLists: ReadonlySet<string> = new Set(['tags', 'tag', 'alias', 'aliases'])
 
 /**
- * Returns a note with the front matter of another tool as YAML from its first line on: TOML, as Hugo has it, YAML behind empty
- * lines, or the properties of a Logseq page. A note without such is returned as it is.
+ * Returns a text with the front matter of another tool as YAML from its first line on: TOML, as Hugo has it, YAML behind empty
+ * lines or a directive, JSON between `---json` or `;;;`, or the properties of a Logseq page. A text without such is returned as it
+ * is.
  */
 export function withFrontMatter(text: string): string {
   const toml = tomlBlock.exec(text)
@@ -16,14 +22,19 @@ export function withFrontMatter(text: string): string {
     const entries = fromToml(toml[1] ?? '')
     return entries === undefined ? text : formatFrontMatter(entries) + text.slice(toml[0].length)
   }
-  const trimmed = text.replace(/^\s*\n(?=---[ \t]*\r?\n)/, '')
-  if (trimmed !== text) return Object.keys(parseFrontMatter(trimmed).data).length > 0 ? trimmed : text
-  return fromLogseq(text)
+  const yaml = fileLayout(text).kind === 'block' ? null : yamlBlock.exec(text)
+  if (yaml === null) return fromLogseq(text)
+  const read = `---\n${yaml[1]}---\n${text.slice(yaml[0].length)}`
+  return Object.keys(parseFrontMatter(read).data).length > 0 ? read : text
 }
 
 function fromToml(toml: string): Record<string, YamlInput> | undefined {
   try {
-    return Object.fromEntries(Object.entries(parse(toml)).map(([key, value]) => [key, inputOf(value)]))
+    const table = parse(toml)
+    const { data: zola } = ZolaTags.safeParse(table)
+    return Object.fromEntries(
+      Object.entries({ ...zola?.taxonomies, ...table }).map(([key, value]) => [key, inputOf(value)]),
+    )
   } catch {
     return undefined
   }
