@@ -27,6 +27,13 @@ export const maxChunkBytes = 8 * 1024 * 1024
 export const SourceStatus = z.enum(['pending', 'ready', 'processing', 'success', 'failed'])
 export type SourceStatus = z.infer<typeof SourceStatus>
 
+const textTypes: ReadonlySet<string> = new Set(textFileTypes)
+
+/** Status of a Source that waits for its text to be read. Files that are text have it from the first. */
+export function unreadStatus(fileType: string): 'pending' | 'ready' {
+  return textTypes.has(fileType) ? 'ready' : 'pending'
+}
+
 const documentId = '019b9c9b-2f10-7a3c-b1d2-4e5f6a7b8c9d'
 const sha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal')

@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely'
-import type { SourceStatus } from '../../contract/documents.ts'
+import { type SourceStatus, unreadStatus } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { EventData, EventKind, IngestStage } from '../../contract/events.ts'
 import type { CompiledPage } from '../../ingest/compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../../ingest/extracted.ts'
 import type { Schema } from '../../store/database/schema.ts'
-import type { Job } from '../../store/jobs.ts'
+import type { Job, Jobs } from '../../store/jobs.ts'
 import type { Source } from '../../store/sources/source.ts'
 import type { SourceChange } from '../../store/sources/sources.ts'
 import { refusalFor } from '../failure.ts'
@@ -71,6 +71,8 @@ class Run {
   #telling = Promise.resolve()
   readonly #progress = progressReporter((progress) => this.#tellSoon('ingest.progress', progress))
   #stage: IngestStage = 'extracting'
+  /** Of the Source while it waits. */
+  #waits: 'pending' | 'ready' = 'ready'
   /** What the steps so far have warned of. */
   #warnings: string[] = []
 
@@ -99,6 +101,7 @@ class Run {
 
   async #ingest(source: Source): Promise<void> {
     const context = { signal: this.#signal, onProgress: this.#progress.show }
+    this.#waits = unreadStatus(source.fileType)
     const extract = () => {
       this.#begin('extracting')
       return this.#steps.extract(source, context)
@@ -110,10 +113,13 @@ class Run {
       if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
     }
     if (source.status !== 'processing') {
-      const change = { status: 'processing', attempt: source.attempt + 1 } as const
-      if (!(await this.#move('ready', change, 'ingest.started'))) return
+      // What was put back is not begun anew.
+      const isBegun = source.attempt > 0
+      const change = { status: 'processing', attempt: Math.max(1, source.attempt) } as const
+      if (!(await this.#move('ready', change, isBegun ? undefined : 'ingest.started'))) return
     }
     const text = extracted ?? (await extract())
+    this.#waits = 'ready'
     this.#warnings.push(...text.warnings)
     await this.#compile(source, text, context)
   }
@@ -136,9 +142,9 @@ class Run {
   }
 
   async #fail(error: unknown): Promise<void> {
-    const { jobs, now } = this.#ganglion
+    const { now } = this.#ganglion
     if (this.#signal.aborted) {
-      if (this.#signal.reason === 'stopping') await jobs.release(this.#job)
+      if (this.#signal.reason === 'stopping') await this.#putBack((jobs) => jobs.release(this.#job))
       return
     }
     const message = messageOf(error)
@@ -147,10 +153,19 @@ class Run {
     // The jitter keeps what failed together from being tried together.
     const after = (pauses: number) =>
       new Date(now().getTime() + this.#options.retryMs * pauses * (0.75 + Math.random() / 2))
-    if (isOutage(error)) await jobs.release(this.#job, after(outagePauses))
+    if (isOutage(error)) await this.#putBack((jobs) => jobs.release(this.#job, after(outagePauses)))
     else if (isPermanent(error) || failures + 1 >= maxFailures)
       await this.#finish('failed', { error: message ?? `Something went wrong while ${this.#stage}; try again.` })
-    else await jobs.retry(this.#job, after(4 ** failures))
+    else await this.#putBack((jobs) => jobs.retry(this.#job, after(4 ** failures)))
+  }
+
+  /** Lets the job wait. Its Source is shown as one that waits, and may be archived. */
+  async #putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
+    await this.#telling
+    await this.#write(async (db) => {
+      if (!(await put(this.#ganglion.jobs.within(db)))) return
+      await this.#ganglion.sources.change(this.#job.documentId, ['processing'], { status: this.#waits }, db)
+    })
   }
 
   /** Ends the job; nothing where it is no longer this owner's. */

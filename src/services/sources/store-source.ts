@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { textFileTypes } from '../../contract/documents.ts'
+import { unreadStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { ReceivedFile } from '../../files/received-file.ts'
 import type { Schema } from '../../store/database/schema.ts'
@@ -22,8 +22,6 @@ export type StoreOptions = {
   together?: (transaction: Transaction<Schema>) => Promise<void>
 }
 
-const textTypes: ReadonlySet<string> = new Set(textFileTypes)
-
 /**
  * Makes a Source from a received file, writes its event and enqueues its ingest, all or nothing. The caller removes the file.
  * @throws {GanglionError} `duplicate_source`
@@ -36,7 +34,7 @@ export async function storeSource(
   { id, kbId, force, replace, together }: StoreOptions,
 ): Promise<Source> {
   const { blobs, sources, jobs, now } = ganglion
-  const status = textTypes.has(draft.fileType) ? 'ready' : 'pending'
+  const status = unreadStatus(draft.fileType)
   const { tenantId } = caller
   const uploader = actorOf(caller)
   const content = { fileSize: file.size, contentHash: file.sha256 }

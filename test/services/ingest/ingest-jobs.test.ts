@@ -6,6 +6,7 @@ import { ingestDocument } from '../../../src/services/ingest/ingest-document.ts'
 import type { IngestSteps } from '../../../src/services/ingest/ingest-source.ts'
 import { progressReporter } from '../../../src/services/ingest/progress-reporter.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { archiveSource } from '../../../src/services/sources/archive-source.ts'
 import { DatabaseUnreachable } from '../../../src/store/database/errors.ts'
 import { S3Error } from '../../../src/store/s3/s3-bucket.ts'
 import type { Source } from '../../../src/store/sources/source.ts'
@@ -160,6 +161,34 @@ test('however often a part of the server is out of reach, the Source does not fa
   await becomes(ganglion, source, 'success')
   expect(await statusOf(ganglion, source)).toMatchObject({ attempt: 1 })
   expect(errors).toEqual(outages.filter((error) => !(error instanceof GanglionError)))
+})
+
+test.each([
+  ['another attempt', new Error('busy')],
+  ['a part of the server', new DatabaseUnreachable(new Error('ECONNREFUSED'))],
+])('what waits for %s is not shown as being processed, and may be archived', async (_, error) => {
+  const { ganglion, kbId, app, curator } = await newTestBed()
+  const kinds = { text: 'md', unread: 'pdf', read: 'pdf' }
+  const sources = new Map<string, Source>()
+  for (const [name, fileType] of Object.entries(kinds)) {
+    const source = await addSource(ganglion, { kbId, fileType, status: 'failed' })
+    await ganglion.jobs.cancel(source.id)
+    await ingestDocument(ganglion, app, source.id)
+    sources.set(name, source)
+  }
+  const fail = vi.fn(() => Promise.reject(error))
+  const given = steps({
+    extract: (source, context) => (source.id === sources.get('unread')?.id ? fail() : steps().extract(source, context)),
+    compile: fail,
+  })
+  await ingest(ganglion, given, { retryMs: 60_000, onError: () => {} })
+  await eventually(() => expect(fail).toHaveBeenCalledTimes(3))
+  await eventually(async () => {
+    const statuses = [...sources.values()].map(async (source) => (await statusOf(ganglion, source)).status)
+    expect(await Promise.all(statuses)).toEqual(['ready', 'pending', 'ready'])
+  })
+  for (const { id } of sources.values()) await archiveSource(ganglion, curator, id)
+  expect(await ganglion.jobs.nextDue('nobody')).toBeUndefined()
 })
 
 test('a failed Source is ingested again when asked, and its reason is cleared', async () => {
