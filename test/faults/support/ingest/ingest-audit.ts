@@ -71,11 +71,10 @@ function wrongStory(row: SourceRow, events: readonly LoggedEvent[], ledger: Inge
   const again = ledger.again.get(row.id) ?? { taken: 0, cut: 0 }
   const runs = [...story].filter((letter) => letter === 'c' || letter === 'f').length
   const starts = [...story].filter((letter) => letter === 's').length
-  const own = document?.fate === 'refused' || (row.archived_at !== null && story === 'u') ? 0 : 1
+  const own = row.archived_at !== null && story === 'u' ? 0 : 1
   const end = story.endsWith('c') ? 'success' : 'failed'
   const isTold = runs === 0 || end === row.status
-  const isRight =
-    /^u(?:(?:s?f|sc)(?:s[cf])*)?$/.test(story) || (document?.fate === 'refused' && /^u(?:sf)*$/.test(story))
+  const isRight = /^u(?:(?:s?f|sc)(?:s[cf])*)?$/.test(story)
   const isCounted = runs >= again.taken + own && runs <= again.taken + again.cut + own && starts === row.attempt
   return isRight && isCounted && isTold
     ? []

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { docx, p } from '../../../ingest/extract/support/office-writer.ts'
 import { writePdf } from '../../../ingest/extract/support/pdf-writer.ts'
 
-/** What becomes of it: Neurons, a failure of who reads it, or a failure as soon as it is there. */
-export type Fate = 'success' | 'unreadable' | 'refused'
+/** What becomes of it: Neurons, or a failure of who reads it. */
+export type Fate = 'success' | 'unreadable'
 
 /** A document like no other: its marker is in its name, its title and each of its sections, and nowhere else in the world. */
 export type TestDocument = {
@@ -40,7 +40,7 @@ const makers: Readonly<Record<string, Maker>> = {
     fate: 'unreadable',
     make: (marker) => `%PDF-1.4\n1 0 obj\n<< /Type /Catalog ${marker}`,
   },
-  'no pdf': { extension: 'pdf', fate: 'refused', make: (marker) => `The note ${marker} is no PDF.` },
+  'no pdf': { extension: 'pdf', fate: 'unreadable', make: (marker) => `The note ${marker} is no PDF.` },
 }
 
 export const kinds = Object.keys(makers)
