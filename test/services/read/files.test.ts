@@ -96,6 +96,8 @@ test('what only the policy has approved opens no file, and takes none from a pag
   expect(await write('Mine', '![[secret.png]] ![[orphan.png]] [](../kb.yaml)', {})).toMatchObject({
     status: 'approved',
   })
+  expect(await write('flow.png', 'x', {})).toMatchObject({ status: 'approved' })
+  expect((await neuronOf(given, 'neurons/Note.md')).links).toEqual([])
   const changed = await write('Note', 'Now ![[flow.png]] and ![[orphan.png]].', { targetNeuron: seqId })
   expect(changed).toMatchObject({ status: 'approved' })
   expect(await readable(given, 'app', [...paths, 'kb.yaml'])).toEqual(['neurons/a/flow.png'])

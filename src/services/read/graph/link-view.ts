@@ -1,5 +1,5 @@
 import type { EdgeType } from '../../../contract/vocabulary.ts'
-import { type FileLookup, resolveFile } from '../../../knowledge/links/file-target.ts'
+import { type FileLookup, fileNameKey, resolveFile } from '../../../knowledge/links/file-target.ts'
 import {
   type LinkAddress,
   type NamedNeuron,
@@ -60,9 +60,14 @@ export class LinkView {
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
     let meaning = this.#meanings.get(key)
     if (meaning === undefined) {
-      const found = resolveTarget(link, (name) => this.#visibleNames(name))
-      const isFile = 'missing' in found && resolveFile(target, from, this.#files) !== undefined
-      meaning = isFile ? { attachment: true } : found
+      const isFile = fileNameKey(target) !== undefined && resolveFile(target, from, this.#files) !== undefined
+      const names = (key: string) =>
+        this.#visibleNames(key).filter(({ kind, claim }) => {
+          // What came over the API takes no name from a file.
+          return !isFile || !claim?.yields || kind === 'seqId' || kind === 'path'
+        })
+      const found = resolveTarget(link, names)
+      meaning = isFile && 'missing' in found ? { attachment: true } : found
       this.#meanings.set(key, meaning)
     }
     return meaning
