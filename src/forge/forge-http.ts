@@ -69,8 +69,16 @@ export class ForgeHttp {
     return parsed(schema, (await this.#request('GET', path)).body, path)
   }
 
-  /** All pages of a list. @throws {ForgeError}, also for a list that is too long: a part of it could be taken for the whole. */
-  async list<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>[]> {
+  /**
+   * All pages of a list.
+   * @param isEnough of the last item of a page: no more pages are wanted
+   * @throws {ForgeError}, also for a list that is too long: a part of it could be taken for the whole.
+   */
+  async list<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    isEnough: (last: z.output<Schema>) => boolean = () => false,
+  ): Promise<z.output<Schema>[]> {
     const all: z.output<Schema>[] = []
     let next: string | undefined = path
     for (let page = 1; next !== undefined; page++) {
@@ -81,6 +89,8 @@ export class ForgeHttp {
       // Some lists of Gitea have a count instead of `Link`.
       const isMore = answer.body.length > 0 && all.length < answer.total
       next = answer.next ?? (isMore ? pageAfter(next) : undefined)
+      const last = all.at(-1)
+      if (last !== undefined && isEnough(last)) return all
     }
     return all
   }

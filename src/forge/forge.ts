@@ -102,8 +102,8 @@ export type Forge = {
   openPulls(): Promise<PullRequest[]>
   /** @throws {ForgeError} `gone` */
   pull(number: number): Promise<PullRequest>
-  /** Some that were merged into a branch, the last ones among them. */
-  recentlyMerged(base: string): Promise<PullRequest[]>
+  /** Those that were merged into a branch since a time (ISO 8601, UTC), and maybe some before. */
+  recentlyMerged(base: string, since: string): Promise<PullRequest[]>
   /** Whether somebody may close pull requests of others. */
   mayClose(login: string): Promise<boolean>
   /** The newest pull request of a branch of the repository into another, whatever became of it. */

@@ -23,6 +23,7 @@ test('a list is read to its end, and one that is too long is an error instead of
     code: 'unexpected',
     message: '/items has more than 200 pages',
   })
+  expect(await (await pages(201)).list('/items', z.number(), (last) => last === 3)).toEqual([1, 2, 3])
 })
 
 test.each([

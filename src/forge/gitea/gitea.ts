@@ -42,8 +42,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   const base = `/repos/${path}`
   const openPulls = async () =>
     (await http.list(`${base}/pulls?state=open&sort=oldest&limit=${pageSize}`, Pull)).map(toPull)
-  const recentlyClosed = async () =>
-    (await http.get(`${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`, Pull.array())).map(toPull)
+  const closed = `${base}/pulls?state=closed&sort=recentupdate&limit=${pageSize}`
   const pullAt = async (number: number) => toPull(await http.get(`${base}/pulls/${number}`, Pull))
   const who = async () => accountOf(await http.get('/user', User))
   let me: string | undefined
@@ -89,7 +88,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       const found = await http.get(path, Pull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
       // Of several it gives any: another is open, or was closed not long ago.
-      const recent = await recentlyClosed()
+      const recent = (await http.get(closed, Pull.array())).map(toPull)
       const others = [...(await openPulls()), ...recent]
       const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
       return [found, ...same].reduce((newest, pull) => (pull.number > newest.number ? pull : newest))
@@ -109,9 +108,9 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       if (labels.length === 0) return
       await http.send('POST', `${base}/issues/${number}/labels`, { labels: await labelIds(labels) }, Ignored)
     },
-    recentlyMerged: async (into) => {
-      const merged = (await recentlyClosed()).filter(({ state }) => state === 'merged')
-      return merged.filter((pull) => pull.base === into)
+    recentlyMerged: async (into, since) => {
+      const pulls = (await http.list(closed, Pull, (last) => last.updated_at < since)).map(toPull)
+      return pulls.filter(({ state, base: of }) => state === 'merged' && of === into)
     },
     mayClose: async (login) => {
       const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`

@@ -68,9 +68,10 @@ export function openGithub(options: GithubOptions): Forge {
       const pulls = await http.list(`${base}/pulls?state=open&sort=created&direction=asc&per_page=100`, Pull)
       return pulls.map(toPull)
     },
-    recentlyMerged: async (into) => {
+    recentlyMerged: async (into, since) => {
       const query = new URLSearchParams({ state: 'closed', base: into, sort: 'updated', direction: 'desc' })
-      const closed = await http.get(`${base}/pulls?${query}&per_page=100`, Pull.array())
+      const isBefore = (pull: z.output<typeof Pull>) => pull.updated_at < since
+      const closed = await http.list(`${base}/pulls?${query}&per_page=100`, Pull, isBefore)
       return closed.map(toPull).filter(({ state }) => state === 'merged')
     },
     mayClose: async (login) => {

@@ -67,10 +67,7 @@ export function openGitlab(options: GitlabOptions): Forge {
       // One without a commit proposes nothing yet.
       return opened.filter(({ head }) => head !== '')
     },
-    recentlyMerged: async (into) => {
-      const query = { state: 'merged', target_branch: into, order_by: 'updated_at', sort: 'desc', per_page: '100' }
-      return (await http.get(`${base}?${new URLSearchParams(query)}`, MergeRequest.array())).map(toPull)
-    },
+    recentlyMerged: (into, since) => list({ state: 'merged', target_branch: into, updated_after: since }),
     mayClose: async (login) => {
       const query = new URLSearchParams({ query: login, per_page: '100' })
       const members = await http.list(`${project}/members/all?${query}`, Member)

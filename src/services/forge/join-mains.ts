@@ -6,6 +6,7 @@ import { encodePack } from '../../git/objects/pack.ts'
 import type { Repository } from '../../git/repository.ts'
 import { missingObjects } from '../../git/transport/missing-objects.ts'
 import { pushToRemote, type RemoteUpdate } from '../../git/transport/remote.ts'
+import { clockDifferenceMs } from '../../store/forge/forge-links.ts'
 import { findCandidate } from '../../store/projection/candidate-index.ts'
 import type { Caller } from '../caller.ts'
 import { serverDomain } from '../knowledge-base/commit-message.ts'
@@ -162,7 +163,8 @@ async function mergesOn(
   }
   for (const pull of pulls.values()) add(pull)
   if (merges.size === commits.size) return merges
-  for (const pull of await forge.recentlyMerged(link.branch)) {
+  const since = new Date(Date.parse(link.syncedAt ?? link.createdAt) - clockDifferenceMs).toISOString()
+  for (const pull of await forge.recentlyMerged(link.branch, since)) {
     const { number, mergeCommit = '' } = pull
     if (commits.has(mergeCommit) && !merges.has(mergeCommit)) add(await forge.pull(number))
   }

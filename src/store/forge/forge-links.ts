@@ -51,8 +51,8 @@ export type ForgeLinkState = Pick<
   'branch' | 'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
 >
 
-/** The clock of a forge may be behind ours; what was said before is on no pull request of ours. */
-const clockDifferenceMs = 3_600_000
+/** The clock of a forge may be behind ours by so much. */
+export const clockDifferenceMs = 3_600_000
 
 /** Which knowledge bases are linked to forges. */
 export class ForgeLinks {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { serverDomain } from '../../../src/services/knowledge-base/commit-message.ts'
 import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { restore } from '../../../src/services/operations/backup/restore.ts'
+import { startGitea } from '../../forge/support/described-gitea.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { newState } from '../../support/new-database.ts'
@@ -187,6 +188,18 @@ test('after a restore of an older backup nothing is doubled or lost, and approva
   forge.git.commit('main', page('Worse'), 'Worse\n\nApproved-By: Boss <user:boss>', serverDomain)
   expect(await restored.sync()).toBeUndefined()
   expect(approvals(again.gitDir, 1)).toEqual([expect.stringContaining('<gitlab:acme/docs/handbook>')])
+})
+
+test('a merge among more than a page of others has its person', async () => {
+  const { product, forge, syncNoted } = await bridgedTo(await startGitea('gitea'))
+  await syncNoted()
+  forge.git.commit('mine', page('Bread'))
+  const number = await forge.openPull('eve', 'mine', 'Mine')
+  await forge.merge('ada', number, 'squash')
+  const others = Array.from({ length: 120 }, (_, at) => ({ ...forge.people.find(number), number: number + 1 + at }))
+  forge.people.all.push(...others.map((pull) => ({ ...pull, mergeCommit: 'f'.repeat(40) })))
+  await syncNoted()
+  expect(approvals(product.gitDir, 1)).toEqual(['Add "Bread": ada <gitea:ada>'])
 })
 
 test('a squash with an edited message is approved by who merged it', async () => {
