@@ -6,8 +6,10 @@ import { hasCode } from '../../files/error-code.ts'
 import { readIfThere } from '../../files/read-if-there.ts'
 import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
+import type { Repository } from '../repository.ts'
 import { findPackedRef, readPackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
+import { isRefName } from './ref-name.ts'
 
 /** The commit that a ref names, or undefined. A loose ref wins over a packed one, as in git. */
 export async function readRef(gitDir: string, ref: string): Promise<Oid | undefined> {
@@ -25,6 +27,29 @@ export async function listRefs(gitDir: string, folder = 'refs'): Promise<Map<str
   const packed = [...readPackedRefs(gitDir)].filter(([ref]) => ref.startsWith(`${path}/`) && !loose.has(ref))
   const all = [...packed, ...[...loose].filter(([, oid]) => isOid(oid))]
   return new Map(all.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/**
+ * Names the refs that hold no object id, or the id of an object that is missing or unreadable. For one of them git fails every clone
+ * and push.
+ * @param except refs and folders that are not looked at
+ */
+export async function brokenRefs(
+  repository: Pick<Repository, 'gitDir' | 'infos'>,
+  except: readonly string[] = [],
+): Promise<string[]> {
+  const { gitDir } = repository
+  const isAsked = (ref: string) => !except.some((one) => ref === one || ref.startsWith(`${one}/`))
+  const folders = entriesOf(join(gitDir, 'refs')).map(({ name }) => `refs/${name}`)
+  const loose = folders.filter(isAsked).flatMap((folder) => [...looseRefs(gitDir, folder)])
+  const broken: string[] = []
+  for (const [ref, held] of new Map([...readPackedRefs(gitDir), ...loose])) {
+    // git passes over a name that it does not allow.
+    if (held.startsWith('ref: ') || !isRefName(ref) || !isAsked(ref)) continue
+    const found = await repository.infos([held]).catch(() => undefined)
+    if (found?.has(held) !== true) broken.push(ref)
+  }
+  return broken.sort()
 }
 
 /**

@@ -40,13 +40,19 @@ const answerable = /^(?:HEAD$|refs\/heads\/|refs\/tags\/)/
 /**
  * What git would answer, as long as that takes no more than to read the branches: as when somebody clones or fetches, and there are
  * no tags. Nothing where git itself must be asked.
+ * @param broken refs that are left out
  */
-export async function answerLsRefs(gitDir: string, { refPrefixes, others }: LsRefs): Promise<Buffer | undefined> {
+export async function answerLsRefs(
+  gitDir: string,
+  { refPrefixes, others }: LsRefs,
+  broken: readonly string[] = [],
+): Promise<Buffer | undefined> {
   const isOrdinary = refPrefixes.length > 0 && refPrefixes.every((prefix) => answerable.test(prefix))
   if (!isOrdinary || !others.every((line) => understood.test(line))) return undefined
   const head = await readFile(join(gitDir, 'HEAD'), 'utf8')
   const [, target = ''] = /^ref: (refs\/heads\/[^\n]+)\n$/.exec(head) ?? []
   const branches = await listRefs(gitDir, 'refs/heads')
+  for (const ref of broken) branches.delete(ref)
   const headOid = branches.get(target)
   if (headOid === undefined || (await listRefs(gitDir, 'refs/tags')).size > 0) return undefined
   const symref = others.includes('symrefs') ? ` symref-target:${target}` : ''

@@ -34,6 +34,8 @@ export type TransferRequest = {
   body?: AsyncIterable<Buffer>
   /** Beginnings of names of refs that a fetch does not see. */
   hiddenRefs: readonly string[]
+  /** Names of refs that lead to nothing: git would fail for them, so neither a fetch nor a push sees them. */
+  brokenRefs: readonly string[]
   /** Of a push. */
   receiver: Receiver
   /** Ends git early. */
@@ -58,7 +60,7 @@ const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
  * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
  */
 export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
-  const { gitDir, service, protocol, body, hiddenRefs, receiver, signal, onError } = request
+  const { gitDir, service, protocol, body, hiddenRefs, brokenRefs, receiver, signal, onError } = request
   const isPush = service === 'receive-pack'
   if (isPush) await checkHooks()
   signal.throwIfAborted()
@@ -66,7 +68,10 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
     service,
     protocol,
     signal,
-    config: isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs),
+    config: [
+      ...(isPush ? receiveConfig(limits) : uploadConfig(hiddenRefs)),
+      ...brokenRefs.map((ref) => `transfer.hideRefs=${ref}`),
+    ],
     args: ['--stateless-rpc', ...(body === undefined ? ['--http-backend-info-refs'] : []), '.'],
     channels: isPush ? 5 : 0,
     ...limits,

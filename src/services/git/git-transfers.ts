@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
+import { GitError } from '../../git/git-error.ts'
 import { GitSlots, type SlotLimits } from '../../git/git-slots.ts'
 import { nativeGit } from '../../git/native-git.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
@@ -46,6 +48,8 @@ export class GitTransfers {
   readonly #advertisements = new Advertisements()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
+  /** Broken refs that were told of. */
+  readonly #told = new Set<string>()
 
   constructor(limits: Partial<GitLimits> = {}) {
     const transfer = {
@@ -84,9 +88,10 @@ export class GitTransfers {
   }
 
   async #run(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
-    const { gitDir, hiddenRefs, receiver, claim } = door
+    const { gitDir, hiddenRefs, brokenRefs, receiver, claim } = door
+    this.#tellBroken(door, request)
     const { body, lsRefs } = await prepare(door, request)
-    const refs = lsRefs && (await answerLsRefs(gitDir, lsRefs))
+    const refs = lsRefs && (await answerLsRefs(gitDir, lsRefs, brokenRefs))
     if (refs !== undefined) return Readable.from([refs])
     const stalled = new AbortController()
     const signal = AbortSignal.any([request.signal, this.#closing.signal, stalled.signal])
@@ -99,13 +104,30 @@ export class GitTransfers {
       resolve()
     }
     try {
-      const transfer = { ...request, gitDir, hiddenRefs, receiver, signal, ...(body === undefined ? {} : { body }) }
+      const transfer = {
+        ...request,
+        gitDir,
+        hiddenRefs,
+        brokenRefs,
+        receiver,
+        signal,
+        ...(body === undefined ? {} : { body }),
+      }
       const { output, settled } = await serveTransfer(transfer, this.#limits)
       void settled.finally(finish)
       return unlessStalled(output, this.#limits.stallTime, stalled)
     } catch (error) {
       finish()
       throw error
+    }
+  }
+
+  #tellBroken({ gitDir, brokenRefs }: GitDoor, { onError }: GitRequest): void {
+    for (const ref of brokenRefs) {
+      const path = join(gitDir, ref)
+      if (this.#told.has(path)) continue
+      this.#told.add(path)
+      onError(new GitError('bad-ref', `${path} leads to no object. Clones and pushes leave it out; remove it.`))
     }
   }
 

@@ -1,9 +1,13 @@
 import { GanglionError } from '../../contract/errors.ts'
+import { brokenRefs } from '../../git/refs/refs.ts'
 import type { Caller } from '../caller.ts'
 import type { Ganglion } from '../ganglion.ts'
+import { mainRef } from '../knowledge-base/kb-refs.ts'
 import { receiverFor } from '../push/receive-push.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
 
+/** Folders that only the server writes to. */
+const serverRefs = ['refs/ganglion', 'refs/candidates']
 const noFetch =
   "A clone holds hidden pages, too: it takes a curator's key, or one made with `ganglion key create --git`."
 
@@ -24,7 +28,9 @@ export async function openGitDoor(
   return {
     gitDir: kb.repository.gitDir,
     claim: { key: caller.id, repository: kb.identity.id, tenant: caller.tenantId },
-    hiddenRefs: fetches === 'all' ? [] : ['refs/ganglion', 'refs/candidates'],
+    // Not main: who clones it must hear that it is damaged.
+    brokenRefs: await brokenRefs(kb.repository, [mainRef, ...serverRefs]),
+    hiddenRefs: fetches === 'all' ? [] : serverRefs,
     async prepareFetch(refPrefixes) {
       // Nobody else sees what would be made.
       if (fetches === 'all') await ganglion.candidateRefs(kb).prepare(refPrefixes)

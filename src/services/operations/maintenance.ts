@@ -27,7 +27,7 @@ export function startMaintenance(
   }
   let running = Promise.resolve()
   const timer = setInterval(() => {
-    running = running.then(() => maintainAll(ganglion, stopping.signal)).catch(failed)
+    running = running.then(() => maintainAll(ganglion, stopping.signal, failed)).catch(failed)
   }, everyMs)
   return async () => {
     clearInterval(timer)
@@ -39,15 +39,24 @@ export function startMaintenance(
 async function maintainAll(
   ganglion: Pick<Ganglion, 'openKbs' | 'cluster' | 'now'>,
   stopping: AbortSignal,
+  failed: (error: unknown) => void,
 ): Promise<void> {
   for (const kb of await ganglion.openKbs()) {
     if (stopping.aborted) return
-    const { gitDir } = kb.repository
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])
-    if (await isDue(kb)) await consolidate(gitDir, signal)
-    await ganglion.cluster?.maintain(kb.identity.id, gitDir, ganglion.now(), signal)
-    if (isQuiet(kb) && (await isPruneDue(gitDir))) await prune(gitDir, signal)
+    // A damaged repository must not keep the others from theirs.
+    await maintainOne(ganglion, kb, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])).catch(failed)
   }
+}
+
+async function maintainOne(
+  { cluster, now }: Pick<Ganglion, 'cluster' | 'now'>,
+  kb: KnowledgeBase,
+  signal: AbortSignal,
+): Promise<void> {
+  const { gitDir } = kb.repository
+  if (await isDue(kb)) await consolidate(gitDir, signal)
+  await cluster?.maintain(kb.identity.id, gitDir, now(), signal)
+  if (isQuiet(kb) && (await isPruneDue(gitDir))) await prune(gitDir, signal)
 }
 
 async function isDue(kb: KnowledgeBase): Promise<boolean> {

@@ -1,7 +1,11 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
+import { backup } from '../../../src/services/operations/backup/backup.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { eventually } from '../../support/eventually.ts'
+import { tempDir } from '../../support/temp.ts'
 import { type Product, startProduct } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
 import { approved, candidates, neuron } from './git-support.ts'
@@ -73,4 +77,22 @@ test('a push over HTTP is found by search within a second', async () => {
   await clone.commit({ 'neurons/new.md': page('Brand new', 'A numbat.') })
   expect((await clone.push('main')).code).toBe(0)
   await eventually(async () => expect(await hits(product, 'numbat')).toContain('Brand new'))
+})
+
+test.each(['x\n', `${'1'.repeat(40)}\n`])('a stray ref that holds %j stops no clone, push or backup', async (held) => {
+  const { product, clone } = await followed()
+  const stray = 'refs/heads/stray'
+  writeFileSync(join(product.gitDir, stray), held)
+
+  for (const version of [0, 1, 2]) {
+    const copy = await Clone.of(product, product.tokens.curator, '-c', `protocol.version=${version}`)
+    expect(await copy.git('for-each-ref')).not.toContain('stray')
+  }
+  await clone.commit({ 'neurons/pushed.md': page('Pushed', 'The quick wombat.') })
+  expect((await clone.run('push', 'origin', 'main')).stderr).toContain('main -> main')
+  await backup(product.ganglion, join(tempDir(), 'backup'), { version: '1' })
+  const { kbs } = await verify(product.ganglion)
+  const message = expect.stringContaining(`${stray} leads to no object`)
+  expect(kbs[0]?.problems).toContainEqual({ kind: 'ref', message })
+  expect(readFileSync(join(product.gitDir, stray), 'utf8')).toBe(held)
 })

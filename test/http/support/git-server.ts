@@ -89,7 +89,14 @@ export async function gitServer(options: GitServerOptions = {}): Promise<GitServ
     async openGitDoor({ id: key, tenantId }, { tenant, kb }) {
       if (tenant !== 'acme' || kb !== 'handbook') throw new GanglionError('not_found')
       const claim = { key, repository: kb, tenant: tenantId }
-      return { gitDir, claim, hiddenRefs: [], receiver, prepareFetch: async (prefixes) => void prepared.push(prefixes) }
+      return {
+        gitDir,
+        claim,
+        hiddenRefs: [],
+        brokenRefs: [],
+        receiver,
+        prepareFetch: async (prefixes) => void prepared.push(prefixes),
+      }
     },
     ...options.services,
   }

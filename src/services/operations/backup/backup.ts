@@ -4,7 +4,7 @@ import { fetchWhole } from '../../../cluster/fetch-whole.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../../files/durable-file.ts'
 import { writeBundle } from '../../../git/bundle.ts'
 import type { Oid } from '../../../git/objects/object.ts'
-import { listRefs } from '../../../git/refs/refs.ts'
+import { brokenRefs, listRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { openDatabase } from '../../../store/database/open-database.ts'
 import { KnowledgeBases } from '../../../store/knowledge-bases.ts'
@@ -147,6 +147,7 @@ async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>
     if (main === (await repository.readRef(mainRef))) break
   }
   const refs = await listRefs(repository.gitDir)
+  for (const ref of await brokenRefs(repository)) refs.delete(ref)
   for (const ref of refs.keys()) if (ref.startsWith(candidateRefs)) refs.delete(ref) // derived
   for (const [ref, oid] of [
     [mainRef, main],

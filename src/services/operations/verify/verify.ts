@@ -6,6 +6,7 @@ import { fetchWhole } from '../../../cluster/fetch-whole.ts'
 import { fsck } from '../../../git/fsck.ts'
 import { GitError } from '../../../git/git-error.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
+import { brokenRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { parseKbFile } from '../../../markdown/file/kb-file.ts'
@@ -167,7 +168,9 @@ async function verifyContents(
     const main = await repository.readRef(mainRef)
     const queue = await repository.readRef(queueRef)
     const wrongRefs = await verifyRefs(repository, { main, queue }, stored)
-    found.problems.push(...problems('ref', wrongRefs))
+    const broken = await brokenRefs(repository, [mainRef, queueRef])
+    const left = broken.map((ref) => `${ref} leads to no object: clones, pushes and backups leave it out; remove it`)
+    found.problems.push(...problems('ref', [...wrongRefs, ...left]))
     if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
       await rebuilt.followTo(stored.heads)
       found.problems.push(...problems('projection', projectionDifferences(stored.file, join(indexDir, projectionFile))))
