@@ -15,7 +15,7 @@ const checkInterval = 5_000
 const description = `Server-sent events, as they happen, of the tenant or of one knowledge base. \`id\` grows, \`event\` is the
 kind, and \`data\` is JSON: \`{id, kind, tenantId, kbId, at}\` with \`documentId\`, \`candidateId\`, \`seqId\`, \`commit\`, \`status\`,
 \`problems\`, \`stage\`, \`done\`, \`total\`, \`neurons\`, \`pending\` and \`error\` where they apply. Kinds: ${EventKind.options.map((kind) => `\`${kind}\``).join(', ')}. \`kb.pushed\` names each commit of
-\`main\` that came by git. \`ingest.progress\` tells how far a stage of an ingest is, at most once a second; \`total\` is 0 where it is
+\`main\` that came by git, and in \`problems\` what was wrong with it, or that the branch was moved back. \`ingest.progress\` tells how far a stage of an ingest is, at most once a second; \`total\` is 0 where it is
 not known.
 
 Without \`Last-Event-ID\` the stream begins now, and says at which id, so that a client that is cut off misses nothing. With it, the

@@ -1,3 +1,5 @@
+import type { EventData } from '../../contract/events.ts'
+import { isAncestor } from '../../git/history/ancestry.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { maySee } from '../../knowledge/audience.ts'
@@ -17,6 +19,7 @@ import {
   positionOfVersion,
 } from '../../store/projection/main-changes.ts'
 import { isByServer } from '../knowledge-base/commit-message.ts'
+import { mainRef, queueRef } from '../knowledge-base/kb-refs.ts'
 import type { KnowledgeBase } from '../knowledge-base/knowledge-base.ts'
 import { allTags } from '../read/neuron-access.ts'
 
@@ -45,9 +48,11 @@ async function* queueSteps(
   to: Oid | undefined,
 ): AsyncGenerator<{ queue: Oid | undefined; events: NewEvent[] }> {
   if (from === to) return
-  let events: NewEvent[] = []
+  const onTheWay = await commitsOnTheWay(kb, from, to)
+  const problems = onTheWay === undefined ? await lostBetween(kb, queueRef, from, to) : []
+  let events: NewEvent[] = problems.length === 0 ? [] : [pushed(kb, { problems })]
   let before = from
-  for (const queue of await commitsOnTheWay(kb, from, to)) {
+  for (const queue of onTheWay ?? (to === undefined ? [] : [to])) {
     events.push(...(await eventsOfQueue(kb, before, queue)))
     before = queue
     if (events.length < chunkSize) continue
@@ -57,12 +62,12 @@ async function* queueSteps(
   yield { queue: to, events }
 }
 
-/** The commits that a ref stood at after one, up to another, oldest first; only the last where it was moved otherwise. */
+/** The commits that a ref stood at after one, up to another, oldest first; undefined if it was moved otherwise. */
 async function commitsOnTheWay({ repository }: KnowledgeBase, from: Oid | undefined, to: Oid | undefined) {
-  if (to === undefined) return []
+  if (to === undefined) return undefined
   const commits: Oid[] = []
   for (let oid: Oid | undefined = to; oid !== from; ) {
-    if (oid === undefined) return [to]
+    if (oid === undefined) return undefined
     commits.push(oid)
     const { data } = await repository.read(oid)
     oid = parentsOfCommit(data)[0]
@@ -142,7 +147,11 @@ async function* mainSteps(
   const sql = kb.projection.read
   const [begin, end] = [from === undefined ? 0 : positionOf(sql, from), positionOf(sql, to)]
   // Main was rewritten: what that means for each Neuron, nobody can say.
-  if (begin === undefined || end === undefined) return yield { main: to, events: [pushed(kb, to)] }
+  if (begin === undefined || end === undefined) {
+    const problems = await lostBetween(kb, mainRef, from, to)
+    const data = { commit: to, ...(problems.length === 0 ? {} : { problems }) }
+    return yield { main: to, events: [pushed(kb, data)] }
+  }
   for (let after = begin, upTo = begin; after < end; after = upTo) {
     upTo = Math.min(end, positionOfVersion(sql, after, chunkSize) ?? end)
     const commits = commitsBetween(sql, after, upTo)
@@ -164,7 +173,7 @@ async function eventsOfMain(
   const { defaultAudience } = settings
   const events: NewEvent[] = []
   for (const { position, commit } of commits) {
-    if (await isPushed(kb, commit)) events.push(pushed(kb, commit))
+    if (await isPushed(kb, commit)) events.push(pushed(kb, { commit }))
     const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
     const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
     for (const { candidateId, seqId } of approvals.get(position) ?? []) {
@@ -185,8 +194,19 @@ async function eventsOfMain(
   return events
 }
 
-function pushed(kb: KnowledgeBase, commit: Oid): NewEvent {
-  return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: false, data: { commit } }
+function pushed(kb: KnowledgeBase, data: Pick<EventData, 'commit' | 'problems'>): NewEvent {
+  return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: data.commit === undefined, data }
+}
+
+/** Says that a ref was moved to where its last known commit is no longer in its history. */
+async function lostBetween(
+  { repository }: KnowledgeBase,
+  ref: string,
+  from: Oid | undefined,
+  to: Oid | undefined,
+): Promise<string[]> {
+  if (from === undefined || to === undefined || (await isAncestor(repository, from, to))) return []
+  return [`${ref} was moved from ${from} to ${to}, which does not follow it.`]
 }
 
 /** Whether a commit of main merges what somebody pushed to the server, or was put there by somebody else. */

@@ -167,10 +167,14 @@ test('where main was rewritten, one push says so, and what follows is told again
   const { candidateId } = await submitCandidate(ganglion, app, candidate({ confidence: 1 }))
   await eventsOf(bed, ganglion)
   const writer = new NativeWriter(bed.gitDir)
+  const lost = writer.git('rev-parse', 'main')
   writer.commit('refs/heads/main', new Map([['neurons/b.md', page('handbook_00000077')]]), { parents: ['main~1'] })
   const rewritten = writer.git('rev-parse', 'main')
   const events = await eventsOf(bed, ganglion)
-  expect(events.slice(3).map(({ kind, data }) => [kind, data])).toEqual([['kb.pushed', { commit: rewritten }]])
+  const problems = [`refs/heads/main was moved from ${lost} to ${rewritten}, which does not follow it.`]
+  expect(events.slice(3).map(({ kind, data }) => [kind, data])).toEqual([
+    ['kb.pushed', { commit: rewritten, problems }],
+  ])
   await approveCandidate(ganglion, bed.curator, candidateId, {})
   expect(kindsOf((await eventsOf(bed, ganglion)).slice(4))).toEqual(['candidate.approved', 'neuron.created'])
 })
@@ -186,7 +190,8 @@ test('a queue that was rewritten is told from where it stands', async () => {
   writer.git('reflog', 'expire', '--expire=now', '--all')
   writer.git('gc', '--quiet', '--prune=now')
   await submitCandidate(ganglion, app, candidate())
-  expect(kindsOf(await eventsOf(bed, ganglion))).toEqual(Array(3).fill('candidate.created'))
+  const created = 'candidate.created'
+  expect(kindsOf(await eventsOf(bed, ganglion))).toEqual([created, created, 'kb.pushed', created])
 })
 
 test('an import is told whole, each note a candidate before it is a Neuron', async () => {
