@@ -15,6 +15,10 @@ export function refuseOtherMethods(app: ZodFastify): () => void {
   })
   return () => {
     for (const [url, known] of [...methodsOf]) {
+      // The hook is told of a path with and without its last slash once.
+      for (const name of app.supportedMethods) {
+        if (app.hasRoute({ method: name, url: app.prefix + url })) known.add(name)
+      }
       const allow = [...known].join(', ')
       const method = app.supportedMethods.filter((name) => !known.has(name))
       app.route({

@@ -76,6 +76,11 @@ test('a known path with another method is 405 and names the methods that it has'
     ['OPTIONS', '/api/v1/chat', 'POST'],
     ['GET', `/api/v1/uploads/${id}/chunk`, 'PATCH'],
     ['PUT', '/mcp', 'POST'],
+    ['TRACE', '/mcp', 'POST'],
+    ['PROPFIND', '/api/v1/search', 'GET, HEAD'],
+    ['DELETE', '/openapi.json', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
+    ['PROPFIND', '/metrics', 'GET, HEAD'],
   ] as const) {
     const { status, headers, json } = await request(method, url, {
       as: 'curator',

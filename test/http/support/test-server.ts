@@ -27,7 +27,7 @@ export type TestServer = {
   services: FakeServices
   /** Asks in process; every answer is checked against the API's description. */
   request(
-    method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS',
+    method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'TRACE' | 'PROPFIND',
     url: string,
     request?: Request,
   ): Promise<TestAnswer>
