@@ -197,7 +197,9 @@ test('a merge among more than a page of others has its person', async () => {
   const number = await forge.openPull('eve', 'mine', 'Mine')
   await forge.merge('ada', number, 'squash')
   const others = Array.from({ length: 120 }, (_, at) => ({ ...forge.people.find(number), number: number + 1 + at }))
-  forge.people.all.push(...others.map((pull) => ({ ...pull, mergeCommit: 'f'.repeat(40) })))
+  forge.people.all.push(
+    ...others.map((pull) => ({ ...pull, mergeCommit: 'f'.repeat(40), updatedAt: new Date(Date.now() + 60_000) })),
+  )
   await syncNoted()
   expect(approvals(product.gitDir, 1)).toEqual(['Add "Bread": ada <gitea:ada>'])
 })
