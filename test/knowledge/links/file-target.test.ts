@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fileNameKey, resolveFile } from '../../../src/knowledge/links/file-target.ts'
+import { fileLookup, fileNameKey, resolveFile } from '../../../src/knowledge/links/file-target.ts'
 import { fileKeys } from '../../../src/knowledge/links/link-target.ts'
 
 const paths = [
@@ -35,6 +35,13 @@ test.each([
   ['missing.png', 'neurons/a/note.md', undefined],
 ])('%j in %s is %s', (target, page, path) => {
   expect(resolveFile(target, page, files)).toBe(path)
+})
+
+test('of files that are equally near the first path counts, in whatever order they are found', () => {
+  const equal = ['neurons/y/pic.png', 'neurons/x/pic.png']
+  for (const known of [equal, equal.toReversed()]) {
+    expect(resolveFile('pic.png', 'neurons/c/note.md', fileLookup(known))).toBe('neurons/x/pic.png')
+  }
 })
 
 test.each(['Note', 'Note.md', 'a/Note.markdown', 'v1.2 notes', '', 'a/.', '.png'])('%j names no file', (target) => {

@@ -112,6 +112,9 @@ describe('resolveTarget', () => {
         const lookup = lookupIn(all)
         for (const neuron of all) {
           expect(resolveTarget(wiki(neuron.seqId), lookup)).toEqual({ seqId: neuron.seqId })
+          expect(namesOf(neuron).map(({ exact }) => resolveTarget(wiki(exact), lookupIn(all.toReversed())))).toEqual(
+            namesOf(neuron).map(({ exact }) => resolveTarget(wiki(exact), lookup)),
+          )
           for (const { exact } of namesOf(neuron))
             expect(resolveTarget(wiki(exact), lookup)).not.toEqual({ missing: true })
         }
