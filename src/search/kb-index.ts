@@ -48,7 +48,8 @@ const chunksOnDisk = 100
 /** Different terms that take as much memory as one chunk. */
 const termsPerChunk = 15
 
-const storeFile = 'search.db'
+/** Of an index in its folder. */
+export const storeFile = 'search.db'
 const snapshotFile = 'search.json'
 
 export type IndexOptions = {

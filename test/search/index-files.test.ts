@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { checkIndex } from '../../src/search/check-index.ts'
 import type { Engine, IndexedDocument } from '../../src/search/search-index.ts'
 import { tempDir } from '../support/temp.ts'
 import { IndexClient } from './index-client.ts'
@@ -131,4 +132,16 @@ describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
       }
     }
   })
+})
+
+const seen =
+  /^(?:a segment is|checksums|search\.db (?:is garbage|has garbage in|has zeros|has a catalog|has no catalog))/
+test.each(damages.filter(([name]) => seen.test(name)))('where %s, a check says so and removes nothing', (_, damage) => {
+  const directory = left('segments', 'closed')
+  const { problems, versions } = checkIndex(directory) ?? {}
+  expect([problems, versions?.size]).toEqual([[], now.length])
+  damage(directory)
+  const files = readdirSync(directory)
+  expect(checkIndex(directory)?.problems).not.toEqual([])
+  expect(readdirSync(directory)).toEqual(expect.arrayContaining(files))
 })

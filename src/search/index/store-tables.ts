@@ -89,6 +89,13 @@ function isMade(db: DatabaseSync, made: string): boolean {
   return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
 }
 
+/** Whether a file is of this version of the tables; {@link openStore} empties others. */
+export function isOfStoreVersion(db: DatabaseSync): boolean {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() === undefined) return false
+  const made = db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value
+  return String(made).startsWith(`${storeVersion} `)
+}
+
 function make(db: DatabaseSync, made: string): void {
   db.exec('BEGIN IMMEDIATE')
   // Another process may have been faster.

@@ -18,6 +18,11 @@ export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): strin
   return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`
 }
 
+/** The blob of a {@link versionOf}. */
+export function blobOfVersion(version: string): string {
+  return version.split(' ')[1] ?? ''
+}
+
 /** A Neuron as the index takes it. @param text of its file. @param candidates that made its versions. */
 export async function neuronDocument(
   neuron: NeuronRow,

@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -8,6 +18,7 @@ import { rebuild } from '../../../src/services/operations/rebuild.ts'
 import { verify } from '../../../src/services/operations/verify/verify.ts'
 import { approveCandidate } from '../../../src/services/queue/approve-candidate.ts'
 import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
+import { search } from '../../../src/services/search/search.ts'
 import { createKnowledgeBase } from '../../../src/services/setup/create-kb.ts'
 import { projectionFile } from '../../../src/store/projection/projection.ts'
 import { NativeWriter } from '../support/native-writer.ts'
@@ -278,6 +289,51 @@ test.each(damages)('%s is found', async (_, damage, expected) => {
   const kb = await newKb()
   await damage(kb)
   expectOnly(await found(await kb.reopen()), expected)
+})
+
+test('a search index that is behind is noted, and what of it is damaged or never was is found', async () => {
+  const { ganglion, app, curator, kbId, native, path, seqId, reopen } = await newKb()
+  await search(ganglion, app, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
+  native.commit(main, new Map([[path, `${native.read(main, path)}Edited.\n`]]))
+  expect((await verify(ganglion)).kbs).toMatchObject([
+    {
+      problems: [],
+      notes: [
+        'The search index is behind by 1 page: it catches up with the next search.',
+        expect.stringMatching('pushed to main'),
+      ],
+    },
+  ])
+  await search(ganglion, curator, 'handbook', { q: 'ticket', kind: 'all', limit: 5 })
+  const { kbs } = await verify(ganglion)
+  expect(kbs[0]?.notes).toHaveLength(1)
+  await ganglion.close()
+  const folder = ganglion.directory.index(kbId)
+  const sound = `${folder}.sound`
+  cpSync(folder, sound, { recursive: true })
+  const run = (sql: string) => {
+    const db = new DatabaseSync(join(folder, 'search.db'))
+    db.exec(sql)
+    db.close()
+  }
+  const reopened = await reopen()
+  for (const [damage, message] of [
+    [() => run(`DELETE FROM pages WHERE key = '${seqId}'`), `the page ${seqId} is gone`],
+    [
+      () => run(`UPDATE pages SET version = '9 made up' WHERE key = '${seqId}'`),
+      `a version of ${seqId} that never was`,
+    ],
+    [
+      () => writeFileSync(join(folder, 'search.db'), 'No database. '.repeat(100)),
+      'is damaged (file is not a database)',
+    ],
+  ] as const) {
+    damage()
+    expectOnly(await found(reopened), [['search', message]])
+    rmSync(folder, { recursive: true })
+    cpSync(sound, folder, { recursive: true })
+  }
+  expect(await found(reopened)).toEqual([])
 })
 
 test('an object that was damaged is found', async () => {

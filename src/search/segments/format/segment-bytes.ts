@@ -98,6 +98,22 @@ export class FileSink implements SegmentSink {
   }
 }
 
+/** Whether a file is there and is as it was written. Reads all of it. @param sums what {@link FileSink.finish} returned */
+export function isSoundFile(file: string, size: number, sums: Uint32Array): boolean {
+  if (statSync(file, { throwIfNoEntry: false })?.size !== size || sums.length !== Math.ceil(size / sumSize))
+    return false
+  const fd = openSync(file, 'r')
+  try {
+    const part = Buffer.alloc(sumSize)
+    return sums.every((sum, index) => {
+      const count = readSync(fd, part, 0, sumSize, index * sumSize)
+      return crc32(part.subarray(0, count)) === sum
+    })
+  } finally {
+    closeSync(fd)
+  }
+}
+
 /**
  * The file of a segment, read where it is asked for: the system keeps in memory what is read often. What is read is checked against
  * the checksums, which are kept elsewhere.

@@ -19,6 +19,7 @@ export type Problem = {
     | 'approval'
     | 'seqId'
     | 'projection'
+    | 'search'
     | 'source'
   message: string
 }

@@ -10,6 +10,7 @@ import { brokenRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { oneLine } from '../../../knowledge/text/text.ts'
 import { parseKbFile } from '../../../markdown/file/kb-file.ts'
+import { type CheckedIndex, checkIndex } from '../../../search/check-index.ts'
 import {
   compareProjections,
   type RowSample,
@@ -26,6 +27,7 @@ import { copyProjection, type StoredProjection } from '../copy-projection.ts'
 import { type KbVerification, type Problem, problems } from './verification.ts'
 import { verifyHistory } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
+import { verifySearch } from './verify-search.ts'
 import { verifySources } from './verify-sources.ts'
 
 export type Verification = {
@@ -83,11 +85,12 @@ async function verifyKb(ganglion: Ganglion, identity: KbIdentity): Promise<KbVer
   try {
     // The refs only move on: read after the projection, and main before the queue, each holds what the one before needs.
     const stored = storedProjection(ganglion.directory.index(id), scratch, found)
+    const index = await soundIndex(ganglion.directory.index(id), found)
     found.problems.push(...problems('source', await verifySources(ganglion, id)))
     const gitDir = await repositoryOf(ganglion, id, join(scratch, 'fetched.git'), found)
     if (gitDir === undefined) return found
     found.problems.push(...problems('repository', [...(await planted(gitDir)), ...(await soundness(gitDir))]))
-    await verifyContents(ganglion, { identity, gitDir }, stored, scratch, found)
+    await verifyContents(ganglion, { identity, gitDir }, { stored, index, scratch }, found)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
@@ -153,14 +156,29 @@ function storedProjection(indexDir: string, scratch: string, found: KbVerificati
   }
 }
 
-/** Adds what is wrong with the refs, what they lead to, and the index. */
+/** The search index, if there is one and it is sound. It is made of main as it was before the refs are read. */
+async function soundIndex(indexDir: string, found: KbVerification): Promise<CheckedIndex | undefined> {
+  let index: CheckedIndex | undefined
+  // A server removes files that no longer count.
+  const damage = await untilClean(async () => {
+    index = checkIndex(indexDir)
+    return index?.problems ?? []
+  })
+  const told = damage.map((problem) => `The search index is damaged (${problem}): run "ganglion rebuild".`)
+  found.problems.push(...problems('search', told))
+  return damage.length === 0 ? index : undefined
+}
+
+type Held = { stored: StoredProjection | undefined; index: CheckedIndex | undefined; scratch: string }
+
+/** Adds what is wrong with the refs, what they lead to, and the indexes. */
 async function verifyContents(
-  { parser }: Ganglion,
+  ganglion: Ganglion,
   { identity, gitDir }: { identity: KbIdentity; gitDir: string },
-  stored: StoredProjection | undefined,
-  scratch: string,
+  { stored, index, scratch }: Held,
   found: KbVerification,
 ): Promise<void> {
+  const { parser } = ganglion
   const indexDir = join(scratch, 'rebuilt')
   const rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
   try {
@@ -179,6 +197,7 @@ async function verifyContents(
     found.problems.push(...problems('candidate', wrong))
     if (main === undefined) return
     await rebuilt.followTo({ main, queue })
+    if (index !== undefined && wrongRefs.length === 0) await verifySearch(ganglion, rebuilt, index, found)
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
     const errors = [

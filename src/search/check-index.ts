@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { integersOf } from './index/index-store.ts'
+import { unpackPages } from './index/packed-pages.ts'
+import { isOfStoreVersion } from './index/store-tables.ts'
+import { storeFile } from './kb-index.ts'
+import { isSoundFile } from './segments/format/segment-bytes.ts'
+
+/** What the file of an index holds, and what of it is damaged. */
+export type CheckedIndex = { versions: Map<string, string>; problems: string[] }
+
+const busyTimeoutMs = 10_000
+
+/**
+ * Reads an index as it is on the disk at one moment, whoever has it open, and changes nothing.
+ * @returns undefined if there is none, or one that is made anew when it is opened
+ */
+export function checkIndex(directory: string): CheckedIndex | undefined {
+  const file = join(directory, storeFile)
+  if (!existsSync(file)) return undefined
+  const versions = new Map<string, string>()
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
+    try {
+      db.exec('BEGIN')
+      const found = db.prepare('PRAGMA quick_check(5)').all().flatMap(Object.values).map(String)
+      if (found[0] !== 'ok') return { versions, problems: found }
+      if (!isOfStoreVersion(db)) return undefined
+      const ids = new Map<string, number>()
+      for (const { id, key, version } of db.prepare('SELECT id, key, version FROM pages').iterate()) {
+        versions.set(String(key), String(version))
+        ids.set(String(key), Number(id))
+      }
+      return { versions, problems: [...catalogProblems(db, ids), ...segmentProblems(db, directory)] }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    return { versions, problems: [error instanceof Error ? error.message : String(error)] }
+  }
+}
+
+/** The catalog names the pages once more. @param ids of the pages by key */
+function catalogProblems(db: DatabaseSync, ids: ReadonlyMap<string, number>): string[] {
+  const problems: string[] = []
+  const named = new Set<string>()
+  for (const { pages } of db.prepare('SELECT pages FROM catalog').iterate()) {
+    for (const { id, key } of unpackPages(pages instanceof Uint8Array ? pages : new Uint8Array())) {
+      named.add(key)
+      if (ids.get(key) !== id) problems.push(`the page ${key} is gone`)
+    }
+  }
+  for (const key of ids.keys()) if (!named.has(key)) problems.push(`the page ${key} is not in the catalog`)
+  return problems
+}
+
+function segmentProblems(db: DatabaseSync, directory: string): string[] {
+  return db
+    .prepare('SELECT name, shape, sums FROM segments')
+    .all()
+    .filter(({ name, shape, sums }) => {
+      const { size } = JSON.parse(String(shape))
+      return !isSoundFile(join(directory, String(name)), size, integersOf(sums))
+    })
+    .map(({ name }) => `${name} is missing or damaged`)
+}
