@@ -1,16 +1,19 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../../files/error-code.ts'
 import { openFilesLimit } from '../../files/open-files-limit.ts'
 import { runGit } from '../../git/git-process.ts'
 import { nativeGit } from '../../git/native-git.ts'
+import type { DataDirectory } from '../../store/data-directory.ts'
 import { DatabaseUnreachable } from '../../store/database/errors.ts'
 import type { Ganglion } from '../ganglion.ts'
 
 /** A part of the server that does not work, and why; for operators, without paths. */
 export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; reason: string }
 
-/** Milliseconds for which what was found holds. */
+/** Milliseconds for which what was found holds; of all knowledge bases, for longer: there may be many. */
 const checkIntervalMs = 3_000
+const foldersIntervalMs = 60_000
 const gitTimeLimitMs = 5_000
 
 const reasonByCode: Readonly<Record<string, string>> = {
@@ -25,6 +28,7 @@ const reasonByCode: Readonly<Record<string, string>> = {
 export class Health {
   readonly #ganglion: Ganglion
   #known: { at: number; problems: Promise<Problem[]> } | undefined
+  #closed: { at: number; folders: Promise<number> } | undefined
 
   constructor(ganglion: Ganglion) {
     this.#ganglion = ganglion
@@ -42,10 +46,18 @@ export class Health {
   /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
   async notes(): Promise<string[]> {
     const failing = (await this.#ganglion.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
-    const { mostOpen } = this.#ganglion
+    const { mostOpen, directory } = this.#ganglion
+    const now = performance.now()
+    if (this.#closed === undefined || now - this.#closed.at > foldersIntervalMs) {
+      this.#closed = { at: now, folders: unwritableFolders(directory) }
+    }
+    const closed = await this.#closed.folders
     const isFull = this.#ganglion.openIdentities().length >= mostOpen
     return [
       ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
+      ...(closed > 0
+        ? [`knowledge bases with a folder that the server may not write: ${closed}; see ganglion verify`]
+        : []),
       ...(isFull
         ? [
             `${mostOpen} knowledge bases are open, as many as ${openFilesLimit()} open files allow (ulimit -n): idle ones are closed for others`,
@@ -65,7 +77,8 @@ async function findProblems(ganglion: Ganglion): Promise<Problem[]> {
     accessProblem('database', root),
     databaseProblem(ganglion),
     ...[repositories, ...inRepositories].map((path) => accessProblem('repositories', path)),
-    ...[directory.blobs, indexes, extracts, incoming, uploads].map((path) => accessProblem('files', path)),
+    ...[directory.blobs, indexes, extracts, uploads].map((path) => accessProblem('files', path)),
+    writeProblem('files', incoming),
   ])
   const problems = found.filter((problem) => problem !== undefined)
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
@@ -99,6 +112,39 @@ async function accessProblem(part: Problem['part'], path: string): Promise<Probl
   } catch (error) {
     return unwritable(part, error)
   }
+}
+
+/** Writes a file, which a mode or an owner does not tell of: the file system may be mounted anew to be read only, or be gone. */
+async function writeProblem(part: Problem['part'], folder: string): Promise<Problem | undefined> {
+  const file = join(folder, `ready-${process.pid}`)
+  try {
+    await writeFile(file, '')
+    await rm(file, { force: true })
+    return undefined
+  } catch (error) {
+    // A disk that is full can still be read from: writes say so themselves.
+    return hasCode(error, 'ENOSPC', 'EDQUOT') ? undefined : unwritable(part, error)
+  }
+}
+
+/** How many knowledge bases have a folder that this process may not write, as a command of another user leaves one. */
+async function unwritableFolders({ repositories, indexes }: DataDirectory): Promise<number> {
+  const ids = new Set<string>()
+  for (const [parent, inside] of [
+    [repositories, ['', 'objects', join('objects', 'pack'), 'refs', join('refs', 'heads')]],
+    [indexes, ['']],
+  ] as const) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      for (const folder of inside) {
+        const isClosed = await access(join(parent, name, folder), constants.W_OK).then(
+          () => false,
+          (error) => !hasCode(error, 'ENOENT'),
+        )
+        if (isClosed) ids.add(name.replace(/\.git$/, ''))
+      }
+    }
+  }
+  return ids.size
 }
 
 function unwritable(part: Problem['part'], error: unknown): Problem {

@@ -39,6 +39,16 @@ test('parts of the data directory that are not there are named, without paths', 
   expect(await problemsOf(ganglion)).toEqual([{ part: 'files', reason: missing }])
 })
 
+test('a knowledge base with a folder that cannot be written is noted', async () => {
+  const { ganglion, gitDir } = await newTestBed()
+  expect(await new Health(ganglion).notes()).toEqual([])
+  await rename(join(gitDir, 'objects'), join(gitDir, 'objects.away'))
+  await writeFile(join(gitDir, 'objects'), '')
+  expect(await new Health(ganglion).notes()).toEqual([
+    'knowledge bases with a folder that the server may not write: 1; see ganglion verify',
+  ])
+})
+
 test('what was found holds for a few seconds', async () => {
   const { ganglion, dataDir } = await newTestBed()
   const health = new Health(ganglion)
