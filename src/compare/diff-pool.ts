@@ -14,11 +14,11 @@ const soonSize = 1_000
 const worker = new URL(`./diff-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Compares texts without holding up the event loop: long ones in a thread, one after the other. If too many wait, or the thread
- * fails, only the beginning of the first changes is compared, and the result says that it is truncated.
+ * Compares texts without holding up the event loop: long ones in a thread, one after the other. If too many wait, or one waits long,
+ * or the thread fails, only the beginning of the first changes is compared, and the result says that it is truncated.
  */
 export class DiffPool {
-  readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50 })
+  readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50, waitLimitMs: 1_500 })
 
   /** See {@link unifiedDiff}. */
   async diff(...texts: Texts): Promise<UnifiedDiff> {

@@ -7,9 +7,11 @@ export type TaskPoolOptions = {
   timeLimitMs: number
   /** Tasks that wait or run. */
   maxTasks: number
+  /** Milliseconds that a task may wait for others; without it, as long as they take. */
+  waitLimitMs?: number
 }
 
-/** A task was not done: too many wait, it took too long, or its thread has ended. */
+/** A task was not done: too many wait, it waited or took too long, or its thread has ended. */
 export class TaskFailed extends Error {
   override readonly name = 'TaskFailed'
 }
@@ -32,7 +34,7 @@ export class TaskPool<Task, Result> {
 
   /** @throws {TaskFailed} */
   async run(task: Task): Promise<Result> {
-    const { worker, timeLimitMs, maxTasks } = this.#options
+    const { worker, timeLimitMs, maxTasks, waitLimitMs = Number.POSITIVE_INFINITY } = this.#options
     if (this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
     this.#tasks++
     try {
@@ -41,7 +43,11 @@ export class TaskPool<Task, Result> {
       if (this.#isClosed) throw new Error('The pool is closed.')
       this.#pool ??= startPool(library, worker)
       const pool = this.#pool
-      const done = this.#last.then(() => pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) }))
+      const begin = performance.now()
+      const done = this.#last.then(() => {
+        if (performance.now() - begin > waitLimitMs) throw new Error('The task waited too long.')
+        return pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
+      })
       this.#last = done.catch(() => undefined)
       return await done
     } catch (cause) {
