@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Caller } from '../../../src/services/caller.ts'
+import { submitCandidate } from '../../../src/services/queue/submit-candidate.ts'
 import { NativeWriter } from '../../services/support/native-writer.ts'
+import { candidate } from '../../services/support/test-bed.ts'
 import { neuronText, seq } from '../../services/support/written-neurons.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
 
@@ -23,6 +26,8 @@ beforeAll(async () => {
   }
   const files = Object.entries(pages).map(([path, text]) => [`neurons/${path}`, text] as const)
   new NativeWriter(started.ganglion.directory.repository(started.kbId)).commit('refs/heads/main', new Map(files))
+  const app: Caller = { id: 'key:app', name: 'App', tenantId: started.tenantId, role: 'app', connectors: [] }
+  await submitCandidate(started.ganglion, app, candidate({ title: 'P5', content: `[[${seq(5)}]]`, confidence: 1 }))
 })
 afterAll(() => started.close())
 
@@ -33,23 +38,28 @@ const cardOf = (page: Awaited<ReturnType<Browser['get']>>, heading: string) =>
 test('each finding says what is wrong and offers what settles it', async () => {
   const page = await curator.get(path)
   expect(page.texts('.tabs a')).toEqual([
-    'All (4)',
+    'All (5)',
     ...[
       'Broken links (1)',
       'Missing pages (1)',
       'Ambiguous links (1)',
+      'Taken names (1)',
       'Contradictions (0)',
       'Pages without links (1)',
     ],
   ])
   expect(page.texts('li.card h2').sort()).toEqual([
-    ...['Ambiguous link: Twin', 'Broken link: <img src=x>', 'Gap: Budget', 'Orphan: Lone'],
+    ...['Ambiguous link: Twin', 'Broken link: <img src=x>', 'Gap: Budget', 'Orphan: Lone', 'Taken name: P5'],
   ])
   expect(page.document.querySelector('main script, main img')).toBeNull()
   const gap = cardOf(page, 'Gap: Budget')
   expect(gap?.querySelector('a.button')?.getAttribute('href')).toBe('/kb/handbook/new?title=Budget')
   const orphan = cardOf(page, 'Orphan: Lone')
   expect(orphan?.querySelectorAll('a.button')[1]?.getAttribute('href')).toBe(`/kb/handbook/neurons/${seq(4)}/edit`)
+  const taken = [...(cardOf(page, 'Taken name: P5')?.querySelectorAll('a') ?? [])]
+  expect(taken.map((link) => link.getAttribute('href'))).toEqual(
+    [5, 8].map((number) => `/kb/handbook/neurons/${seq(number)}`),
+  )
   const one = await curator.get(`${path}?rule=orphan`)
   expect(one.texts('li.card h2')).toEqual(['Orphan: Lone'])
 })
@@ -89,7 +99,7 @@ test('what is new is put into the queue, once', async () => {
     const answer = await curator.post(`${path}/lint`)
     return (await curator.get(String(answer.headers.location))).texts('.notice')
   }
-  expect(await lint()).toEqual(['4 findings put into the queue.'])
+  expect(await lint()).toEqual(['5 findings put into the queue.'])
   expect(await lint()).toEqual(['There is nothing new.'])
   const page = await curator.get(path)
   expect(page.texts('.card .hint').filter((text) => text.startsWith('In the queue'))).toHaveLength(4)
