@@ -20,8 +20,8 @@ type Sight = { kb: KnowledgeBase; visibility: Visibility }
 export class EventView {
   readonly #ganglion: Ganglion
   readonly #listener: Listener
-  /** Of what decides who sees a Source nothing ever changes. */
-  readonly #sources = new Map<string, Source | undefined>()
+  /** Once its text has been read, nothing changes of what decides who sees a Source. */
+  readonly #sources = new Map<string, Source>()
 
   constructor(ganglion: Ganglion, listener: Listener) {
     this.#ganglion = ganglion
@@ -119,9 +119,10 @@ export class EventView {
   }
 
   async #source(documentId: string): Promise<Source | undefined> {
-    if (!this.#sources.has(documentId)) {
-      this.#sources.set(documentId, await this.#ganglion.sources.find(this.#listener.tenantId, documentId))
-    }
-    return this.#sources.get(documentId)
+    const known = this.#sources.get(documentId)
+    if (known !== undefined) return known
+    const source = await this.#ganglion.sources.find(this.#listener.tenantId, documentId)
+    if (source?.extractedAt != null) this.#sources.set(documentId, source)
+    return source
   }
 }
