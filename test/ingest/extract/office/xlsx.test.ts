@@ -178,6 +178,19 @@ test('a sheet that claims to be as large as can be costs what it holds', async (
   expect(warnings).toEqual(['The columns beyond IV of the sheet "A" were left out.'])
 })
 
+test('formulas that were saved without a value are told of', async () => {
+  const xml = cells(
+    '<c t="str"><v>Sum</v></c>',
+    '<c><f>1+1</f><v/></c>',
+    '<c><f>2+2</f></c>',
+    '<c t="str"><f>""</f><v></v></c>',
+  )
+  const { warnings } = await extractBytes('xlsx', xlsx([{ name: 'A', xml }]))
+  expect(warnings).toEqual([
+    '2 formulas of the sheet "A" have no value: save the file in a program that calculates them.',
+  ])
+})
+
 test('a chart has its title, and its values where no sheet shows them', async () => {
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
   const link = (type: string, target: string) =>

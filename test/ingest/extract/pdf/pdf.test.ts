@@ -78,9 +78,9 @@ test('what is only printed large is text', async () => {
   ])
 })
 
-test('two columns are read one after the other', async () => {
+test.each([3, 20])('two columns of %i lines are read one after the other', async (length) => {
   const column = (name: string) =>
-    Array.from({ length: 20 }, (_, at) => `${name} column, line number ${at + 1} of its text`)
+    Array.from({ length }, (_, at) => `${name} column, line number ${at + 1} of its text`)
   const { markdown } = await extract([
     { texts: [...block(column('Left'), 50, 760), ...block(column('Right'), 320, 760)] },
   ])

@@ -19,6 +19,8 @@ export type SheetText = {
   hiddenRows: number
   hiddenColumns: number
   wide: boolean
+  /** Formulas without a value, as programs write them that do not calculate. */
+  unsaved: number
   summarized: DataTable[]
 }
 
@@ -41,6 +43,7 @@ class SheetReader {
   readonly #hidden: { first: number; last: number }[] = []
   #hiddenRows = 0
   #wide = false
+  #unsaved = 0
   #lastRow = -2
   #row = -1
   #isHiddenRow = false
@@ -49,6 +52,7 @@ class SheetReader {
   #cell: XmlAttributes = {}
   #value = ''
   #isValue = false
+  #isFormula = false
   #isReading = false
 
   constructor(workbook: Workbook, room: Room) {
@@ -66,7 +70,9 @@ class SheetReader {
       this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r)
       this.#cell = attributes
       this.#value = ''
-    } else if (name === 'v' || name === 't') this.#isValue = !this.#isReading
+      this.#isFormula = false
+    } else if (name === 'f') this.#isFormula = true
+    else if (name === 'v' || name === 't') this.#isValue = !this.#isReading
     else if (name === 'rPh') this.#isReading = true
     else if (name === 'col' && isTrue(attributes.hidden)) {
       this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
@@ -95,12 +101,15 @@ class SheetReader {
       hiddenRows: this.#hiddenRows,
       hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
       wide: this.#wide,
+      unsaved: this.#unsaved,
       summarized,
     }
   }
 
   #endCell(): void {
     const column = this.#column
+    // A formula of text that gives an empty one has a type.
+    if (this.#value === '' && this.#isFormula && this.#cell.t === undefined) this.#unsaved++
     if (this.#value === '' || this.#hidden.some(({ first, last }) => column >= first && column <= last)) return
     const text = this.#textOfCell().slice(0, maxCell).trim()
     if (text === '') return

@@ -57,11 +57,14 @@ function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
   return chartBlocks(isShown ? { ...chart, rows: [] } : chart)
 }
 
-function warningsOf(name: string, { hiddenRows, hiddenColumns, wide }: SheetText): string[] {
+function warningsOf(name: string, { hiddenRows, hiddenColumns, wide, unsaved }: SheetText): string[] {
   const of = `of the sheet "${name}"`
   return [
     ...(hiddenRows > 0 ? [`${hiddenRows} hidden rows ${of} were left out.`] : []),
     ...(hiddenColumns > 0 ? [`${hiddenColumns} hidden columns ${of} were left out.`] : []),
     ...(wide ? [`The columns beyond IV ${of} were left out.`] : []),
+    ...(unsaved > 0
+      ? [`${unsaved} formulas ${of} have no value: save the file in a program that calculates them.`]
+      : []),
   ]
 }
