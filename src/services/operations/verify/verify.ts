@@ -173,12 +173,11 @@ type Held = { stored: StoredProjection | undefined; index: CheckedIndex | undefi
 
 /** Adds what is wrong with the refs, what they lead to, and the indexes. */
 async function verifyContents(
-  ganglion: Ganglion,
+  { parser }: Ganglion,
   { identity, gitDir }: { identity: KbIdentity; gitDir: string },
   { stored, index, scratch }: Held,
   found: KbVerification,
 ): Promise<void> {
-  const { parser } = ganglion
   const indexDir = join(scratch, 'rebuilt')
   const rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
   try {
@@ -197,7 +196,9 @@ async function verifyContents(
     found.problems.push(...problems('candidate', wrong))
     if (main === undefined) return
     await rebuilt.followTo({ main, queue })
-    if (index !== undefined && wrongRefs.length === 0) await verifySearch(ganglion, rebuilt, index, found)
+    if (index !== undefined && wrongRefs.length === 0) {
+      found.problems.push(...problems('search', verifySearch(rebuilt, index)))
+    }
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
     const errors = [
