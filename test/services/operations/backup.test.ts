@@ -302,6 +302,13 @@ test('a backup of before the bytes in buckets were in it is restored without the
   expect(kbs[0]?.warnings).toEqual([`the backup has no bytes of ${contentHash}`])
 })
 
+test('a backup names the knowledge base whose repository is damaged', async () => {
+  const { ganglion, gitDir } = await newTestBed()
+  writeFileSync(join(gitDir, 'refs/heads/main'), '')
+  const backingUp = backup(ganglion, join(tempDir(), 'backup'), { version })
+  await expect(backingUp).rejects.toThrow('The repository of handbook cannot be backed up: refs/heads/main is empty')
+})
+
 test('a backup needs a folder of its own', async () => {
   const { ganglion } = await newTestBed()
   const dir = tempDir()

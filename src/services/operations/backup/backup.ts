@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fetchWhole } from '../../../cluster/fetch-whole.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../../files/durable-file.ts'
 import { writeBundle } from '../../../git/bundle.ts'
+import { GitError } from '../../../git/git-error.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { brokenRefs, listRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
@@ -12,7 +13,7 @@ import { projectionFile } from '../../../store/projection/projection.ts'
 import { Tenants } from '../../../store/tenants.ts'
 import type { Ganglion } from '../../ganglion.ts'
 import { candidateRefs } from '../../knowledge-base/candidate-head-names.ts'
-import { mainRef, queueRef } from '../../knowledge-base/kb-refs.ts'
+import { mainRef, queueRef, RefMissing } from '../../knowledge-base/kb-refs.ts'
 import { type KbIdentity, KnowledgeBase } from '../../knowledge-base/knowledge-base.ts'
 import { nextNumber } from '../../knowledge-base/seq-numbers.ts'
 import { copyProjection } from '../copy-projection.ts'
@@ -44,7 +45,11 @@ export async function backup(
   const kbs: Manifest['kbs'] = []
   for (const { tenant, ...identity } of await registered(files.database)) {
     const { id, slug } = identity
-    kbs.push({ id, slug, tenant, ...(await backUpRepository(ganglion, identity, files.bundle(id))) })
+    const held = await backUpRepository(ganglion, identity, files.bundle(id)).catch((error: unknown) => {
+      if (!(error instanceof GitError || error instanceof RefMissing)) throw error
+      throw new BackupError(`The repository of ${slug} cannot be backed up: ${error.message}. Run "ganglion verify".`)
+    })
+    kbs.push({ id, slug, tenant, ...held })
   }
   const hashes = await blobsOf(
     ganglion.sources,
