@@ -4,6 +4,7 @@ import { benchCluster } from './cluster.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
 import { benchGitStart } from './git-start.ts'
+import { benchHostile } from './hostile.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { benchLinks } from './links.ts'
@@ -42,6 +43,7 @@ const ordinary: Record<string, Bench> = {
 }
 /** Run only where they are named: they take long, or read folders. */
 const special: Record<string, Bench> = {
+  hostile: benchHostile,
   search: benchSearch,
   cluster: benchCluster,
   moving: benchMoving,
